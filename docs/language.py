@@ -39,8 +39,10 @@ ROWS = {
         ("str formatting by % and format(), comparison, `in`, len",
          "s = '%d of %5.1f' % (a, b)\nreturn s, '{} {x}'.format(a, x=b), s == 'text', s < 'b', 'of' in s, len(s), 1 "
          "if s else 0"),
-        ("other str methods, indexing, *", "return 'text'.upper()"),
-        ("bytes constants", "return b'text'[0]"),
+        ("str: every method, indexing, slices, iteration, *",
+         "s = str(a)\nreturn s.upper(), s[0], s[::-1], s * b, [x for x in s], s.split('.'), '-'.join(x for x in s)"),
+        ("bytes, bytearray, memoryview of bytes",
+         "x = bytearray(b'text')\nx[0] = 84\nmemoryview(x)[1] = 69\nx += b'!'\nreturn x, bytes(x)[2], x.decode()"),
         ("tuples: indexing, slices, +, *, comparison, `in`",
          "t = (a, b, 2.5)\nreturn t[0], t[1:], t + (1,), (a,) * 3, t == (7, 3, 2.5), a in t"),
         ("named tuples", "p = Point(a, y=b)\nreturn p.x + p.y, p, p._replace(x=b)"),
@@ -119,7 +121,7 @@ ROWS = {
     "Builtins": [
         *((name, f"return {call}") for name, call in (
             ("abs", "abs(a), abs(-2.5), abs(3j)"), ("all, any", "any(x > 2 for x in c), all(x > 0 for x in c)"),
-            ("bool", "bool(a), bool(0.0)"), ("chr, ord", "ord('a') + a"), ("complex", "complex(a, b)"),
+            ("bool", "bool(a), bool(0.0)"), ("chr, ord", "ord('a') + a, chr(b + 97)"), ("bin, hex, oct", "bin(b), hex(b), oct(b)"), ("complex", "complex(a, b)"),
             ("divmod", "divmod(a, b)"), ("enumerate", "sum(i for i, x in enumerate(c))"),
             ("filter", "sum(filter(lambda x: x > 1, c))"), ("float", "float(a)"),
             ("getattr with a constant name", "getattr(c, 'size')"), ("hasattr", "hasattr(c, 'size')"),
@@ -128,7 +130,7 @@ ROWS = {
             ("len", "len(c)"), ("list", "list(c)"), ("map", "sum(map(abs, (a, b)))"),
             ("max, min", "max(a, b), min(a, 2.5), max((a, b, 1)), max((), default=a), min((a, b), key=abs)"),
             ("open", "open('x')"), ("pow", "pow(a, 2), pow(2.5, b)"), ("range", "range(a)"),
-            ("repr, str of numbers", "str(a) + repr(b)"), ("reversed", "sum(x for x in reversed(range(b)))"),
+            ("ascii, format, repr, str", "str(a) + repr((b, None)), format(a, '>9'), ascii(c)"), ("reversed", "sum(x for x in reversed(range(b)))"),
             ("round", "round(2.675, 2), round(2.5)"), ("sorted", "sorted(c)"), ("sum", "sum(range(b)), sum(c)"),
             ("tuple", "tuple((a, b))"), ("type", "type(a) is int"), ("zip", "sum(x * y for x, y in zip(c, c))"),
             ("eval, exec", "eval('a')"), ("super", "super()"),

@@ -8,6 +8,7 @@ if type(__spec__.loader).__name__ == "SourceFileLoader":
     _find_quickly(__path__[0])
 
 from .base.absent import absent as _absent
+from .base.lazy import lazy as _lazy
 from .base.uncollected import Uncollected as _Uncollected
 
 with _Uncollected():
@@ -17,15 +18,17 @@ with _Uncollected():
     from .api.signature import TypeName, signature_of
     from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
 
+_vectorize = _lazy("pyjitc.api.vectorize")
+
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", *_NAMES]
 globals().update(_NAMES)
 
 _LOOP = "write the loop, or the whole-array expression, under njit"
 _ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
-_LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _LOOP, "stencil": _LOOP,
+_LATER = {"prange": f"write range; {_ONE}", "stencil": _LOOP,
           "cfunc": "pass the function itself to other compiled functions",
           "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
@@ -34,10 +37,13 @@ _LATER = {"prange": f"write range; {_ONE}", "vectorize": _LOOP, "guvectorize": _
           "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
-          "typeof": "call the function: its .signatures show the types of its arguments",
-          "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
-
-__getattr__ = _absent("pyjitc", _LATER)  # names of other compilers
+          "typeof": "call the function: its .signatures show the types of its arguments"}
+_derivatives = _lazy("pyjitc.api.derivatives")
+_DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
+                "stop_gradient", "value_and_grad", "vjp", "vmap")
+# names of other compilers, and what most programs do not load
+__getattr__ = _absent("pyjitc", _LATER, {"vectorize": _vectorize, "guvectorize": _vectorize,
+                                         **dict.fromkeys(_DERIVATIVES, _derivatives)})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

@@ -5,6 +5,7 @@ and arguments, what happens to mutable arguments, and what is printed. Text that
 """
 from __future__ import annotations
 
+import collections
 import contextlib
 import copy
 import io
@@ -77,6 +78,13 @@ def same(x, y) -> bool:
         return False
     if isinstance(x, (tuple, list)):
         return len(x) == len(y) and all(map(same, x, y))
+    if isinstance(x, dict):  # its order counts
+        return (same(list(x), list(y)) and same(list(x.values()), list(y.values()))
+                and getattr(x, "default_factory", None) is getattr(y, "default_factory", None))
+    if isinstance(x, (set, frozenset)):  # the order of the interpreter is the same for the same history
+        return len(x) == len(y) and all(map(same, x, y))
+    if isinstance(x, collections.deque):
+        return x.maxlen == y.maxlen and same(list(x), list(y))
     if isinstance(x, np.ndarray):
         return (x.dtype, x.shape, x.flags.writeable) == (y.dtype, y.shape, y.flags.writeable) and _bits(x, y)
     if isinstance(x, np.generic):

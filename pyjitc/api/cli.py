@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -67,12 +68,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     run = commands.add_parser("run", help="run a script", description="Run a script, watching its compilations.",
-                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--perf] [--disable] SCRIPT "
-                                    "[ARGUMENT ...]")
+                              usage="pyjitc run [--time] [--dump STAGE[:FUNCTION]] [--perf] [--disable] "
+                                    "[--as-numba] SCRIPT [ARGUMENT ...]")
     run.add_argument("--time", action="store_true", help="print the time of every stage of compiling at the end")
     run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
     run.add_argument("--perf", action="store_true", help="name compiled functions to perf, in /tmp/perf-PID.map")
     run.add_argument("--disable", action="store_true", help="leave every function to the interpreter")
+    run.add_argument("--as-numba", action="store_true", help="`import numba` gives pyjitc.numba")
     run.add_argument("script", metavar="SCRIPT")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT").required = False
     run.set_defaults(action=_run)
@@ -109,10 +111,12 @@ def _run(options) -> int:
         if stage not in stages:
             raise _Wrong(f"there is no stage {stage!r} to dump{_near(stage, stages)}; stages are {', '.join(stages)}")
     asked = {"PYJITC_TIME": options.time, "PYJITC_DUMP": options.dump, "PYJITC_PERF": options.perf,
-             "PYJITC_DISABLE": options.disable}
+             "PYJITC_DISABLE": options.disable, "PYJITC_AS_NUMBA": options.as_numba}
     os.environ.update({name: value if isinstance(value, str) else "1" for name, value in asked.items() if value})
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.parent.resolve())
+    if options.as_numba:
+        importlib.import_module(f"{__name__.partition('.')[0]}.numba").install()
     try:
         runpy.run_path(str(script), run_name="__main__")
     except Exception as error:

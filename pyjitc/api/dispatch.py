@@ -28,6 +28,7 @@ from ..base.options import Options
 from ..pipeline import portable, specialisation
 from ..pipeline.specialisation import Native, alone
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
+from ..runtime.objects import type_of
 from ..runtime.platform import ABIError, require_native
 from ..types.kinds import Object, Singleton, Type
 from ..types.typeof import behind_name, plain_array, typeof
@@ -162,7 +163,7 @@ class CompiledFunction(Pickled, Callable_):
                     if isinstance(value, np.ndarray) and (plain := plain_array(value)) is not value:
                         full = (*full[:n], plain, *full[n + 1:])
                         value = plain
-                    types.append(typeof(value, _function_type))
+                    types.append(type_of(value, typeof, _function_type))
             except (TypeError, OverflowError) as error:
                 if self.options.objects:
                     types.append(Object)

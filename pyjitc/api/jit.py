@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterable
 from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options
 from ..runtime import hooks
+from ..runtime.objects import is_object_class
 from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
 
@@ -39,6 +40,11 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
     scalars of these types as well; other scalar types mean NumPy's. `float64[:]` takes arrays of any strides,
     `float64[::1]` contiguous ones. Arguments of other types are converted where nothing is lost, else refused; the
     result type, where given, must be what the function returns.
+
+    Above a class it compiles the methods, properties, static and class methods; the class stays what it is::
+
+        @njit
+        class Body: ...
 
     A value of an argument in `static_argnames` or `static_argnums` is a constant in the code, and each value has a
     compile of its own: offered for programs that are written so; loops and shapes do not need it.
@@ -84,6 +90,8 @@ def _njit(signature, static_argnames, static_argnums, options):
         return lambda function: _static(function, static_argnames, static_argnums, options)
     if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod, partial)):
         return _decorate(signature, (), options)
+    if isinstance(signature, type) and is_object_class(signature):
+        return _decorate_class(signature, make_options(options), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
         raise _no_function("njit", signature)
     chosen = _options(options)  # wrong options show at the decorator
@@ -93,7 +101,12 @@ def _njit(signature, static_argnames, static_argnums, options):
         declared = tuple(map(signature_of, signature))
     else:
         declared = (signature_of(signature),)
-    return lambda function: _decorate(function, declared, options, chosen)
+    def decorate(function):
+        if isinstance(function, type) and is_object_class(function) and not declared:
+            return _decorate_class(function, chosen, options)
+        return _decorate(function, declared, options, chosen)
+
+    return decorate
 
 
 def _options(given: dict) -> Options:
@@ -104,6 +117,7 @@ def _options(given: dict) -> Options:
 
 
 _ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
+_GENERATOR = 0x20
 
 
 def _decorate(function, declared, given: dict, chosen: Options | None = None):
@@ -141,6 +155,41 @@ def _of_iterator(token, options: tuple):
 
 hooks.of_function.append(_of_function)
 hooks.of_iterator.append(_of_iterator)
+
+
+# What the interpreter alone asks a class for; what it says as text costs nothing to make.
+_LEFT = frozenset(f"__{name}__" for name in (
+    "new del getattr getattribute setattr delattr init_subclass class_getitem set_name reduce reduce_ex getstate "
+    "setstate getnewargs getnewargs_ex copy deepcopy repr str format dir sizeof subclasshook").split())
+
+
+def _decorate_class(cls: type, options: Options, given: dict) -> type:
+    """The class, with compiled methods. Those that dataclasses write, and generators, stay as they are."""
+    if _disabled():
+        return cls
+    module = cls.__module__
+
+    def compiled(function):
+        if type(function) is not FunctionType:
+            return function
+        code = function.__code__
+        if code.co_flags & (_ASYNCHRONOUS | _GENERATOR) or code.co_filename == "<string>" or (
+                function.__globals__.get("__name__") != module):
+            return function
+        return _decorate(function, (), given, options)
+
+    for name, value in list(vars(cls).items()):
+        if name in _LEFT:
+            continue
+        if isinstance(value, (staticmethod, classmethod)):
+            new = type(value)(compiled(value.__func__))
+        elif type(value) is property:
+            new = property(compiled(value.fget), compiled(value.fset), compiled(value.fdel), value.__doc__)
+        else:
+            new = compiled(value)
+        if new is not value:
+            setattr(cls, name, new)
+    return cls
 
 
 def trace(function: Callable | None = None, /, **options: Any) -> Callable:

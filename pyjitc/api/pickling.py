@@ -22,14 +22,14 @@ from types import CellType, CodeType, FunctionType, ModuleType
 
 from ..pipeline.portable import ABSENT, lookup
 
-__all__ = ["reduce", "fill", "stand_ins", "revived", "Space"]
+__all__ = ["reduce", "fill", "stand_in", "stand_ins", "revived", "Space", "found_under", "written", "remade"]
 
 _PARTS = "__pyjitc_parts__"  # in the dict of a stand-in
 
 
 def reduce(one, protocol: int):
     """What `__reduce_ex__` answers."""
-    found = _found(one.__module__, one.__qualname__)
+    found = found_under(one.__module__, one.__qualname__)
     if found is one:
         if protocol < 4:  # these protocols have no names with dots for the stand-ins
             return one.__qualname__
@@ -37,12 +37,12 @@ def reduce(one, protocol: int):
         return revived, (name, one.__qualname__, *one._blank()), contents
     if found is one.py_func:
         return revived, (None, one.__qualname__, *one._blank()), (found, one._parts())
-    return revived, (None, one.__qualname__, *one._blank()), (_written(one), one._parts())
+    return revived, (None, one.__qualname__, *one._blank()), (written(one), one._parts())
 
 
 def revived(name: FunctionType | None, qualname: str, make, *arguments):
     """The object whose stand-in `name` is, or a blank one."""
-    found = _found(name.__module__, qualname) if name is not None else None
+    found = found_under(name.__module__, qualname) if name is not None else None
     return found if found is not None and getattr(found, "_pickled_name", None) is name else make(*arguments)
 
 
@@ -55,7 +55,7 @@ def fill(one, state) -> None:
     else:
         state, parts = state
         if not isinstance(state, FunctionType):
-            state = _made(*state)
+            state = remade(*state)
     _keep(state)
     one._fill(state, *parts)
 
@@ -73,7 +73,7 @@ def _keep(function: FunctionType) -> None:
         del _kept[next(iter(_kept))]
 
 
-def _found(module: str, qualname: str):
+def found_under(module: str, qualname: str):
     found = sys.modules.get(module)
     for part in qualname.split("."):
         found = getattr(found, part, None)
@@ -84,15 +84,21 @@ def _nothing():
     """The stand-in for a name."""
 
 
+def stand_in(one, name: str, function: FunctionType) -> FunctionType:
+    """The function, which is to be found as the attribute `name` of `one`."""
+    function.__module__, function.__qualname__ = one.__module__, f"{one.__qualname__}.{name}"
+    return function
+
+
 def stand_ins(one) -> tuple[FunctionType, FunctionType]:
     """(for the name, for the function): the same objects each time, as picklers want those that they write by name."""
     function = one.py_func
     made = getattr(one, "_stand_ins", None)
     if made is None:
-        contents = FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
-        made = one._stand_ins = FunctionType(_nothing.__code__, {}), contents
-        for stand_in, name in zip(made, ("_pickled_name", "_pickled_function")):
-            stand_in.__module__, stand_in.__qualname__ = one.__module__, f"{one.__qualname__}.{name}"
+        made = one._stand_ins = (stand_in(one, "_pickled_name", FunctionType(_nothing.__code__, {})),
+                                 stand_in(one, "_pickled_function", FunctionType(
+                                     function.__code__, function.__globals__, function.__name__, None,
+                                     function.__closure__)))
     contents = made[1]
     for name in ("__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__doc__", "__type_params__"):
         if hasattr(function, name):
@@ -118,7 +124,8 @@ class Space:
 _spaces: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by id of the dict that it stands for
 
 
-def _written(one) -> tuple:
+def written(one) -> tuple:
+    """What stands for the function of `one` where it has no name, for `remade`."""
     function, module = one.py_func, one.__module__
     space, names = None, {}
     if module == "__main__" or module not in sys.modules:  # another process cannot import it
@@ -162,7 +169,7 @@ def _restored(value):
     return __import__(value.name, fromlist=["*"]) if type(value) is _Module else value
 
 
-def _made(code, module, name, qualname, doc, defaults, kwdefaults, space, names, cells) -> FunctionType:
+def remade(code, module, name, qualname, doc, defaults, kwdefaults, space, names, cells) -> FunctionType:
     if space is not None:
         globals_ = space.names
         globals_.update((n, _restored(v)) for n, v in names.items())

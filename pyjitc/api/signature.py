@@ -92,7 +92,7 @@ def _argument(given) -> Type:
 
 
 _CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds.Complex, str: kinds.Str,
-            bytes: kinds.Bytes}
+            bytes: kinds.Bytes, bytearray: kinds.ByteArray, memoryview: kinds.MemoryView}
 
 
 def signature_of(given: str | tuple | Signature | TypeName) -> Signature:

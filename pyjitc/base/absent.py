@@ -5,10 +5,15 @@ from typing import Callable, Mapping
 __all__ = ["absent"]
 
 
-def absent(module: str, names: Mapping[str, str]) -> Callable[[str], object]:
-    """The `__getattr__` of a module that raises with the text for a name."""
+def absent(module: str, names: Mapping[str, str], later: Mapping[str, object] = {}) -> Callable[[str], object]:
+    """The `__getattr__` of a module that raises with the text for a name. later: names that are there -> the object
+    that has them as an attribute, which may load a module."""
 
     def get(name: str) -> object:
+        if name in later:
+            found = getattr(later[name], name)
+            setattr(sys.modules[module], name, found)
+            return found
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         # `from module import name` hides what an AttributeError says

@@ -128,6 +128,12 @@ def _box_dual(e, t, values, inst, take):
     return e.phi("ptr", arms)
 
 
+def _box_view(e, t, values, inst, take):
+    (d,) = t.parts
+    method = getattr(d.python_class, t.name.removeprefix("dict_"))
+    return e.python_call(inst, e.object(method), _boxed_parts(e, t, values, inst, take), ())
+
+
 def _open_tuple(e, t, pointer, wrong):
     exact(e, pointer, e.external("PyTuple_Type") if t.cls is None else e.object(t.cls), wrong)
     size = load(e, "i64", pointer, platform.OB_SIZE)
@@ -177,5 +183,6 @@ def _open_union(e, t, pointer, wrong):
 
 _COMPOSITES: dict[type, Leaf] = {
     k.Tuple: Leaf((), _box_tuple, _open_tuple), k.ListDisplay: Leaf((), _box_list), k.RecordView: Leaf((), _box_record),
+    **dict.fromkeys((k.DictKeys, k.DictValues, k.DictItems), Leaf((), _box_view)),
     k.Function: Leaf((), None, _open_function), k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
 }

@@ -17,6 +17,7 @@ from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
+native = lazy(f"{__package__}.native")  # for callers that speak C
 inlining = lazy(f"{__package__}.inlining")  # a function alone is called by its stub only
 
 
@@ -29,10 +30,9 @@ class Artifact(Named, fields="object runtime entry next objects guards text"):
     __slots__ = ()
 
 
-def module_text(functions: list[ir.Function], spec: Spec | None, target: Target, options: Options,
-                native: str | None = None):
-    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. native: also
-    export the entry under this name."""
+def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None):
+    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. spec: a Spec, a
+    form of native.py, or None; exported: also export the entry under this name."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
     if len(functions) > 1:
@@ -41,22 +41,26 @@ def module_text(functions: list[ir.Function], spec: Spec | None, target: Target,
         functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # into the stub
     nogil = options.nogil and not any(map(_needs_python, functions))
     module = Module(options, nogil, shares=not nogil)
-    guards = add_stub(module, functions[0], spec, nogil) if spec is not None else ()
-    if native is not None:
-        add_native(module, functions[0], native)
+    guards: tuple[str | None, ...] = ()
+    if isinstance(spec, Spec):
+        guards = add_stub(module, functions[0], spec, nogil)
+    elif spec is not None:
+        native.add(module, functions[0], spec, nogil)
+    if exported is not None:
+        add_native(module, functions[0], exported)
     for fn in functions:
         module.add(fn, FunctionEmitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     return head + module.text(target), dict(module.objects), guards, module.elsewhere or ()
 
 
-def compile_module(functions: list[ir.Function], spec: Spec | None, target: Target | None = None,
-                   options: Options = Options(), native: str | None = None) -> Artifact:
-    """Compile `functions`, the entry first, with the stub that `spec` asks for."""
+def compile_module(functions: list[ir.Function], spec, target: Target | None = None,
+                   options: Options = Options(), exported: str | None = None) -> Artifact:
+    """Compile `functions`, the entry first, with the stub or the entry that `spec` asks for."""
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards, called = module_text(functions, spec, target, options, native)
+        text, objects, guards, called = module_text(functions, spec, target, options, exported)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
         runtime = shared.objects_for(called, target)

@@ -135,6 +135,8 @@ class FunctionEmitter(Emitter):
             return "nounwind"
         if self.fn.flags.optnone or _only_raises(self.names):
             return "nounwind noinline optnone cold"
+        if self.entry_point and self.module.enters_inline:
+            return "nounwind alwaysinline"
         if self.entry_point and stays_call(self.fn) or self.fn.flags.noinline:
             return "nounwind noinline"
         return "nounwind" + {"always": " alwaysinline", "never": " noinline", "": ""}[self.fn.flags.llvm_inline]

@@ -8,18 +8,29 @@ import sys
 
 from ..base.lazy import lazy
 from ..ops.memory import MOST_SIZED
-from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API, STR, STR_IN_PIECES, STR_STATE
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements = lazy(f"{__package__}.elements")
+elements, objects, tables = (lazy(f"{__package__}.elements"), lazy(f"{__package__}.objects"),
+                              lazy(f"{__package__}.tables"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
 
 
 class _Texts(dict):
-    """name -> definition; of those with a number or a type in their name, made when one is asked for."""
+    """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
+    search the tables of dicts and sets are loaded with the first of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
+        if name in _OF_OBJECTS:
+            self[name] = objects.TEXT[name]
+            return self[name]
+        if kind in ("dict", "set", "key", "versions"):
+            self.update(tables.TEXT)
+            NEEDS.update(tables.NEEDS)
+            _DECLARATIONS.update(tables.DECLARATIONS)
+            return tables.TEXT[name]
         if kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -377,6 +388,27 @@ done:
   ret double %result
 }
 """,
+    "pyj_list_append": """
+define internal i32 @pyj_list_append(ptr %list, ptr %x) nounwind alwaysinline {
+  %size.at = getelementptr i8, ptr %list, i64 16
+  %room.at = getelementptr i8, ptr %list, i64 32
+  %size = load i64, ptr %size.at, align 8
+  %room = load i64, ptr %room.at, align 8
+  %fits = icmp slt i64 %size, %room
+  br i1 %fits, label %put, label %grow
+put:
+  %items.at = getelementptr i8, ptr %list, i64 24
+  %items = load ptr, ptr %items.at, align 8
+  %slot = getelementptr ptr, ptr %items, i64 %size
+  store ptr %x, ptr %slot, align 8
+  %more = add i64 %size, 1
+  store i64 %more, ptr %size.at, align 8
+  ret i32 0
+grow:
+  %status = call i32 @PyList_Append(ptr %list, ptr %x)
+  call void @Py_DecRef(ptr %x)
+  ret i32 %status
+}""",
     "pyj_signals": """
 define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
@@ -548,6 +580,71 @@ define internal void @pyj_handle(ptr %array) nounwind {{
   %where = getelementptr i8, ptr %array, i64 {ARRAY["handler"]}
   store ptr @pyjitc_memory_handler, ptr %where
   ret void
+}}"""
+# The interpreter keeps the characters below 256.
+TEXT["pyj_char"] = """
+define internal ptr @pyj_char(i64 %code) nounwind {
+  %latin = icmp ult i64 %code, 256
+  br i1 %latin, label %kept, label %make
+kept:
+  %where = getelementptr ptr, ptr @pyjitc_characters, i64 %code
+  %one = load ptr, ptr %where
+  call void @Py_IncRef(ptr %one)
+  ret ptr %one
+make:
+  %narrow = trunc i64 %code to i32
+  %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
+  ret ptr %new
+}"""
+_COMPARE_PIECES = """
+  %bothstates = and i32 %xstate, %ystate
+  %whole = and i32 %bothstates, 32
+  %inone = icmp ne i32 %whole, 0
+  br i1 %inone, label %kinds, label %pieces
+pieces:
+  %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
+  %equal = icmp eq i32 %order, 0
+  ret i1 %equal"""
+# Texts that are equal have characters of one size.
+TEXT["pyj_str_equal"] = f"""
+define internal i1 @pyj_str_equal(ptr %x, ptr %y) nounwind {{
+  %same = icmp eq ptr %x, %y
+  br i1 %same, label %yes, label %lengths
+lengths:
+  %xlenp = getelementptr i8, ptr %x, i64 {STR["length"]}
+  %ylenp = getelementptr i8, ptr %y, i64 {STR["length"]}
+  %xlen = load i64, ptr %xlenp
+  %ylen = load i64, ptr %ylenp
+  %aslong = icmp eq i64 %xlen, %ylen
+  br i1 %aslong, label %states, label %no
+states:
+  %xstatep = getelementptr i8, ptr %x, i64 {STR["state"]}
+  %ystatep = getelementptr i8, ptr %y, i64 {STR["state"]}
+  %xstate = load i32, ptr %xstatep
+  %ystate = load i32, ptr %ystatep
+  {_COMPARE_PIECES if STR_IN_PIECES else "br label %kinds"}
+kinds:
+  %xor = xor i32 %xstate, %ystate
+  %unlike = and i32 %xor, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %no
+characters:
+  %ascii = and i32 %xstate, {STR_STATE["ascii"]}
+  %plain = icmp ne i32 %ascii, 0
+  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %shifted = lshr i32 %xstate, 2
+  %size32 = and i32 %shifted, 7
+  %size = zext i32 %size32 to i64
+  %bytes = mul i64 %xlen, %size
+  %xdata = getelementptr i8, ptr %x, i64 %at
+  %ydata = getelementptr i8, ptr %y, i64 %at
+  %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
+  %found = icmp eq i32 %differ, 0
+  ret i1 %found
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }}"""
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
@@ -726,6 +823,7 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
     "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
@@ -737,6 +835,8 @@ _DECLARATIONS = {
     "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()", "PyErr_Clear": "declare void @PyErr_Clear()",
     "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
+    "PyObject_GenericGetAttr": "declare ptr @PyObject_GenericGetAttr(ptr, ptr)",
+    "PyObject_GenericSetAttr": "declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)",
     "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
     "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
     "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
@@ -747,6 +847,7 @@ _DECLARATIONS = {
     "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
+    "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",
     "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
     "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
@@ -763,6 +864,9 @@ _DECLARATIONS = {
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
+    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
+    "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
+    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
@@ -820,6 +924,14 @@ NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1,
 def stays_call(name: str) -> bool:
     """Whether LLVM neither inlines nor optimises it."""
     return " noinline" in TEXT[name] and not is_often_called(name)
+
+
+def search_of(name: str) -> str:
+    """The table and the class of keys that it searches, where it is such a helper: it runs in loops, and LLVM is to
+    optimise it in its image. Else ''."""
+    _, kind, *rest = name.split("_")
+    key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
+    return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str") else ""
 
 
 def is_often_called(name: str) -> bool:

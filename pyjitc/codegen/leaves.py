@@ -18,6 +18,7 @@ from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Typ
 from ..types.lattice import dtype_of
 
 handed = lazy("pyjitc.runtime.handed")
+objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
 
@@ -342,6 +343,23 @@ def _open_iterator(e, t, pointer, wrong):
     return [cell]
 
 
+def _open_object(e, t, pointer, wrong):
+    """An object of exactly the class; what the type says of its attributes is looked at, the code checks it again."""
+    exact(e, pointer, e.object(t.cls), wrong)
+    for name, part in t.attributes:
+        found = objects.look(e, t.cls, name, pointer)
+        if part is k.Undefined:
+            require(e, e.assign(f"icmp eq ptr {found}, null"), wrong)
+            continue
+        check, known = e.label("check"), e.label("fits")
+        e.branch(e.assign(f"icmp ne ptr {found}, null"), check, known, likely=True)
+        e.start(check)
+        e.unbox(part, found, wrong)
+        e.jump(known)
+        e.start(known)
+    return [pointer]
+
+
 class Leaf:
     """scalars: the LLVM types of a value, or a function that gives those of a type. box(e, type, values, instruction,
     take), unbox(e, type, pointer, label): as in box.py; None: the kind has no objects. constant(type, value): the
@@ -372,6 +390,95 @@ def _float(t, value):
 
 _REFERENCE = "ptr",
 
+
+# Where the interpreter exports the class of a container; the loader knows the others as objects.
+_CLASSES = {list: "PyList_Type", dict: "PyDict_Type", set: "PySet_Type", frozenset: "PyFrozenSet_Type"}
+
+
+def _open_container(e, t, pointer, wrong):
+    """A reference to a container. A stub looks at some of the items, or at all: see passes/anew.py."""
+    cls = t.python_class
+    exact(e, pointer, e.external(_CLASSES[cls]) if cls in _CLASSES else e.object(cls), wrong)
+    if e.looks:
+        _look(e, t, pointer, wrong)
+    return [pointer]
+
+
+_CONTAINER = Leaf(_REFERENCE, _pointer, _open_container)
+# Where a container says how much it holds.
+_SIZES = {k.Dict: platform.DICT["used"], k.Set: platform.SET["used"], k.FrozenSet: platform.SET["used"]}
+
+
+def _look(e, t, pointer, wrong):
+    """Goes to `wrong` where something in a container that is looked at is not of the type that it is to have."""
+    if t.item is k.Undefined:
+        kind = k.Dict if isinstance(t, k.Dict) else type(t)
+        size = load(e, "i64", pointer, _SIZES.get(kind, platform.OB_SIZE))
+        require(e, e.assign(f"icmp eq i64 {size}, 0"), wrong)
+        return
+    if all([held is k.Object for held in t.parameters]):
+        return
+    looks = e.looks
+    if 0 < looks < _MANY:
+        e.looks = min(looks, 2)  # of the containers in the container
+    count, place = e.alloca("i64"), e.alloca("i64")
+    e.line(f"store i64 0, ptr {count}")
+    e.line(f"store i64 0, ptr {place}")
+    again, done = e.label("look"), e.label("looked")
+    e.jump(again)
+    e.start(again)
+    if looks > 0:
+        n = e.assign(f"load i64, ptr {count}")
+        more = e.label("more")
+        e.branch(e.assign(f"icmp slt i64 {n}, {looks}"), more, done)
+        e.start(more)
+        e.line(f"store i64 {e.assign(f'add i64 {n}, 1')}, ptr {count}")
+    body = e.label("item")
+    there, found = _following(e, t, pointer, place)
+    e.branch(there, body, done)
+    e.start(body)
+    borrowed = len(e.borrowed)
+    for held, where in zip(t.parameters, found()):
+        if held is not k.Object:
+            e.unbox(held, where, wrong)
+    del e.borrowed[borrowed:]
+    e.jump(again)
+    e.start(done)
+    e.looks = looks
+
+
+def _following(e, t, pointer, place):
+    """What a container holds next: (i1 whether there is something, a function that gives pointers to it, written where
+    there is). place: a word in the frame, 0 at first."""
+    if isinstance(t, k.Dict):
+        keyp, valuep = e.alloca("ptr"), e.alloca("ptr")
+        e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
+        status = e.assign(f"call i32 @PyDict_Next(ptr {pointer}, ptr {place}, ptr {keyp}, ptr {valuep})")
+        return e.assign(f"icmp ne i32 {status}, 0"), lambda: [e.assign(f"load ptr, ptr {p}") for p in (keyp, valuep)]
+    if isinstance(t, (k.Set, k.FrozenSet)):
+        keyp, hashp = e.alloca("ptr"), e.alloca("i64")
+        e.declare("declare i32 @_PySet_NextEntry(ptr, ptr, ptr, ptr)")
+        status = e.assign(f"call i32 @_PySet_NextEntry(ptr {pointer}, ptr {place}, ptr {keyp}, ptr {hashp})")
+        return e.assign(f"icmp ne i32 {status}, 0"), lambda: [e.assign(f"load ptr, ptr {keyp}")]
+    i = e.assign(f"load i64, ptr {place}")
+    e.line(f"store i64 {e.assign(f'add i64 {i}, 1')}, ptr {place}")
+    size = load(e, "i64", pointer, platform.OB_SIZE)
+
+    def item():
+        if isinstance(t, k.List):
+            table = load(e, "ptr", pointer, platform.LIST_ITEMS)
+            return [e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i}')}, align 8")]
+        e.declare("declare ptr @PySequence_GetItem(ptr, i64)")
+        found = e.assign(f"call ptr @PySequence_GetItem(ptr {pointer}, i64 {i})")
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")  # the deque has it
+        return [found]
+
+    return e.assign(f"icmp slt i64 {i}, {size}"), item
+
+
+_MANY = 100
+
+
 LEAVES: dict[type, Leaf] = {
     type(Int): Leaf(("i64",), lambda e, t, values, inst, take: made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}"),
                     _open_int, _integer),
@@ -389,10 +496,14 @@ LEAVES: dict[type, Leaf] = {
     k.DType: Leaf((), _box_dtype, _open_dtype),
     type(k.Str): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyUnicode_Type")),
     type(k.Bytes): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyBytes_Type")),
+    type(k.ByteArray): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyByteArray_Type")),
+    type(k.MemoryView): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyMemoryView_Type")),
     type(k.Object): Leaf(_REFERENCE, _pointer, lambda e, t, pointer, wrong: [pointer]),
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
+    **dict.fromkeys(k.CONTAINERS.values(), _CONTAINER),
+    k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

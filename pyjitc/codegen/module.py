@@ -100,6 +100,7 @@ class Module:
         # those that are looked up in: (types of elements and indices, elements) -> number
         self.tables: dict[tuple, int] = {}
         self.metadata = Metadata()
+        self.enters_inline = False  # whether the first function takes the place of its calls in the entry (native.py)
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
         self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
@@ -136,6 +137,7 @@ class Module:
                 self.declarations[shared.declaration(name)] = None
         elif name not in self.helpers:
             self.helpers[name] = None
+            helpers.TEXT[name]  # it may bring what it needs
             for needed in helpers.NEEDS.get(name, ()):
                 self.helper(needed)
         return "@" + name

@@ -1,6 +1,7 @@
 """Helpers that are the same in every module: their code is an image of its own.
 
-They are called rarely or wait for malloc: LLVM makes their code without optimising it. As the interpreter does with
+Most are called rarely or wait for malloc: LLVM makes their code without optimising it; searches of tables are optimised
+in an image of their own. As the interpreter does with
 bytecode, it is kept beside the package's files, in `__pycache__`, so that one process after an installation makes it;
 where that cannot be written, or must not be (PYTHONDONTWRITEBYTECODE), every process does. In the disk cache it stands
 with the objects that use it.
@@ -14,7 +15,7 @@ from importlib._bootstrap_external import cache_from_source
 
 from ..base.forks import LLVM
 from . import link, llvm
-from .helpers import NEEDS, TEXT, declare, is_often_called, text
+from .helpers import NEEDS, TEXT, declare, is_often_called, search_of, text
 from .link import Target
 
 __all__ = ["declaration", "is_shared", "objects_for"]
@@ -40,18 +41,26 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to
     be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
+    # Those that search one kind of table are one image.
+    searched = dict.fromkeys(filter(None, map(search_of, sorted(wanted))))
+    if searched:
+        wanted |= frozenset(filter(is_shared, _closure([name for name in TEXT if search_of(name) in searched])))
     with LLVM:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
-            common = frozenset(filter(is_shared, COMMON))
-            for group in filter(None, (common if missing & common else (), missing - common)):
-                _made.append((frozenset(group), _made_of(_module(sorted(group), target), target)))
+            common = frozenset(filter(is_shared, COMMON)) if missing & frozenset(COMMON) else frozenset()
+            for of in ("common", "", *searched):
+                group = common if of == "common" else frozenset(
+                    name for name in missing - common if search_of(name) == of)
+                if group:
+                    _made.append((group, _made_of(_module(sorted(group), target), target, link.LEVEL if of in searched
+                                                  else 0)))
         return tuple(made for held, made in _made if held & wanted)
 
 
-def _made_of(source: str, target: Target) -> bytes:
+def _made_of(source: str, target: Target, level: int) -> bytes:
     """The object that LLVM makes of a text, now or before."""
-    digest = blake2b(repr((source, target, llvm.version())).encode(), digest_size=10).hexdigest()
+    digest = blake2b(repr((source, target, level, llvm.version())).encode(), digest_size=10).hexdigest()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
     try:
         with open(path, "rb", 0) as file:
@@ -60,7 +69,7 @@ def _made_of(source: str, target: Target) -> bytes:
             return data[16:]
     except OSError:
         pass
-    data = link.to_object(source, target, 0)
+    data = link.to_object(source, target, level)
     if not sys.dont_write_bytecode:
         _keep(path, blake2b(data, digest_size=16).digest() + data)
     return data
@@ -97,7 +106,9 @@ def _closure(names) -> dict[str, None]:
     found = dict.fromkeys(names)
     work = list(found)
     while work:
-        for needed in NEEDS.get(work.pop(), ()):
+        name = work.pop()
+        TEXT[name]  # it may bring what it needs
+        for needed in NEEDS.get(name, ()):
             if needed not in found:
                 found[needed] = None
                 work.append(needed)

@@ -15,6 +15,7 @@ from types import CellType, FunctionType
 from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
+from ..runtime.dispatcher import Anew
 from ..runtime.foreign import is_foreign
 from ..types.kinds import Object
 from . import box
@@ -25,6 +26,7 @@ from .module import Module
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
+QUICK = 8  # items of a list that a call looks at where the function checks what it loads
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
 
@@ -43,8 +45,9 @@ class Spec(Named, fields="names types passed positional_only simple guards", def
 class _Stub(Emitter):
     """Emits the stub; every failure leaves through one block."""
 
-    def __init__(self, module: Module):
+    def __init__(self, module: Module, looks: int = 0):
         super().__init__(module)
+        self.looks = looks or QUICK
         self.failed = "failed"
         self.fails = False
 
@@ -55,7 +58,7 @@ class _Stub(Emitter):
 
 def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -> tuple[str | None, ...]:
     """Add the stub of `fn` to `module`; returns the guard words' symbols (None: not compared natively)."""
-    e = _Stub(module)
+    e = _Stub(module, fn.flags.looks)
     n = len(spec.types)
     for word in (f"@{NEXT} = global ptr null", f"@{ACTIVE} = global i64 0"):
         e.declare(word)
@@ -97,7 +100,10 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     if e.fails:
         e.lines = []
         _count_borrowed(e, "release")
-        lines += [f"{e.failed}:", *e.lines, *_leave(e), "  ret ptr null"]
+        e.lines += _leave(e)
+        if fn.flags.anew:
+            _make_anew(e)
+        lines += [f"{e.failed}:", *e.lines, "  ret ptr null"]
     lines += ["miss:", f"  %next = load ptr, ptr @{NEXT}, align 8",
               "  %other = musttail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
     module.bodies.append("\n".join(lines))
@@ -154,6 +160,18 @@ def _count_borrowed(e: _Stub, what: str) -> None:
     """Objects that arguments have as attributes live until the call ends."""
     for pointer in e.borrowed:
         e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {pointer})")
+
+
+def _make_anew(e: _Stub) -> None:
+    """What failed may only ask for other code (passes/anew.py)."""
+    e.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
+    e.declare("declare void @PyErr_Clear()")
+    asked = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(Anew)})")
+    e.branch(e.assign(f"icmp eq i32 {asked}, 0"), "raised", "anew", likely=True)
+    e.start("anew")
+    e.line("call void @PyErr_Clear()")
+    e.jump("miss")
+    e.start("raised")
 
 
 def _leave(e: _Stub) -> list[str]:

@@ -331,6 +331,11 @@ def set_add(frame, x):
     frame.do(generic.SET_ADD, (frame.stack[-x.arg], value))
 
 
+def set_update(frame, x):
+    value = frame.stack.pop()
+    frame.stack[-x.arg] = frame.emit(generic.SET_UPDATE, (frame.stack[-x.arg], value))
+
+
 def map_add(frame, x):
     key, value = frame.pops(2)
     frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
@@ -393,6 +398,13 @@ def load_attr(frame, x):
     index, method = (x.arg >> 1, x.arg & 1) if VERSION >= (3, 12) else (x.arg, 0)
     value = frame.emit(generic.GETATTR, (frame.stack.pop(),), name=frame.code.co_names[index])
     quirks.push_callable(frame, value, method)
+
+
+def load_super_attr(frame, x):
+    """super().name and super(cls, x).name"""
+    made = frame.emit(generic.CALL, frame.pops(3), kwnames=())
+    value = frame.emit(generic.GETATTR, (made,), name=frame.code.co_names[x.arg >> 2])
+    quirks.push_callable(frame, value, x.arg & 1)
 
 
 def load_method(frame, x):
@@ -608,10 +620,12 @@ HANDLERS = {
     "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two, "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
     **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,
     "BUILD_CONST_KEY_MAP": build_const_key_map, "LIST_EXTEND": list_extend, "LIST_APPEND": list_append,
-    "SET_ADD": set_add, "MAP_ADD": map_add, "DICT_MERGE": dict_merge, "DICT_UPDATE": dict_merge,
-    "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1, "FORMAT_VALUE": format_value,
+    "SET_ADD": set_add, "SET_UPDATE": set_update, "MAP_ADD": map_add, "DICT_MERGE": dict_merge,
+    "DICT_UPDATE": dict_merge, "LIST_TO_TUPLE": list_to_tuple, "CALL_INTRINSIC_1": intrinsic_1,
+    "FORMAT_VALUE": format_value,
     "CONVERT_VALUE": convert_value, "FORMAT_SIMPLE": format_simple, "FORMAT_WITH_SPEC": format_with_spec,
     "UNPACK_SEQUENCE": unpack_sequence, "UNPACK_EX": unpack_ex, "LOAD_ATTR": load_attr, "LOAD_METHOD": load_method,
+    "LOAD_SUPER_ATTR": load_super_attr,
     "STORE_ATTR": store_attr, "DELETE_ATTR": delete_attr, "KW_NAMES": kw_names, "CALL": call, "CALL_KW": call_kw,
     **dict.fromkeys(("CALL_FUNCTION", "CALL_FUNCTION_KW", "CALL_METHOD"), call_function),
     "CALL_FUNCTION_EX": call_function_ex, "MAKE_FUNCTION": make_function,

@@ -23,7 +23,7 @@ CONSTRUCTS = {
                      "END_ASYNC_FOR"), "async code"),
     **dict.fromkeys(("YIELD_FROM", "GET_YIELD_FROM_ITER", "SEND"), "`yield from`"),
     **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
-    **dict.fromkeys(("LOAD_SUPER_ATTR",), "super()"), "SET_UPDATE": "a set", "CHECK_EG_MATCH": "`except*`",
+    "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
     "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **",
     "LOAD_LOCALS": "locals()",
@@ -32,8 +32,7 @@ HINTS = {
     "`yield from`": "write a `for` loop that yields each item",
     "a class definition": "define it outside the function; methods of a named tuple are compiled",
     "a `with` statement": "open and close it outside the compiled function",
-    "a set": "use an array (np.empty, np.zeros) or a tuple",
-    "super()": "call a function that takes what it needs as arguments", "`import *`": "import the names that you need",
+    "`import *`": "import the names that you need",
     "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]

@@ -13,15 +13,17 @@ from ..base.errors import PyjitcError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
-from ..types.kinds import MAX_SIZE, Dual, TooLarge, Tuple, Union, members_of, union_of
+from ..types.kinds import MAX_SIZE, DictDisplay, Dual, TooLarge, Tuple, Union, members_of, union_of
 from . import boxed
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, Operand
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Operand, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
 leaving = lazy(f"{__package__}.leaving")  # and those that return functions or iterators this one
+
+displays = lazy(f"{__package__}.displays")
 
 __all__ = ["Analysis"]
 
@@ -171,7 +173,9 @@ class Analysis:
                 if not self.spec.proto.library and not hasattr(error, "place"):
                     error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # see pipeline/stages.py
                 raise
-            except (PyjitcError, Again, MemoryError):
+            except NeedsList:
+                displays.mark(self, block, inst)
+            except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:
                 self.refuse(block, inst, _defect(error))
@@ -213,7 +217,7 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
-            if self.spec is self.session.order[0] and (av[0].inner or isinstance(av[0], Tuple)):
+            if self.spec is self.session.order[0] and (av[0].inner or isinstance(av[0], (DictDisplay, Tuple))):
                 av = self.leave(inst, block, av)
                 if av is None:
                     return

@@ -32,12 +32,14 @@ def boxed(x: Expr) -> Expr:
         return function(x, interpreted.make_function)
     if isinstance(t, Method) and is_boxable(t.receiver):
         return get_attribute(Apply(structure.METHOD_SELF, x), t.name)
-    return Apply(pyobject.PY_BOX, with_object(x))
+    if isinstance(t, DictDisplay):
+        return display(x)
+    return Apply(pyobject.PY_BOX, x if t is None else with_object(x))
 
 
 def is_boxable(t: Type) -> bool:
-    """Whether every value of a type has a Python object."""
-    return not any_part(t, lambda part: part.inner or part is Unbound)
+    """Whether every value of a type has a Python object that code generation makes."""
+    return not any_part(t, lambda part: part.inner or part is Unbound or isinstance(part, DictDisplay))
 
 
 def function(x: Expr, make, *given: Expr) -> Expr:

@@ -8,14 +8,15 @@ import numpy as np
 from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
+from ..runtime.objects import is_object_class
 from ..types import kinds
 from ..types.classes import plain_integers, refused_method
 from ..types.kinds import (
-    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, Singleton, Slice, Str,
+    Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, ObjectOf, Singleton, Slice, Str,
     Tuple, Unbound,
 )
 from ..types.lattice import dtype_of, type_of_dtype
-from ..types.typeof import attributes_type, instance_type, record_type
+from ..types.typeof import attributes_type, instance_type, record_type, typeof
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 
 __all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type",
@@ -120,6 +121,12 @@ def constant(value) -> Expr:
         scalar = scalar_type(value)
         if scalar is not None:
             return Const(DType(scalar), value)
+    elif kind in kinds.CONTAINERS and kind is not frozenset:
+        try:
+            held = typeof(value)
+        except (TypeError, OverflowError):
+            return Const(Singleton(value), value)
+        return Apply(pyobject.PY_UNBOX, Const(Object, value), type=held)
     elif isinstance(value, kinds.Type):
         if value is kinds.Undefined:
             return Const(value, value)
@@ -130,6 +137,8 @@ def constant(value) -> Expr:
             instance = attributes_type(value)
             if instance is not None and instance.refcounted:
                 instance = None  # the program may give the object another attribute while the code runs
+        if instance is None and is_object_class(kind):
+            instance = ObjectOf(kind)
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
         if hasattr(kind, "__cuda_array_interface__"):

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
+from ..ops.derivative import Request, requested
 from ..types.kinds import (
-    Bool, Composite, Dual, Exception_, NoneType, Object, Type, Unbound, Undefined, Union, member_for,
+    Bool, Composite, Content, Dual, Exception_, NoneType, Object, Type, Unbound, Undefined, Union, closed, member_for,
 )
 from .constants import constant, is_plain
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Operand, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Local, Nest, Operand, Throw
 
-__all__ = ["emit"]
+__all__ = ["close", "emit"]
+
+objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
 
 
 def emit(session, entry) -> list[ir.Function]:
@@ -38,24 +42,49 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
+            if code in session.library.derivatives:
+                spec.typed.memo["rules"] = session.library.derivatives[code]
             queue.append(spec)
         return spec.typed
 
     shell(entry)
     queue.pop()
+    requests: dict = {}  # of derivatives -> the function whose body passes/derivatives makes
     while queue:
         spec = queue.pop()
         functions.append(spec.typed)
-        _Emission(session, spec, shell).run()
+        _Emission(session, spec, shell, requests).run()
         spec.analysis = None
+    functions += requests.values()
     return functions
 
 
+def close(functions, session) -> None:
+    """Types for the variables of containers, now that inference is done: in the functions, and in their cells."""
+    for made in session.sites.values():
+        if type(made) is Content and made.content is not None:
+            made.become(closed(made.content))
+    for fn in functions:
+        if fn.result is not None:
+            fn.result = closed(fn.result)
+        for block in fn.blocks:
+            for value in block.params:
+                if value.type.varying:
+                    value.type = closed(value.type)
+            for inst in block.insts:
+                if inst.result is not None and inst.result.type.varying:
+                    inst.result.type = closed(inst.result.type)
+                for name, x in inst.attrs.items():
+                    if isinstance(x, Type) and x.varying:
+                        inst.attrs[name] = closed(x)
+
+
 class _Emission:
-    def __init__(self, session, spec, shell):
+    def __init__(self, session, spec, shell, requests):
         self.session = session
         self.spec = spec
         self.shell = shell
+        self.requests = requests
         self.analysis = spec.analysis
         self.fn: ir.Function = spec.typed
         self.values: dict[ir.Value, ir.Value] = {}
@@ -423,6 +452,8 @@ class _Emission:
             return self.call(e)
         if kind is Nest:
             return self.nest(e)
+        if kind is Derived:
+            return self.derived(e)
         if kind is Throw:
             self.throw(e)
             return None
@@ -447,6 +478,10 @@ class _Emission:
             return None
         if kind is CellGet:
             return self.cell_get(e)
+        if kind is FieldGet or kind is FieldSet:
+            return self.field(e)
+        if kind is Local:
+            return self.use(e.local)[0]
         raise AssertionError(f"no emission for {kind.__name__}")
 
     def hoist(self, e):
@@ -479,6 +514,33 @@ class _Emission:
             return self.constant(*spec.result)
         return result
 
+    def derived(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        spec = e.called.spec
+        args, wrt = [], []
+        if spec.closure is not None:
+            args.append(self.expr(e.called.closure))
+        for k, (x, av) in enumerate(zip(e.called.operands, spec.args)):
+            if av[1] is UNKNOWN:
+                if k in e.wrt:
+                    wrt.append(len(args))
+                args.append(self.expr(x))
+                if self.block is None:
+                    return None
+        for x in e.seeds:
+            args.append(self.expr(x))
+            if self.block is None:
+                return None
+        request = Request(self.shell(spec), e.mode, tuple(wrt), e.has_aux)
+        key = request, tuple([x.type for x in args]), e.type
+        callee = self.requests.get(key)
+        if callee is None:
+            callee = self.requests[key] = requested(request, [x.type for x in args], e.type)
+        found = self.memo[e] = self.add(control.INVOKE, args, {"callee": callee}, e.type)
+        return found
+
     def nest(self, e):
         found = self.memo.get(e)
         if found is not None:
@@ -505,6 +567,11 @@ class _Emission:
                  "count": count, "shape": e.shape, "ndim": e.ndim}
         if other is not None:
             attrs["instead"] = self.shell(other.spec)
+        for av in template.spec.args:
+            if type(av[1]) is str:
+                attrs["how"] = av[1]
+            elif type(av[1]) is tuple and av[0].elements and all([t is Bool for t in av[0].elements]):
+                attrs["reduced"] = av[1]
         if e.kept is not None:
             attrs["kept"] = e.kept
         if two is not None:
@@ -524,6 +591,25 @@ class _Emission:
             attrs["names"] = ("name",)
         made = self.add(exceptions.EXC_NEW, args, attrs, Exception_(e.exception))
         self.terminate(exceptions.EXC_THROW, [made])
+
+    def field(self, e):
+        found = self.memo.get(e)
+        if found is not None:
+            return found
+        x = self.expr(e.x)
+        if self.block is None:
+            return None
+        if type(e) is FieldSet:
+            value = self.expr(e.content)
+            if self.block is None:
+                return None
+            self.add(objects.FIELD_SET, (x, self.convert(value, e.stored)), {"name": e.name})
+            found = self.constant(NoneType, None)
+        else:
+            t = Undefined if e.type is None else e.type
+            found = self.add(objects.FIELD_GET, (x,), {"name": e.name, "type": t}, t)
+        self.memo[e] = found
+        return found
 
     def cell_get(self, e):
         cell = self.expr(e.cell)

@@ -11,10 +11,11 @@ from types import MethodType
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import exceptions, generic, memory, structure
+from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, DType, Dual, Ended, Function, Generator, Iterator, Method, Int, NoneType, Singleton, Tuple, Type,
-    Unbound, Undefined, Union, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, Generator, Int, Iterator, ListDisplay,
+    Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union,
+    any_part, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -22,13 +23,15 @@ from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
-    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Nest, Operand, Share, Step, Throw,
+    UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
+    NeedsList, Nest, Operand, Share, Step, Throw,
 )
-from .names import describe, has_generator
+from .names import describe, has_generator, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
 duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
+derivatives = lazy(f"{__package__}.derivatives")  # programs that ask for derivatives load it
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -39,10 +42,11 @@ _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
 
 # Operations that take a union whole: they move values, or box them.
-_UNSPLIT = {generic.TUPLE, generic.LIST, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
-            generic.MAKE_FUNCTION, generic.FORMAT, generic.STRING, generic.EXC_ENTER, generic.EXC_LEAVE,
-            generic.LIST_EXTEND, generic.STORE_GLOBAL, generic.UNSUPPORTED, generic.CATCH, generic.YIELD,
-            generic.GENERATOR_STATE}
+_UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic.SET, generic.SET_ADD,
+            generic.SET_UPDATE, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
+            generic.MAKE_FUNCTION, generic.DICT_MERGE, generic.FORMAT, generic.STRING, generic.EXC_ENTER,
+            generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
+            generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
 
 class Evaluator(Operations):
@@ -63,6 +67,8 @@ class Evaluator(Operations):
             if av is None:
                 return None
             operands.append(Operand(i, av[0], av[1]))
+            if av[0].varying:
+                watch(av[0], analysis, block)
         if any([type(x.type) is Dual for x in operands]):
             if inst.op is generic.TUPLE or inst.op is generic.LIST:
                 operands = duals.displayed(operands, self.reader_of_display(inst))
@@ -83,6 +89,9 @@ class Evaluator(Operations):
         """Keeps what an instruction means; its abstract value."""
         analysis = self.analysis
         analysis.meaning[inst] = meaning
+        if av is not None and av[0].sealed:  # a container that the interpreter made
+            known = self.session.site(analysis.spec, inst, None, dict)
+            av = self.session.opened(av[0], known), av[1]
         if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
             self.session.doubtful[analysis, inst] = None
         if inst.op.effects & ir.RAISES and may_raise(meaning):
@@ -179,6 +188,13 @@ class Evaluator(Operations):
                         return given[i], None
             n = len(meaning.operands)
             return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
+        if kind is FieldGet or kind is FieldSet:
+            return self.field(meaning)
+        if kind is Local:
+            av = self.analysis.lookup(meaning.local, self.block)
+            if av is not None:
+                meaning.type, meaning.value = av
+            return meaning, av
         if kind is Step:
             return self.settle(self.generator_step(meaning.state))
         if kind is Share:
@@ -214,6 +230,10 @@ class Evaluator(Operations):
             return meaning, spec.result
         if kind is Nest:
             return self.nest(meaning)
+        if kind is Fresh:
+            return self.settle(self.fresh(meaning))
+        if kind is Derived:
+            return derivatives.settle(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -223,9 +243,69 @@ class Evaluator(Operations):
                 operands.append(x)
             meaning.operands = tuple(operands)
             meaning.type_now()
+            if meaning.holds and not self.stored(meaning):
+                return meaning, None
             if meaning.type is None:
                 return meaning, VOID
+        elif kind is Apply and meaning.holds and not self.stored(meaning):
+            return meaning, None
+        if kind is Apply and meaning.op is pyobject.PY_UNBOX and isinstance(meaning.type, ObjectOf):
+            if type(meaning.operands[0]) is Const:
+                self.session.look(meaning.operands[0].value)
         return meaning, (meaning.type or NoneType, meaning.value)
+
+    def fresh(self, made):
+        """The container that is made here, of a type with variables of its own."""
+        make = self.session.variable
+        t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
+        for n, held in enumerate(made.held):
+            if held.sealed:
+                held = self.session.opened(held, self.session.site(self.analysis.spec, self.inst, None, dict))
+            t.store(n, held)
+        watch(t, self.analysis, self.block)
+        return made.make(t)
+
+    def stored(self, applied) -> bool:
+        """Widens the types of containers by what an expression stores in them. False where it takes an item from a
+        container that nothing was stored in so far."""
+        for x in applied.operands:
+            if type(x) is Apply and x.holds and not self.stored(x):
+                return False
+        op = applied.op
+        if op.stores is not None:
+            for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
+                container.store(n, t)
+        return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
+
+    def field(self, meaning):
+        """An attribute that an object stores, as reading and storing have found it so far."""
+        x, av = self.settle(meaning.x) if meaning.x.type is None else (meaning.x, meaning.x)
+        if av is None:
+            return x, None
+        meaning.x = x
+        session = self.session
+        variable = session.attribute(x.type.cls, meaning.name)
+        if type(meaning) is FieldGet:
+            session.read.add((x.type.cls, meaning.name))
+            variable.used(self.analysis, self.block)
+            if meaning.otherwise is not UNKNOWN:
+                variable.grow(constant(meaning.otherwise).type)
+            meaning.type = variable.content
+            return meaning, None if meaning.type is None else (meaning.type, UNKNOWN)
+        content, av = (self.settle(meaning.content) if meaning.content.type is None
+                       else (meaning.content, meaning.content))
+        if av is None:
+            return content, None
+        meaning.content = content
+        meaning.stored = union_of((with_object(content).type,))
+        if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
+            raise NeedsList
+        if any_part(meaning.stored, _cannot_be_read_again):
+            raise Mismatch(f"an attribute that holds a {describe(content.type)[1:-1]} is not compiled",
+                           "store a number, an array, a tuple or an object of a class")
+        variable.grow(meaning.stored)
+        meaning.type, meaning.value = NoneType, None
+        return meaning, VOID
 
     def nest(self, nest):
         for parts in (nest.arguments, nest.operands):
@@ -327,14 +407,33 @@ class Evaluator(Operations):
         members = tuple((str(i), x.type) for i, x in enumerate(parts))
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 
+    def super_(self, args, kwargs):
+        """super() and super(cls, x): the attributes that the classes behind `cls` have."""
+        if not args and not kwargs:
+            code, entry = self.analysis.spec.proto.code, self.analysis.fn.entry
+            if "__class__" not in code.co_freevars or not entry.params:
+                return Throw(RuntimeError, "super(): no arguments" if not code.co_argcount
+                             else "super(): __class__ cell not found")
+            args = [self.freevar(None, (), "__class__"), Local(entry.params[0])]
+        args = [self.settle(x)[0] if x.type is None else x for x in args]
+        if len(args) != 2 or kwargs or args[1].type is None:
+            raise Mismatch("super() is compiled without arguments, or with a class and an object",
+                           "call the method of the other class by its name")
+        cls, x = args
+        holder = cls.type.value if isinstance(cls.type, Singleton) else None
+        if isinstance(x.type, ObjectOf) and isinstance(holder, type):
+            if not issubclass(x.type.cls, holder):
+                return Throw(TypeError, "super(type, obj): obj must be an instance or subtype of type")
+            return Apply(structure.STRUCT_MAKE, x, type=Super(holder, x.type))
+        raise Mismatch(f"super() of a {describe(x.type)[1:-1]} is not compiled",
+                       "call the method of the other class by its name")
+
     def user_call(self, proto, operands, closure, function):
         avs = tuple((x.type, x.value) for x in operands)
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.library)
+                                 constants=proto.library, caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None
-            if spec.caller is None:
-                spec.caller = self.analysis, self.inst
         return UserCall(spec, operands, closure)
 
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
@@ -343,6 +442,8 @@ class Evaluator(Operations):
             target = t.value
             if isinstance(target, ir.Op):
                 return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
+            if target is super:
+                return self.super_(args, kwargs)
             if target is getattr or target is hasattr:
                 return self.attribute_by_name(target, args, kwargs)
             rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
@@ -361,15 +462,16 @@ class Evaluator(Operations):
                         raise
                     return rule(plain, kwargs)
             if type(target) is functools.partial:
-                fixed = {k: constant(v) for k, v in target.keywords.items()}
-                return self.call(constant(target.func), [*map(constant, target.args), *args], {**fixed, **kwargs})
+                fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
+                return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],
+                                 {**fixed, **kwargs})
             if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
-                operands = bind(proto, args, kwargs, *defaults_of(function))
+                operands = bind(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)
@@ -389,8 +491,44 @@ class Evaluator(Operations):
                 return self.generator(t.proto, callee, operands)
             return self.user_call(t.proto, operands, callee, None)
         if isinstance(t, Method):
-            return self.library.method(Apply(structure.METHOD_SELF, callee), t.name, args, kwargs)
+            return self.library.method(self.receiver(callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+    def receiver(self, callee):
+        """What a method is bound to; a constant text stays one."""
+        if callee.type.receiver in (Str, Bytes) and type(callee) is Operand and callee.index >= 0:
+            made = self.analysis.shape.definitions.get(self.inst.args[callee.index])
+            if made is not None and made.op is generic.GETATTR:
+                av = self.analysis.lookup(made.args[0], self.block)
+                if av is not None and av[0] is callee.type.receiver and av[1] is not UNKNOWN:
+                    return Const(*av)
+        return Apply(structure.METHOD_SELF, callee)
+
+
+def watch(t: Type, analysis, block) -> None:
+    """Have inference look at a block again when what values of type t hold is of other types."""
+    seen: set = set()
+    work: list = [t]
+    while work:
+        t = work.pop()
+        if not t.varying or t in seen:
+            continue
+        seen.add(t)
+        if isinstance(t, Iterator):
+            work.append(t.state)
+        elif t.parts is not None:
+            work += t.parts
+        else:  # a container or a cell
+            for x in t.key[1:]:
+                if type(x) is Content:
+                    x.used(analysis, block)
+                    x = x.content
+                if x is not None:
+                    work.append(x)
+
+
+def _cannot_be_read_again(t: Type) -> bool:
+    return t.inner or isinstance(t, (Struct, Exception_, RangeType))
 
 
 def _only_throws(meaning) -> bool:

@@ -2,14 +2,19 @@
 specialisations."""
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, pyobject, structure
-from ..types.kinds import DictDisplay, ListDisplay, NoneType, Unbound, Union, numbered, union_of
+from ..types.kinds import (
+    DictDisplay, List, ListDisplay, NoneType, Unbound, Undefined, Union, numbered, union_of, wider,
+)
 from .join import join
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Nest, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Nest, Throw
+
+containers = lazy("pyjitc.ops.containers")
 
 __all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "dict_of",
-           "key_error", "list_of", "may_raise", "meaning_av"]
+           "key_error", "list_of", "may_raise", "meaning_av", "new_list"]
 
 
 class Split:
@@ -42,6 +47,15 @@ def key_error(key):
 def list_of(items) -> Apply:
     """A list written out: how many items it has is part of its type."""
     return Apply(structure.STRUCT_MAKE, *items, type=ListDisplay.of(numbered([x.type for x in items])))
+
+
+def new_list(items) -> Fresh:
+    """A list of these items, which is an object."""
+    items = tuple(items)
+    held = Undefined
+    for x in items:
+        held = wider(held, x.type)
+    return Fresh(List, (held,), lambda t: Apply(containers.LIST_NEW, *items, type=t))
 
 
 def dict_of(items) -> Apply:
@@ -130,4 +144,4 @@ def may_raise(meaning) -> bool:
     if kind is CellGet:
         content = meaning.cell.type.content
         return content is Unbound or type(content) is Union and Unbound in content.members
-    return kind is Throw or kind is Raise or kind is Nest
+    return kind in (Throw, Raise, Nest, FieldGet, FieldSet, Derived)

@@ -5,11 +5,12 @@ interpreter instead, on the Python objects of its operands, and gives an Object;
 has types stays native. Each such instruction is kept with its reason, for the report.
 
 What the interpreter runs may change globals: their values are read when the program reads them, not when it is
-compiled, unless they are functions, classes or modules. What compiled code passes around by value, a list display,
-is an object of the interpreter from the start where more than one instruction reads it.
+compiled, unless they are functions, classes or modules. A list that the program writes out and that the interpreter
+gets is a list (displays.py).
 """
 from __future__ import annotations
 
+import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from ..base.lazy import lazy
@@ -18,14 +19,16 @@ from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import (
-    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, TooLarge, members_of,
+    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, Singleton,
+    TooLarge, any_part,
+    members_of,
 )
 from . import boxed as by
 from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Nest, Operand
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand
 from .names import describe, is_of_python
 from .session import value_of_member
 
@@ -59,9 +62,7 @@ class Forgiving(Evaluator):
 
     def handled(self, inst, operands):
         try:
-            if inst.op is generic.LIST or inst.op is generic.DICT:
-                self.check_display(inst)
-            elif self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
+            if self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
                 self.find_variable(inst)
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
@@ -69,6 +70,9 @@ class Forgiving(Evaluator):
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
+                                                     for x in operands]):
+            raise NeedsList
         operands = [leaving.handed_out(self, x) if isinstance(x.type, Iterator) else x for x in operands]
         try:
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
@@ -104,14 +108,7 @@ class Forgiving(Evaluator):
         except ValueError:
             return
         if not isinstance(value, _FIXED):
-            self.session.variable(container, key, name)
-
-    def check_display(self, inst):
-        """A list or dict that only one instruction reads may be native."""
-        reader = self.reader_of_display(inst)[0]
-        if reader in (None, generic.GETATTR, generic.SETATTR, generic.SETITEM, generic.DELITEM, generic.LIST_APPEND,
-                      generic.DICT_SET, generic.SET_ADD, generic.MAKE_CELL, generic.CELL_SET):
-            raise Mismatch("a list or dict that several operations read is one of the interpreter")
+            self.session.outer_variable(container, key, name)
 
     def split_call(self, on, callee, args, kwargs):
         cases = []
@@ -153,7 +150,13 @@ class Forgiving(Evaluator):
         return super().constant_of(inst, value)
 
 
+# They look at the frame that calls them, which compiled code has not: the interpreter has to run all of the function.
+_OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._getframe)
+
+
 def _call(self, inst, operands):
+    if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES):
+        raise Mismatch("it looks at the frame that calls it")
     names = inst.attrs.get("kwnames") or ()
     count = len(operands) - len(names)
     return by.call(operands[0], operands[1:count], dict(zip(names, operands[count:])))

@@ -15,15 +15,14 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    Bool, Complex, Dual, Float, Int, NpBool, NpComplex, NpFloat, NpInt, Object, Type, Unbound, Undefined, any_part,
-    complex128, float64, int64, is_complex, is_float, is_number, is_python_number, members_of, union_of,
+    MAX_UNION, Bool, Complex, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat, NpInt, Object, Type,
+    Unbound, Undefined, any_part, complex128, float64, int64, is_complex, is_float, is_number, is_python_number,
+    members_of, together, union_of,
 )
 from ..types.lattice import fits
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Mismatch, NeedsList
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "with_objects", "MAX_UNION"]
-
-MAX_UNION = 8
 
 AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
@@ -120,39 +119,20 @@ def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:
 
 
 def join_types(tx: Type, ty: Type) -> Type:
-    if tx is ty or ty is Undefined:
-        return tx
-    if tx is Undefined:
-        return ty
-    if Object in members_of(tx) or Object in members_of(ty):
+    if tx is not ty and Undefined not in (tx, ty) and (Object in members_of(tx) or Object in members_of(ty)):
         return with_objects((*members_of(tx), *members_of(ty)))
-    merged = _merged(tx, ty)
-    if merged is not None:
-        return merged
-    members = list(members_of(tx))
-    for new in members_of(ty):
-        for i, old in enumerate(members):
-            if old is new:
-                break
-            merged = _merged(old, new)
-            if merged is not None:
-                members[i] = merged
-                break
-        else:
-            members.append(new)
-    union = union_of(members)
-    if sum(not m.unlimited for m in members) > MAX_UNION:
-        raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
-                       f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
-                       f"float(x), or use a variable for each")
+    union = together(tx, ty, join_types)
+    members = members_of(union)
+    if len(members) > 1:
+        if any([type(m) is ListDisplay for m in members]) and any([type(m) is List for m in members]):
+            raise NeedsList
+        if sum([not m.unlimited for m in members]) > MAX_UNION:
+            raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
+                           f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
+                           f"float(x), or use a variable for each")
     return union
 
 
 def with_objects(members) -> Type:
     """Object, and those of `members` of which the values are no Python objects."""
     return union_of([Object, *[m for m in members if any_part(m, lambda part: part.inner or part is Unbound)]])
-
-
-def _merged(x: Type, y: Type) -> Type | None:
-    """One type that is no union for two types of the same kind, or None."""
-    return x.joined(y, join_types) if type(x) is type(y) else None

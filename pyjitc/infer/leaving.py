@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ops import pyobject, structure
 from ..runtime import interpreted
-from ..types.kinds import Function, Iterator, Object, Tuple
+from ..types.kinds import DictDisplay, Function, Iterator, Object, Tuple
 from . import boxed
 from .meaning import Apply, Const, Expr
 
@@ -19,6 +19,8 @@ def leaving(evaluator, x: Expr) -> Expr:
         return boxed.function(x, interpreted.make_compiled, options)
     if isinstance(t, Iterator):
         return handed_out(evaluator, x)
+    if isinstance(t, DictDisplay):
+        return boxed.display(x)
     if isinstance(t, Tuple) and not boxed.is_boxable(t):
         parts = [leaving(evaluator, Apply(structure.TUPLE_GET, x, index=n)) for n in range(len(t.elements))]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)

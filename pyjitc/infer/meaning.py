@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ..ir.core import PURE, Op
+from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Share", "Step",
-           "Nest", "Throw", "Mismatch", "Again"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived", "FieldGet",
+           "FieldSet", "Local", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart", "Again"]
 
 
 class _Unknown:
@@ -39,6 +39,14 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+
+
+class NeedsList(Exception):
+    """What is done with a list that the program writes out needs a list: its type is not enough (see displays.py)."""
+
+
+class Restart(Exception):
+    """Inference begins again: it has found more lists that programs write out to be lists (see displays.py)."""
 
 
 class Again(Exception):
@@ -90,10 +98,14 @@ class Apply(Expr):
     record's rule; pure operations on known operands fold through the record's `eval` (an exception there means: decided
     at run time)."""
 
-    __slots__ = ("op", "operands", "attrs")
+    __slots__ = ("op", "operands", "attrs", "holds")
+    holds: bool
 
     def __init__(self, op: Op, *operands: Expr, **attrs: Any):
         self.op = op
+        # whether something in it reads or changes what containers hold
+        self.holds = op.stores is not None or bool(regions_read(op.effects) & OBJECTS) or any(
+            [type(x) is Apply and x.holds for x in operands])
         self.operands = operands
         self.attrs = attrs
         self.type = None
@@ -143,6 +155,24 @@ class CallValue(Expr):
         self.value = UNKNOWN
 
 
+class Derived(Expr):
+    """A call of the derivative of a function value, `callee(*operands)`; passes/derivatives makes its body. wrt: the
+    positions of the operands that vary.
+
+    mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`);
+    "pull": the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
+    `seeds`."""
+
+    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "called")
+
+    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False):
+        self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
+        self.seeds, self.has_aux = list(seeds), has_aux
+        self.called = None  # the call of the function itself, when its type is known
+        self.type = None
+        self.value = UNKNOWN
+
+
 class ClassAttribute(Expr):
     """What a class has under a name, before it is bound: a method that an operator calls. The code is compiled again
     where the program gives the class another one."""
@@ -152,6 +182,45 @@ class ClassAttribute(Expr):
     def __init__(self, cls: type, name: str):
         self.cls = cls
         self.name = name
+        self.type = None
+        self.value = UNKNOWN
+
+
+class FieldGet(Expr):
+    """The attribute `name` that an object stores. otherwise: the value that its class has under the name, which is
+    found where the object stores none; UNKNOWN where it has none."""
+
+    __slots__ = ("x", "name", "otherwise")
+
+    def __init__(self, x: Expr, name: str, otherwise: Any = UNKNOWN):
+        self.x = x
+        self.name = name
+        self.otherwise = otherwise
+        self.type = None
+        self.value = UNKNOWN
+
+
+class FieldSet(Expr):
+    """Store an attribute of an object, as object.__setattr__ does. Gives None."""
+
+    __slots__ = ("x", "name", "content", "stored")
+
+    def __init__(self, x: Expr, name: str, content: Expr):
+        self.x = x
+        self.name = name
+        self.content = content
+        self.stored: Type | None = None  # the type as which the value is stored, when it is known
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Local(Expr):
+    """What a value of the function's own generic IR is here: its first argument, for super()."""
+
+    __slots__ = ("local",)
+
+    def __init__(self, local: Any):
+        self.local = local
         self.type = None
         self.value = UNKNOWN
 
@@ -175,6 +244,19 @@ class Share(Expr):
 
     def __init__(self, state: Expr):
         self.state = state
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Fresh(Expr):
+    """A container of kind `kind` (a subclass of kinds.Container) that is made here: its type has variables of its own,
+    one for each place in the program, which `held`, types by parameter, are stored in. make: gives the expression for
+    the type."""
+
+    __slots__ = ("kind", "held", "make")
+
+    def __init__(self, kind: type, held: tuple, make: Callable):
+        self.kind, self.held, self.make = kind, held, make
         self.type = None
         self.value = UNKNOWN
 

@@ -13,21 +13,22 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, DictDisplay, DType, Exception_, Function, Method, NoneType, Object, Singleton, Site, Str,
-    Struct, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, List, ListDisplay,
+    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
-from .boxed import by_python, test
+from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
-    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av,
+    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, Operand, Share, Throw, UNKNOWN
+from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Restart, Share, Throw, UNKNOWN
 from .names import describe, with_object
 from .session import value_of_member
 
 dis = lazy("dis")
+displays = lazy(f"{__package__}.displays")  # programs that write lists out load it
 
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
@@ -62,14 +63,38 @@ class Operations:
                    for other in block.insts) and not any(
                     inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
                 return Const(Singleton(value), value)
-        return constant(value)
+        return self.held_constant(value)
+
+    def held_constant(self, value):
+        """A constant; of a container what the program reads when it runs. Those that are arguments may be the same."""
+        if type(value) is dict and self.reads_constants(self.inst, value):
+            return Const(Singleton(value), value)
+        found = constant(value)
+        if type(found) is Apply and isinstance(found.type, Container):
+            t = self.session.opened(found.type, self.session.arguments)
+            return Apply(pyobject.PY_UNBOX, *found.operands, type=t)
+        return found
+
+    def reads_constants(self, inst, value) -> bool:
+        """Whether an instruction that finds a dict of the program is there for items of constant keys, and nothing in
+        the program does something else with the dict: these items are constants then."""
+        lists = self.session.lists
+        known = displays.reads_constants(self.analysis.fn, inst)
+        if known and id(value) not in lists.changed:
+            lists.constant[id(value)] = value
+            return True
+        if id(value) in lists.constant and id(value) not in lists.changed:
+            lists.changed[id(value)] = value
+            raise Restart
+        lists.changed[id(value)] = value
+        return False
 
     def global_(self, inst, operands):
         name = inst.attrs["name"]
         proto = self.analysis.spec.proto
         space = proto.globals
-        if (id(space), name) in self.session.variables:
-            return self.variable_value(self.session.variables[id(space), name], False)
+        if (id(space), name) in self.session.outer:
+            return self.variable_value(self.session.outer[id(space), name], False)
         value = space.get(name, UNKNOWN)
         if not proto.library:
             self.session.depend(space, name, value)
@@ -85,7 +110,7 @@ class Operations:
 
     def store_global(self, inst, operands):
         space, name = self.analysis.spec.proto.globals, inst.attrs["name"]
-        return self.store_variable(self.session.variable(space, name, name), operands[0])
+        return self.store_variable(self.session.outer_variable(space, name, name), operands[0])
 
     def store_variable(self, variable, value):
         self.session.grow(variable, value.type)
@@ -114,16 +139,16 @@ class Operations:
             return ""  # it was there
         return did_you_mean(name, (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *more))
 
-    def freevar(self, inst, operands):
-        name = inst.attrs["name"]
+    def freevar(self, inst, operands, name=""):
+        name = name or inst.attrs["name"]
         spec = self.analysis.spec
         index = spec.proto.code.co_freevars.index(name)
         if spec.closure is not None:
             role = spec.closure[0].roles.index("closure")
             return self.captured(spec.closure[0], role, index)
         cell = spec.function.__closure__[index]
-        if inst.attrs["rebound"] or (id(cell), None) in self.session.variables:
-            self.session.variable(cell, None, name)
+        if inst is not None and inst.attrs["rebound"] or (id(cell), None) in self.session.outer:
+            self.session.outer_variable(cell, None, name)
             return Const(Singleton(cell), cell)
         self.session.readers.setdefault((id(cell), None), {})[self.analysis, self.block] = None
         try:
@@ -135,7 +160,7 @@ class Operations:
         self.session.depend(cell, None, value)
         if value is spec.function:  # a local function that calls itself
             return Const(Singleton(value), value)
-        return constant(value)
+        return self.held_constant(value)
 
     def captured(self, function, role, index):
         t = function.captures[role].elements[index]
@@ -156,9 +181,7 @@ class Operations:
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
 
     def make_cell(self, inst, operands):
-        site = self.session.sites.get((self.analysis.spec, inst))
-        if site is None:
-            site = self.session.sites[self.analysis.spec, inst] = Site(inst.attrs.get("name", "cell"))
+        site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
         self.refine(site, operands[0].type)
         return MakeCell(operands[0], Cell(site))
 
@@ -166,19 +189,14 @@ class Operations:
         if _holds(content, site):
             raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
                            "define the function once, before anything uses it")
-        merged = content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0]
-        if merged is not site.content:
-            site.content = merged
-            for analysis, block in self.session.cell_users.get(site, ()):
-                analysis.touch(block)
+        site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
 
     def cell_get(self, inst, operands):
         cell = operands[0]
         if isinstance(cell.type, Singleton) and type(cell.type.value) is pytypes.CellType:
-            return self.variable_value(self.session.variables[id(cell.type.value), None], True)
+            return self.variable_value(self.session.outer[id(cell.type.value), None], True)
         unbound = cell.type is Unbound
         if isinstance(cell.type, Cell):
-            self.session.cell_users.setdefault(cell.type.site, {})[self.analysis, self.block] = None
             unbound = cell.type.content is Unbound
         if unbound:
             name = inst.attrs["name"]
@@ -191,7 +209,7 @@ class Operations:
     def cell_set(self, inst, operands):
         t = operands[0].type
         if isinstance(t, Singleton) and type(t.value) is pytypes.CellType and operands[1].type is not Unbound:
-            return self.store_variable(self.session.variables[id(t.value), None], operands[1])
+            return self.store_variable(self.session.outer[id(t.value), None], operands[1])
         if not isinstance(t, Cell):
             raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
                            f"supported",
@@ -244,7 +262,7 @@ class Operations:
                     raise Mismatch(str(error), hint, AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
                     self.session.depend(vars(holder), name, value)
-                return constant(value)
+                return self.held_constant(value)
             if isinstance(holder, type):
                 value = self.class_attribute(holder, name)
                 if value is UNKNOWN and hasattr(holder, name):
@@ -258,7 +276,7 @@ class Operations:
                     return Apply(structure.METHOD_MAKE, x, name=name)
                 if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
-                return constant(value)
+                return self.held_constant(value)
             if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
                 self.session.depend(vars(holder), name, vars(holder)[name])
                 return constant(vars(holder)[name])
@@ -268,6 +286,13 @@ class Operations:
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Attributes) and name not in x.type.names:
             self.class_attribute(x.type.python_class, name)
+        elif isinstance(x.type, ObjectOf):
+            self.class_attribute(x.type.cls, name)
+        elif isinstance(x.type, Super):
+            receiver: Any = x.type.receiver
+            for cls in receiver.cls.__mro__:
+                if not is_fixed(cls):
+                    self.session.depend(namespace(cls), name, vars(cls).get(name, UNKNOWN))
         return self.library.getattr(x, name)
 
     def class_attribute(self, cls, name):
@@ -319,6 +344,9 @@ class Operations:
         return hasattr(cls if holder is None else holder, name)
 
     def setattr_(self, inst, operands):
+        if isinstance(operands[0].type, ObjectOf):
+            for name in (inst.attrs["name"], "__setattr__"):
+                self.class_attribute(operands[0].type.cls, name)
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
 
     def getitem(self, inst, operands):
@@ -327,7 +355,7 @@ class Operations:
             config = x.type.value
             value = config.get(i.value, UNKNOWN)
             self.session.depend(config, i.value, value)
-            return key_error(i) if value is UNKNOWN else constant(value)
+            return key_error(i) if value is UNKNOWN else self.held_constant(value)
         return self.library.getitem(x, plain_int(i))
 
     def setitem(self, inst, operands):
@@ -437,20 +465,65 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
 
     def list_(self, inst, operands):
+        if self.is_list(inst):
+            return new_list(map(self.kept, operands))
         return list_of(operands)
 
     def list_extend(self, inst, operands):
-        return list_of(self.elements(operands[0]) + self.elements(operands[1]))
+        made, more = operands
+        items = self.library.elements(more)
+        if not isinstance(made.type, List):
+            if items is not None and not self.is_list(inst):
+                return list_of(self.elements(made) + items)
+            if items is None and not self.library.is_iterable(more):
+                self.elements(more)  # says what is wrong
+            self.session.lists.insts.add(inst)
+            made, _ = self.settle(new_list(map(self.kept, self.elements(made))))
+        return self.library.extended(made, more)
+
+    def list_append(self, inst, operands):
+        made, item = operands
+        if not isinstance(made.type, List):
+            raise NeedsList
+        return self.library.appended(made, self.kept(item))
+
+    def kept(self, x):
+        """`x`, which a container is going to hold: a list that is written out must be one."""
+        if any_part(x.type, lambda part: isinstance(part, ListDisplay)):
+            raise NeedsList
+        return x
+
+    def is_list(self, inst) -> bool:
+        """Whether a list that is written out is one, and not a value of a type that says what it holds."""
+        proto = self.analysis.spec.proto
+        if proto.library:
+            return False
+        lists = self.session.lists
+        return lists.every or inst in lists.insts or inst in displays.changed(self.analysis.fn, self.analysis.shape)
 
     def list_to_tuple(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
 
+    def set_(self, inst, operands):
+        return self.library.new_set(operands)
+
+    def set_add(self, inst, operands):
+        return self.library.set_added(*operands)
+
+    def set_update(self, inst, operands):
+        return self.library.set_extended(*operands)
+
+    def dict_set(self, inst, operands):
+        return self.library.setitem(*operands, True)
+
     def dict_(self, inst, operands):
-        if not all(key.known and key.type is Str for key in operands[::2]):
-            raise self.library.no_display(dict)
+        if not self.analysis.spec.proto.library and inst not in displays.read_only(self.analysis.fn):
+            return self.library.new_dict(operands)
         return dict_of([(key.value, value) for key, value in zip(operands[::2], operands[1::2])])
 
     def dict_merge(self, inst, operands):
+        if isinstance(operands[0].type, Dict):
+            return self.library.dict_merged(*operands)
         before, more = members_of(operands[0]), members_of(operands[1])
         if inst.attrs["unique"]:
             for name in more:
@@ -483,13 +556,15 @@ class Operations:
         return self.library.unpack(operands[0], inst.attrs["count"])
 
     def unpack_ex(self, inst, operands):
-        parts = self.elements(operands[0])
         before, after = inst.attrs["before"], inst.attrs["after"]
+        parts = self.library.elements(operands[0])
+        if parts is None:
+            return self.library.unpack_rest(operands[0], before, after)
         if len(parts) < before + after:
             return Throw(ValueError,
                          f"not enough values to unpack (expected at least {before + after}, got {len(parts)})")
         middle = parts[before:len(parts) - after]
-        rest = list_of(middle)
+        rest = new_list(map(self.kept, middle)) if self.is_list(inst) else list_of(middle)
         return Apply(structure.TUPLE_MAKE, *parts[:before], rest, *(parts[len(parts) - after:] if after else ()),
                      cls=None)
 
@@ -621,25 +696,24 @@ class Operations:
         return Apply(structure.TUPLE_MAKE, *parts, cls=None)
 
     def match_mapping(self, inst, operands):
-        t = operands[0].type
-        if t is Object:
+        if operands[0].type is Object:
             return by_python(interpreted.is_mapping, operands[0], type=Bool)
-        if isinstance(t, DictDisplay) or isinstance(t, Singleton) and isinstance(t.value, Mapping):
-            raise Mismatch("a mapping pattern for a dict is not compiled yet",
-                           "match a tuple of its values, or test them with if")
-        return Const(Bool, False)
+        cls = self.library.class_of(operands[0].type)
+        return Const(Bool, cls is not None and issubclass(cls, Mapping))
 
     def match_keys(self, inst, operands):
-        if operands[0].type is not Object:
-            raise self.library.no_display(dict)
-        return by_python(interpreted.keys_of, *operands)
+        if operands[0].type is Object:
+            return by_python(interpreted.keys_of, *operands)
+        return self.library.match_keys(*operands)
 
     def with_leave(self, inst, operands):
         leave, exc = operands
         if leave.type is Object:
             return by_python(interpreted.leave, leave, exc)
-        nothing = constant(None)
-        return self.whole_call(inst, leave, [nothing, exc, nothing], {})
+        cls = trace = constant(None)
+        if not isinstance(leave.type, Singleton):  # np.errstate looks at nothing
+            cls, trace = get_attribute(exc, "__class__"), get_attribute(exc, "__traceback__")
+        return self.whole_call(inst, leave, [cls, exc, trace], {})
 
     def length(self, inst, operands):
         return self.library.length(operands[0])
@@ -657,15 +731,6 @@ class Operations:
 
     def poll(self, inst, operands):
         return Apply(memory.POLL, cost=4)
-
-    def no_list(self, inst, operands):
-        raise self.library.no_comprehension(list, operands[1])
-
-    def no_set(self, inst, operands):
-        raise self.library.no_display(set)
-
-    def no_dict(self, inst, operands):
-        raise self.library.no_display(dict)
 
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
@@ -696,7 +761,7 @@ def static_value(x, name):
     return x.type.value if isinstance(x.type, Singleton) else x.value
 
 
-def defaults_of(function):
+def defaults_of(function, constant):
     return ([constant(v) for v in function.__defaults__ or ()],
             {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
 
@@ -708,10 +773,11 @@ HANDLERS = {
     generic.INPLACE: E.binary, generic.UNARY: E.unary, generic.COMPARE: E.compare, generic.TRUTH: E.truth,
     generic.GETATTR: E.getattr_, generic.SETATTR: E.setattr_, generic.GETITEM: E.getitem, generic.SETITEM: E.setitem,
     generic.DELITEM: E.delitem, generic.DELATTR: E.delattr_, generic.SLICE: E.slice_, generic.CALL: E.call_inst,
-    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.no_set,
+    generic.CALL_STAR: E.call_star, generic.TUPLE: E.tuple_, generic.LIST: E.list_, generic.SET: E.set_,
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
-    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.no_list, generic.SET_ADD: E.no_set,
-    generic.DICT_SET: E.no_dict, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
+    generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.set_add,
+    generic.SET_UPDATE: E.set_update,
+    generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,

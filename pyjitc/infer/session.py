@@ -12,13 +12,16 @@ from typing import Any, Callable
 from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
+from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Ellipsis_, NoneType, Object, Singleton, Type, Unbound
-from ..types.typeof import is_readable, variable_type
+from ..types.kinds import (
+    Content, Ellipsis_, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+)
+from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch
 
-__all__ = ["Session", "Spec", "Dependency", "Variable"]
+__all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
@@ -39,6 +42,21 @@ class Dependency:
         self.container = container
         self.key = key
         self.value = value
+
+
+class Lists:
+    """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
+    instructions; or all of them. Inference begins again when it finds another one."""
+
+    __slots__ = ("insts", "every", "constant", "changed")
+
+    def __init__(self):
+        self.insts: set[ir.Inst] = set()
+        self.every = False
+        # dicts of the program by id: those of which items were taken as constants, and those that something else is
+        # done with, for which inference begins again
+        self.constant: dict[int, object] = {}
+        self.changed: dict[int, object] = {}
 
 
 class Variable:
@@ -63,7 +81,7 @@ class Spec:
     call."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "remarks")
+                 "function", "caller", "accepts", "remarks")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -78,6 +96,7 @@ class Spec:
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
         self.key = None
+        self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
         self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
 
 
@@ -88,7 +107,7 @@ class Session:
     Analysis class (handed down, to break the cycle)."""
 
     def __init__(self, library, program_library, build: Callable, prototype: Callable, nested: Callable,
-                 analysis: Callable, options):
+                 analysis: Callable, options, lists=None):
         self.library = library
         self.program_library = program_library
         self.build = build
@@ -100,9 +119,15 @@ class Session:
         self.order: list[Spec] = []
         self.dependencies: dict[tuple, Dependency] = {}
         self.pending: list = []  # analyses with dirty blocks
+        # (specialisation, instruction) -> the cell or the containers that are made there
         self.sites: dict = {}
-        self.cell_users: dict = {}  # Site -> {(analysis, block): None} to revisit when its content grows
-        self.variables: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
+        self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
+        self.lists = lists
+        self.variables = 0
+        self.attributes: dict[tuple[type, str], Content] = {}
+        self.read: set[tuple[type, str]] = set()  # those of them that the code reads
+        self.looked: dict[int, Any] = {}  # objects that the code refers to
+        self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
         self.interprets = False  # whether the interpreter runs anything for the program, which may assign globals
         self.depth = 0
@@ -110,9 +135,35 @@ class Session:
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
 
+    def variable(self, content=None) -> Content:
+        """A new variable for what containers hold."""
+        self.variables += 1
+        return Content(str(self.variables), content)
+
+    def opened(self, t: Type, known: dict) -> Type:
+        """t with variables for the types in its containers. known: those of types that were opened before."""
+        return opened(t, known, self.variable)
+
+    def site(self, spec: Spec, inst, kind, make: Callable):
+        """The variables of what is made at an instruction. In a recursive function those of the specialisation that
+        called it serve again: else each call would be one of other types than the last."""
+        found = self.sites.get((spec, inst, kind))
+        if found is None:
+            above, seen = spec, {spec}
+            while found is None and above.caller is not None and above.caller[0].spec not in seen:
+                above = above.caller[0].spec
+                seen.add(above)
+                if above.proto is spec.proto:
+                    found = self.sites.get((above, inst, kind))
+            if found is None:
+                found = make()
+            self.sites[spec, inst, kind] = found
+        return found
+
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None,
-             constants: bool = False) -> Spec:
-        """The specialisation for these arguments, analysed as far as is possible now."""
+             constants: bool = False, caller=None) -> Spec:
+        """The specialisation for these arguments, analysed as far as is possible now. caller: (analysis, instruction)
+        that asks for it."""
         if constants:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) and not _holds_object(t) else UNKNOWN)
                          for t, v in args)
@@ -128,6 +179,7 @@ class Session:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = self.specs[key] = Spec(proto, args, closure, function)
+            spec.caller = caller
             self.order.append(spec)
             spec.key = key
             spec.analysis = self.analysis_class(self, spec)
@@ -139,6 +191,38 @@ class Session:
                 finally:
                     self.depth -= 1
         return spec
+
+    def attribute(self, cls: type, name: str) -> Content:
+        """The one variable of a compile for an attribute that objects of a class store."""
+        found = self.attributes.get((cls, name))
+        if found is None:
+            found = self.attributes[cls, name] = self.variable()
+        return found
+
+    def note(self, cls: type, name: str, t: Type) -> None:
+        """Objects of a class have been found to hold a `t` as an attribute."""
+        self.attribute(cls, name).grow(self.opened(t, self.arguments))
+
+    def argument(self, t: Type) -> Type:
+        """The type in code of an argument of type `t`."""
+        return self.opened(with_attributes(t, self.note) if t.passing else t, self.arguments)
+
+    def look(self, value) -> None:
+        """Take in what an object stores that the code refers to."""
+        if id(value) not in self.looked:
+            self.looked[id(value)] = value
+            self.argument(type_of(value, typeof, self._of_function))
+
+    def _of_function(self, value) -> Type | None:
+        return Singleton(value) if self.function_of(value) is not None else None
+
+    def accepted(self, t: Type) -> Type:
+        """What a call may pass as an argument of type `t`: of objects, which attributes the code reads, and what each
+        may be; Undefined for one that no object has."""
+        if isinstance(t, ObjectOf):
+            return ObjectOf(t.cls, [(name, closed(self.attributes[t.cls, name].content or Undefined))
+                                    for cls, name in sorted(self.read, key=lambda one: one[1]) if cls is t.cls])
+        return with_parts(t, self.accepted)
 
     def _hashed(self, value):
         """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation
@@ -175,7 +259,8 @@ class Session:
             self.pending.pop().run()
         for spec in self.order[1:]:  # what the library's functions mean does not depend on the caller: keep it
             if (spec.proto.library and spec.error is None and spec.closure is None
-                and not any(t.passing for t, _ in spec.args)):
+                and not any(t.passing for t, _ in spec.args)
+                and not (spec.result is not None and spec.result[0].varying)):
                 spec.dependents = spec.caller = None
                 self.library.memo[spec.key] = spec
 
@@ -187,13 +272,13 @@ class Session:
     def depend(self, container, key, value) -> None:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
-    def variable(self, container, key, name: str) -> Variable:
+    def outer_variable(self, container, key, name: str) -> Variable:
         """The variable, which is no constant from now on."""
         place = id(container), key
-        found = self.variables.get(place)
+        found = self.outer.get(place)
         if found is None:
             content = variable_type(container, key)
-            found = self.variables[place] = Variable(container, key, name, content)
+            found = self.outer[place] = Variable(container, key, name, content)
             self.dependencies.pop(place, None)
             self.depend(container, ("type", key), UNKNOWN if content is None else content)
             for analysis, block in self.readers.pop(place, ()):

@@ -8,11 +8,14 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton
+from ..types.kinds import (
+    DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton, closed,
+)
 from .analysis import Analysis
-from .emit import emit
-from .meaning import UNKNOWN, Mismatch, Throw
-from .session import Session, only_value
+from .emit import close, emit
+from .expressions import Split, UserCall
+from .meaning import UNKNOWN, Expr, Mismatch, Restart, Throw
+from .session import Lists, Session, only_value
 
 __all__ = ["specialise"]
 
@@ -28,19 +31,24 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
     library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
     prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
     the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
-    session = Session(library, program_library or library, build, prototype, nested, Analysis, options)
-    try:
-        functions, spec = _specialised(session, function, types, library, prototype)
-    except CompileError as error:
-        error.dependencies = list(session.dependencies.values())
-        raise
+    lists = Lists()
+    while True:
+        session = Session(library, program_library or library, build, prototype, nested, Analysis, options, lists)
+        try:
+            functions, spec = _specialised(session, function, types, library, prototype)
+            break
+        except Restart:
+            continue
+        except CompileError as error:
+            error.dependencies = list(session.dependencies.values())
+            raise
     return functions, spec, list(session.dependencies.values())
 
 
 def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
-    args = tuple((t, only_value(t)) for t in types)
+    args = tuple((session.argument(t), only_value(t)) for t in types)
     if proto.code.co_flags & _GENERATOR:
         proto = generators.start_of(proto, function)
     try:
@@ -54,20 +62,57 @@ def _specialised(session, function, types, library, prototype):
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst))
         spec.remarks = forgiving.remarks(session)
-        return emit(session, spec), spec
-    for one in session.order:
-        if one.analysis is not None and one.analysis.errors and not one.proto.library:
+    wrong = [] if session.options.objects else [
+        one for one in session.order
+        if one.analysis is not None and one.analysis.errors and not one.proto.library]
+    needed = _called(spec) if wrong else ()
+    for one in wrong:
+        if one in needed:  # else it was called while less was known of what variables hold
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
                           _calls(one, spec, inst.loc.line)) from None
-    for analysis, inst in session.doubtful:
+    for analysis, inst in () if session.options.objects else session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
         if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
-    return emit(session, spec), spec
+    functions = emit(session, spec)
+    spec.accepts = tuple(map(session.accepted, types))
+    if session.variables:
+        close(functions, session)
+        spec.args = tuple((t, value) for t, (_, value) in zip(types, spec.args))
+        if spec.result is not None:
+            spec.result = closed(spec.result[0]), spec.result[1]
+    return functions, spec
+
+
+
+def _called(entry) -> set:
+    """The specialisations that the entry calls, itself or through others."""
+    found, work = {entry}, [entry]
+    while work:
+        analysis = work.pop().analysis
+        if analysis is None:
+            continue
+        parts: list = [analysis.meaning.get(inst) for block in analysis.fn.blocks if block in analysis.incoming
+                       for inst in block.insts]
+        seen: set[int] = set()
+        while parts:
+            part = parts.pop()
+            if isinstance(part, (list, tuple)):
+                parts += part
+            elif isinstance(part, dict):
+                parts += part.values()
+            elif isinstance(part, (Expr, Split)) and id(part) not in seen:
+                seen.add(id(part))
+                if type(part) is UserCall and part.spec not in found:
+                    found.add(part.spec)
+                    work.append(part.spec)
+                parts += [getattr(part, name) for base in type(part).__mro__ for name in getattr(base, "__slots__", ())
+                          if hasattr(part, name)]
+    return found
 
 
 def _in_the_program(spec, inst, error, entry, library):

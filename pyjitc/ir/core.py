@@ -98,6 +98,8 @@ class Op:
     attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
+    stores: of an operation that stores values in containers, (operand types, attrs) -> (type of the container, which of
+    its parameters, type of what is stored) for each; inference widens the types of the containers by it;
     partials: derivative, see ops/effects.py; bounds: (least, most) of an int result;
     cost: cost class, FREE to CALL; wrapping: of checked integer arithmetic the operation that wraps instead;
     swapped: of a comparison the one that holds of the exchanged operands; negated: the one that holds exactly where
@@ -107,7 +109,7 @@ class Op:
     """
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds",
-                 "cost", "wrapping", "swapped", "negated")
+                 "cost", "wrapping", "stores", "swapped", "negated")
     name: str
     rule: Callable | None
     effects: int
@@ -119,12 +121,14 @@ class Op:
     bounds: tuple[int, int] | None
     cost: int
     wrapping: Op | None
+    stores: Callable | None
     swapped: Op | None
     negated: Op | None
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None,
                  lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
-                 bounds: tuple[int, int] | None = None, cost: int = CALL, wrapping: Op | None = None):
+                 bounds: tuple[int, int] | None = None, cost: int = CALL, wrapping: Op | None = None,
+                 stores: Callable | None = None):
         put = object.__setattr__
         put(self, "name", name)
         put(self, "rule", rule)
@@ -137,6 +141,7 @@ class Op:
         put(self, "bounds", bounds)
         put(self, "cost", cost)
         put(self, "wrapping", wrapping)
+        put(self, "stores", stores)
         put(self, "swapped", None)
         put(self, "negated", None)
 

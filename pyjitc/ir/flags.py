@@ -58,6 +58,14 @@ class FunctionFlags(Named):
     """"always" or "never": whether LLVM inlines the function; "" where that is for LLVM to decide. Set by
     codegen/inlining.py; read by codegen/function.py and codegen/nvptx.py."""
 
+    anew: bool = False
+    """A load of the module may ask that the call be made anew, by other code. Set by passes/anew.py; read by
+    codegen/wrapper.py."""
+
+    looks: int = 0
+    """How many items of each list the stub looks at before a call; -1: all, 0: as many as are quick. Set by
+    passes/anew.py; read by codegen/wrapper.py."""
+
     def __str__(self) -> str:
         """The fields that differ from their defaults, as the printer writes them."""
         found = []

@@ -21,7 +21,7 @@ units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
            "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
-           "gathering", "unoptimised", "FLAGS", "Derivative", "DERIVATIVES", "derivative"]
+           "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "derivatives"]
 
 const = Const
 
@@ -71,34 +71,41 @@ def unoptimised(function):
     return _marked(function, optnone=True)
 
 
-class Derivative(Named):
-    """rule: a function in the compiled subset, called with what is kept and the adjoint of the result, `g`; gives the
-    adjoints of the parameters, None for those without one. keeps: names of parameters, and "out" for the result."""
+class Rules(Named):
+    """The derivatives of a library function that stays a call, as functions in the compiled subset.
 
-    rule: Callable
-    keeps: tuple[str, ...]
+    tangent: called behind the function with its arguments and then, for each, its tangent, or None where it is
+    constant; writes into tangents of arrays what the function does to the arrays, and returns the tangent of the
+    result. adjoint: called with the arguments, then, for each array, the array of its adjoints, or None where it is of
+    no interest, and for all else None; then with the adjoint of the result, or None. It adds to the adjoints of what
+    the function reads, and clears those of what it writes. rereads: the positions of the arrays whose elements
+    `adjoint` reads; writes: of those that the function writes into."""
+
+    tangent: Callable
+    adjoint: Callable
+    rereads: tuple[int, ...]
+    writes: tuple[int, ...]
 
 
-DERIVATIVES: dict[CodeType, Derivative] = {}  # code of a library function -> its derivative
+DERIVATIVES: dict[CodeType, Rules] = {}  # code of a library function -> its derivatives
 
 
-def derivative(function, *keeps: str):
-    """Decorator of the derivative of a library function, which stands beside the function: of one that calls BLAS or
-    LAPACK, sorts, or has a better derivative than the one that follows from its body. Nothing asks for it yet.
-
-        @derivative(solve, "a", "out")
-        def solve_adjoint(a, out, g): ...
-    """
-    def mark(rule):
-        given = function.__code__.co_varnames[:function.__code__.co_argcount]
-        taken = rule.__code__.co_varnames[:rule.__code__.co_argcount]
-        if not set(keeps) <= {*given, "out"} or taken != (*keeps, "g"):
-            raise TypeError(f"{rule.__qualname__} takes {', '.join(taken)}: expected what it keeps of "
-                            f"{', '.join(given)} and out, in that order, then g")
-        DERIVATIVES[function.__code__] = Derivative(rule, keeps)
-        return rule
-
-    return mark
+def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
+    """Say what the derivatives of a library function are: of one that stays a call, since it calls BLAS or LAPACK,
+    sorts, or has better derivatives than those that follow from its body. Parameters that are always constants in the
+    code are left out of both. rereads, writes: names of parameters, see Rules."""
+    code = function.__code__
+    given = code.co_varnames[:code.co_argcount]
+    taken = adjoint.__code__.co_varnames[:adjoint.__code__.co_argcount]
+    own = [name for name in taken if name in given]
+    for rule, count in ((tangent, 2 * len(own)), (adjoint, 2 * len(own) + 1)):
+        names = list(rule.__code__.co_varnames[:rule.__code__.co_argcount])
+        if len(names) != count or names[:len(own)] != own or [name for name in given if name in own] != own:
+            raise TypeError(f"{rule.__qualname__} takes {', '.join(names)}: expected parameters of "
+                            f"{', '.join(given)} and then what belongs to each")
+    if code not in FLAGS:
+        raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
+    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
 
 
 def cast(x: Expr, t: k.Type) -> Expr:

@@ -139,9 +139,8 @@ class Protocol:
         raise Mismatch(f"{describe(x.type)} object is not callable")
 
     def text(self, function, x: Expr) -> Expr:
-        """`str(x)` or `repr(x)`."""
-        raise Mismatch(f"{function.__name__}() of this value is not compiled yet",
-                       "use an f-string in print or in an exception")
+        """`str(x)`, `repr(x)` or `ascii(x)`: as the interpreter makes it."""
+        return by_python(function, x, type=Str)
 
 
 class State(Protocol):
@@ -216,7 +215,7 @@ def _loaded(table, key) -> Protocol:
 def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
     for x in args:
-        if id(target) in _functions or x.type is Object or isinstance(x.type, k.Attributes):
+        if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)):
             rule = protocol_of(x.type).functions.get(target)
             if rule is not None:
                 return rule

@@ -6,17 +6,14 @@ import numpy as np
 
 from ..infer.meaning import Mismatch
 from ..infer.names import describe
-from ..types.kinds import Bool, Complex, Float, Int, ListDisplay, Singleton, is_numpy_scalar
-from ..types.lattice import dtype_of
+from ..types.kinds import Singleton
 
-__all__ = ["advice", "joined_by_index", "no_comprehension", "no_display", "no_with", "not_yet", "of_an_object",
+__all__ = ["advice", "joined_by_index", "no_with", "not_yet", "of_an_object",
            "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
 
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
 AS_LOOP = "call it outside the compiled function, or write it as a loop"
 READ = "read them outside the compiled function, and pass the values"
-_AS_CODES = "prepare text outside, or pass its code points as an array: np.frombuffer(s.encode('utf-32-le'), np.uint32)"
-_AS_LIST = "fill an array: out = np.empty(n), then out[k] = x in a loop, and out[:k] at the end"
 _AS_DICT = ("for keys 0, 1, 2, ... use an array with the key as the index; "
             "for others, sorted keys in an array and np.searchsorted")
 _AS_SET = ("np.unique(a) has each item once, np.isin(x, a) tests; "
@@ -28,15 +25,6 @@ AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compile
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
 _INSTEAD = {
-    "list()": "np.fromiter(x, np.float64) makes an array of the numbers that x yields",
-    **dict.fromkeys(("list", "list.append", "list.insert", "list.copy", "bytearray"), _AS_LIST),
-    "list.extend": "np.concatenate((a, b)) joins arrays",
-    **dict.fromkeys(("list.pop", "list.clear", "list.remove"),
-                    "use an array and an int for how many of its items count: n -= 1 and a[n] for a.pop()"),
-    "list.sort": "np.sort(a) is a sorted copy of an array, a.sort() sorts it in place",
-    "list.reverse": "a[::-1] is an array from its end to its beginning",
-    "list.index": "np.flatnonzero(a == x) has where x is in an array",
-    "list.count": "np.count_nonzero(a == x) counts x in an array",
     **dict.fromkeys(("dict", "collections.defaultdict", "collections.OrderedDict", "collections.ChainMap"), _AS_DICT),
     "collections.Counter": _AS_COUNTS,
     "collections.deque": _AS_RING,
@@ -53,16 +41,12 @@ _INSTEAD = {
                     "np.insert(a, np.searchsorted(a, x), x) is an array with x in its place"),
     "setattr": "write into an array instead",
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
-    **dict.fromkeys(("ord", "chr", "str", "bytes"), _AS_CODES),
-    **dict.fromkeys(("str.join", "str.format_map", "str.rjust", "str.ljust", "str.center", "str.zfill"),
-                    "write an f-string, as in f'{x:>10}'"),
     **dict.fromkeys(("str.split", "str.splitlines", "str.rsplit", "str.partition"),
                     "split text and convert its parts outside, and pass an array of numbers"),
     "functools": "use a lambda, or make it outside the function",
     **dict.fromkeys(("itertools", "functools.reduce"), "write it as a loop"),
     "jax": "write NumPy's function for it; loops and branches of Python for those of jax.lax",
     "numba": "write what there is for it here: range for prange, an array or a tuple for a typed list",
-    "sorted": "np.sort(a) is a sorted copy of an array, np.argsort(a) its order",
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",
     **dict.fromkeys(("time", "datetime"), "measure the time outside the compiled function"),
@@ -75,7 +59,6 @@ _INSTEAD = {
     "pandas": "pass columns as arrays, as in frame['x'].to_numpy()",
     **dict.fromkeys(("breakpoint", "pdb"), "run the program with PYJITC_DISABLE=1, and the interpreter stops here"),
     "super": "call the method of the other class by its name",
-    "format": "write an f-string, as in f'{x:.3g}'",
     "numpy.seterr": "write `with np.errstate(...)` around the operations, or call it outside and compile with "
                     "njit(errstate=True)",
     "numpy.geterr": "call it outside the compiled function",
@@ -97,36 +80,12 @@ def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
 
 def not_yet(t, what: str) -> Mismatch:
     """What this type can do in Python, but not here yet. what: with its preposition."""
-    name, is_list = t.class_name, isinstance(t, ListDisplay)
-    if what == "`*` of" and is_list:
-        hint = "np.full(n, x) is an array of n equal items"
-    elif what == "assigning to an item of" and is_list:
-        hint = "use an array: np.array([1, 2, 3]), np.zeros(n)"
-    else:
-        hint = _INSTEAD[name]
-    return Mismatch(f"{what} a {name} is not compiled yet", hint)
+    return Mismatch(f"{what} a {t.class_name} is not compiled yet", _INSTEAD[t.class_name])
 
 
 def of_an_object(t, what: str) -> Mismatch:
     """What is asked of an object of the program's, or of a module's."""
     return Mismatch(f"{what} of {describe(t)} objects are not compiled", READ)
-
-
-def no_display(kind: type) -> Mismatch:
-    """A dict or set, written out or as a comprehension."""
-    return Mismatch(f"{kind.__name__}s are not compiled yet", _INSTEAD[kind.__name__])
-
-
-def no_comprehension(kind: type, item) -> Mismatch:
-    """[item for ...]"""
-    t = item.type
-    dtype = {Int: np.int64, Float: np.float64, Bool: np.bool_, Complex: np.complex128}.get(t)
-    if dtype is None and is_numpy_scalar(t):
-        dtype = dtype_of(t).type
-    hint = _AS_LIST if dtype is None else (
-        f"np.fromiter((... for ... in ...), np.{dtype.__name__}) makes an array of the items; "
-        "sum() and its like take (... for ... in ...) itself")
-    return Mismatch(f"{kind.__name__} comprehensions are not compiled yet", hint)
 
 
 def joined_by_index(t) -> Mismatch:

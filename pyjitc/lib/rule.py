@@ -19,6 +19,7 @@ as many arguments, under the same names.
 from __future__ import annotations
 
 import builtins
+import collections
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ..infer.bind import slots_of
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch
 from ..ops.structure import METHOD_MAKE
-from ..types.kinds import Array, NoneType, Singleton, is_scalar
+from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
 from .build import is_sequence, type_name
 
 inspect = lazy("inspect")
@@ -37,11 +38,14 @@ __all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "ex
 
 NONE = constant(None)  # the expression of None, for calls of library functions
 # Where methods are -> what to call them of
-_RECEIVERS = {"np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
+_RECEIVERS = {"list.": lambda: [], "dict.": dict, "set.": set, "frozenset.": frozenset,
+              **{f"collections.{cls.__name__}.": cls for cls in (
+                  collections.Counter, collections.OrderedDict, collections.defaultdict, collections.deque)},
+              "np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
               "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
               "np.random.RandomState.": lambda: np.random.RandomState()}
-_ROOTS = {"np": np, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
+_ROOTS = {"np": np, "collections": collections, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
 
 
 class Constant:
@@ -87,7 +91,7 @@ class Rule:
                 if kind == "Constant":
                     slots[name] = self._value(name, x)
                 elif type(x.type) is not Array:
-                    if is_sequence(x.type) or kind == "ArrayLike" and is_scalar(x.type):
+                    if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
                         raise Mismatch(f"{self.path} of a {type_name(x.type)} is not compiled", "make an array of it")
@@ -136,7 +140,7 @@ class Rule:
     def _with_arrays(self, names, kinds, args, kwargs):
         """The same call, with arrays for lists and tuples (and numbers, where the parameter is no number)."""
         def converted(name, x):
-            plain = is_sequence(x.type) or kinds.get(name) == "ArrayLike" and is_scalar(x.type)
+            plain = is_sequence(x.type) or type(x.type) is List or kinds.get(name) == "ArrayLike" and is_scalar(x.type)
             return CallValue(constant(np.asarray), x) if plain and kinds.get(name, "Constant") != "Constant" else x
 
         named = [converted(*pair) for pair in zip(names, args)]

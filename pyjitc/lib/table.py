@@ -14,8 +14,9 @@ from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
 from . import intrinsics, kinds, operations
-from .build import FLAGS
+from .build import DERIVATIVES, FLAGS
 from .np import index
+from . import extended
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
 
@@ -27,8 +28,11 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
+lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
+dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
+_OURS = __package__.partition(".")[0] + "."
 _VECTORS = f"{__package__}.cuda.vectors"
 
 
@@ -36,16 +40,6 @@ def _print(args, kwargs):
     return Apply(structure.DISCARD, Apply(
         pyobject.PY_CALL, Const(Object, builtins.print), *map(boxed, [*args, *kwargs.values()]),
         kwnames=tuple(kwargs)))
-
-
-def _text(of):
-    def rule(args, kwargs):
-        if len(args) == 1 and not kwargs:
-            return protocol_of(args[0].type).text(of, args[0])
-        raise Mismatch(f"{of.__name__}() of this value is not compiled yet",
-                       "use an f-string in print or in an exception")
-
-    return rule
 
 
 def _fail(args, kwargs):
@@ -74,7 +68,7 @@ def _next(args, kwargs):
 # body.
 # The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
 RULES = {
-    str: _text(str), repr: _text(repr), print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
+    print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),
@@ -100,9 +94,11 @@ _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expa
 
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `flags`: code of the library functions that are not inlined -> flags of their typed forms."""
+    `flags`: code of the library functions that are not inlined -> flags of their typed forms; `derivatives`: of some
+    of them -> their derivatives."""
 
     flags = FLAGS
+    derivatives = DERIVATIVES
 
     def __init__(self):
         self.memo: dict = {}
@@ -114,14 +110,14 @@ class Library:
 
     def rule_for(self, target):
         """The rule that gives a call of `target` its meaning, or None."""
-        rule = self.calls.get(id(target))
+        rule = extended.FUNCTIONS.get(id(target)) or self.calls.get(id(target))
         if rule is None and (module := py_index.module_of(target)) is not None:
             rule = module.CALLS.get(target)
             if rule is not None:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
-        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(__package__):
+        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
             rule = cuda_rules.CALLS.get(target)
@@ -178,6 +174,40 @@ class Library:
         """The items, where their number is part of the type; else None."""
         return protocol_of(x.type).elements(x)
 
+    def is_iterable(self, x):
+        return protocol_of(x.type).is_iterable(x)
+
+    def extended(self, made, items):
+        """A list, after all that `items` yields was added."""
+        return lists.extended(made, items)
+
+    def unpack_rest(self, x, before, after):
+        """`before` items, a list of those between, `after` items: a tuple."""
+        return lists.unpack_rest(x, before, after)
+
+    def new_dict(self, items):
+        return dicts.made_of(map(dicts.kept, items))
+
+    def dict_merged(self, made, more):
+        """A dict, after all that a mapping holds was put in it."""
+        return dicts.merged(made, more)
+
+    def match_keys(self, subject, keys):
+        """The values of keys that a pattern names, as a tuple; None where one is missing."""
+        return dicts.match_keys(subject, keys)
+
+    def new_set(self, items):
+        return sets.made_of(items)
+
+    def set_extended(self, made, more):
+        return sets.extended(made, more)
+
+    def set_added(self, made, item):
+        return protocol_of(made.type).method(made, "add", [item], {})
+
+    def appended(self, made, item):
+        return Apply(containers.LIST_APPEND, made, item)
+
     def iter(self, x):
         return protocol_of(x.type).iterate(x)
 
@@ -194,9 +224,11 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
-        if name in ("__enter__", "__exit__"):
-            raise refusals.no_with(x)
         found = protocol_of(x.type).attribute(x, name)
+        if found is None and name in ("__enter__", "__exit__"):
+            raise refusals.no_with(x)
+        if found is None and name in extended.ATTRIBUTES:
+            found = extended.attribute(x, name)
         if found is None:
             raise suggestions.attribute(x, name)
         return found
@@ -205,6 +237,10 @@ class Library:
         return protocol_of(x.type).set_attribute(x, name, value)
 
     def method(self, receiver, name, args, kwargs):
+        if name in extended.METHODS:
+            found = extended.method(receiver, name, args, kwargs)
+            if found is not None:
+                return found
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):
@@ -229,12 +265,6 @@ class Library:
 
     def of_python(self, function, module, error):
         return suggestions.of_python(function, module, error)
-
-    def no_display(self, kind):
-        return refusals.no_display(kind)
-
-    def no_comprehension(self, kind, item):
-        return refusals.no_comprehension(kind, item)
 
     def other_attribute(self, x, name):
         return suggestions.other_attribute(x, name)

@@ -40,6 +40,7 @@ LIST_EXTEND = _op("list_extend", "list_extend (list, iterable): also `[*a]`; res
 LIST_TO_TUPLE = _op("list_to_tuple", "list_to_tuple (list) -> tuple: `(*a, b)` is built as a list first")
 LIST_APPEND = _op("list_append", "list_append (list, value); no result")
 SET_ADD = _op("set_add", "set_add (set, value); no result")
+SET_UPDATE = _op("set_update", "set_update (set, iterable): `{*a}`; result is the set")
 DICT_SET = _op("dict_set", "dict_set (dict, key, value); no result: dict comprehension")
 DICT_MERGE = _op("dict_merge",
                  "dict_merge {unique} (dict, mapping): `{**a}` and `f(**a)` (unique: no key twice); result is the dict")

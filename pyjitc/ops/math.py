@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..ir.core import CALL, CHEAP, EXPENSIVE, HOST, MODERATE, PURE, RAISES, Op
+from ..ir.core import CALL, CHEAP, EXPENSIVE, FREE, HOST, MODERATE, PURE, RAISES, Op
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF, ROUNDING, UNVARIED
 from .elementary import NAMES, computed_by
@@ -352,6 +352,8 @@ REMAINDER = _binary("remainder", lambda b, x, y, out: (b.const(1.0), b.fneg(b.ri
                     "IEEE remainder: x less the nearest multiple of y.")
 LDEXP = _op("ldexp", "x: F, n: int -> F", _ldexp, _ldexp_lower,
             lambda b, x, n, out: (b.ldexp(b.const(1.0), n), b.const(0.0)), "x * 2 ** n.")
+STOPPED = _op("stopped", "x: F -> F", lambda x: x, lambda e, inst, x: x, UNVARIED,
+              "The same number, which counts as constant for derivatives.", cost=FREE)
 SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,
               "Whether the sign bit is set, for -0.0 and nan too.", cost=CHEAP)
 BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NO_RULE,

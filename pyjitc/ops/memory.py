@@ -11,12 +11,14 @@ from typing import Any
 from ..ir.core import (
     ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
 )
+from ..runtime import platform
+from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, is_refcounted,
+    Array, Bool, Cell, Int, Iterator, NpBool, Undefined, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "item_bytes", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "item_bytes", "opened", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -387,6 +389,40 @@ def owned(e, t, x):
         result += owned(e, part, x[at:at + n])
         at += n
     return result
+
+
+def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
+    """Components of an object that a container holds, with references of their own; TypeError where it is of another
+    class than those that were known when the function was compiled. give_up: an object that is released then, which
+    nothing that is held here keeps alive."""
+    wrong, done = e.label("wrong"), e.label("opened")
+    if t is Undefined:  # nothing was to be found there
+        values = []
+        e.branch("false", done, wrong)
+    else:
+        values = e.unbox(t, pointer, wrong)
+        e.jump(done)
+    e.start(wrong)
+    if give_up:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {give_up})")
+    if inst.attrs.get("anew"):
+        e.declare("declare void @PyErr_SetNone(ptr)")
+        e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
+        e.jump(e.fail(inst))
+        e.start(done)
+        return owned(e, t, values)
+    cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {platform.OB_TYPE}')}, align 8")
+    if Int in members_of(t):
+        wide, other = e.label("wide"), e.label("other")
+        e.branch(e.assign(f"icmp eq ptr {cls}, {e.external('PyLong_Type')}"), wide, other)
+        e.start(wide)
+        e.error(inst, "OverflowError", f"{what} is the int %S, which does not fit in 64 bits", f"ptr {pointer}")
+        e.start(other)
+    name = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {cls}, i64 {platform.TYPE_NAME}')}, align 8")
+    e.error(inst, "TypeError", f"{what} is of class '%s', where the items were {t} when this code was compiled",
+            f"ptr {name}")
+    e.start(done)
+    return owned(e, t, values)
 
 
 def hold(e, t, box):

@@ -176,12 +176,13 @@ NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=ST
               "space and has holes for element functions. {template}: the function; {count}: how many of the operands "
               "are its arguments; {tree}: the element functions that are in the holes; {ndim}: the number of axes of "
               "the space; {shape}: which argument is the tuple of its lengths, or None; {kept}: the axis of the "
-              "space that the result of a reduction keeps; {instead}: a function to call where nothing was fused into "
+              "space that the result of a reduction keeps; {how}: of a reduction, what it computes; {reduced}: "
+              "of one over some axes, which; {instead}: a function to call where nothing was fused into "
               "the nest; "
               "{beside}: a function that computes two products at once")
 NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
-                   "{shape}, {kept}, {instead}, {beside}: see nest")
+                   "{shape}, {kept}, {how}, {reduced}, {instead}, {beside}: see nest")
 ELEMENT = _hole("element", None, reads(ELEMENTS), "the value of the tree, of {type}, at an index")
 ELEMENT_UNIT = _hole("element_unit", None, reads(ELEMENTS),
                      "the value of the tree, of {type}, at an index, in a loop for which `unit` holds: elements "

@@ -9,7 +9,7 @@ from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, 
 from ..types.kinds import Bool, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
-from .memory import count_references, hold, owned
+from .memory import count_references, hold, opened, owned
 
 handed = lazy("pyjitc.runtime.handed")  # programs whose iterators leave compiled code load it
 
@@ -25,6 +25,8 @@ def _box_lower(e, inst, x):
 
 def _unbox_lower(e, inst, x):
     """Components of an object of a known type; TypeError when it has changed its type since."""
+    if "otherwise" not in inst.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST):
+        return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
     wrong, done = e.label("wrong"), e.label("opened")
     values = e.unbox(inst.attrs["type"], x[0], wrong)
     e.jump(done)
@@ -228,8 +230,9 @@ PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, e
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower,
-              eval=lambda x, *, type, otherwise=None: x, eval_attrs=True, partials=NO_RULE,
-              doc="the value of {type} in a Python object; {otherwise}: (class, message) of the error where it is none")
+              eval=lambda x, *, type, anew=False, otherwise=None: x, eval_attrs=True, partials=NO_RULE,
+              doc="the value of {type} in a Python object; {anew}: as of list_get; {otherwise}: (class, message) of "
+                  "the error where it is none")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),

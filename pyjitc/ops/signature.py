@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import Callable
 
 from ..types.kinds import (
-    NUMPY_SCALARS, Bool, Bytes, Complex, Float, Int, NoneType, NpBool, Object, Range, Str, Type,
+    NUMPY_SCALARS, Bool, ByteArray, Bytes, Complex, Float, Int, MemoryView, NoneType, NpBool, Object, Range, Str, Type,
     is_complex, is_float, is_integer, is_number, is_scalar,
 )
 
 __all__ = ["signature"]
 
-_NAMED = {t.text: t for t in (Int, Float, Bool, Complex, NoneType, Str, Bytes, Object, Range, *NUMPY_SCALARS.values())}
+_NAMED = {t.text: t for t in (Int, Float, Bool, Complex, NoneType, Str, Bytes, ByteArray, MemoryView, Object, Range,
+                              *NUMPY_SCALARS.values())}
 
 _CLASSES: dict[str, Callable[[Type], bool]] = {
     "F": is_float,

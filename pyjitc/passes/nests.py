@@ -8,6 +8,8 @@ Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, ef
 """
 from __future__ import annotations
 
+from typing import Callable
+
 from ..ir.cfg import LoopNest, in_edges
 from ..ir.core import Block, Edge, Function, Inst, Value
 from ..ops import arith as a
@@ -27,7 +29,7 @@ from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, 
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import clone_blocks, copy_of, resolve, substitute
 
-__all__ = ["run"]
+__all__ = ["run", "write_out"]
 
 FEW = 4  # elements of a row that are copied without a loop
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
@@ -50,6 +52,13 @@ def _write_out(fn: Function) -> None:
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
     _expand(fn)
+    inline.put_in_kernels(fn, before)
+
+
+def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
+    """Write out those nests of a function that are wanted, each by itself. Needs: as `run`; callees are inlined."""
+    before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
+    _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
 
 
@@ -328,7 +337,7 @@ class _Expansion:
         return found if found is not None else b.const(Bool, False)
 
 
-def _expand(fn: Function) -> None:
+def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:
     aliases = Aliases(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
@@ -342,7 +351,7 @@ def _expand(fn: Function) -> None:
         for inst in insts:
             if here is None:
                 break
-            if inst.op not in NESTS:
+            if inst.op not in NESTS or not wanted(inst):
                 here.append(inst)
                 continue
             expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))

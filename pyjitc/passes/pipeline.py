@@ -7,14 +7,16 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
+from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import Bool
+from ..types.kinds import Bool, any_part
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
 
-device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("device", "nans", "nests"))
+derivatives = lazy(f"{__package__}.derivatives.make")  # programs that ask for derivatives load it
+anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", "device", "nans", "nests"))
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
@@ -53,10 +55,14 @@ def _loops(functions: list[ir.Function], options, check) -> list[ir.Function]:
     return module
 
 
-def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Function]:
+def run(functions: list[ir.Function], options, body, helpers, check=None) -> list[ir.Function]:
     """Optimise and complete a module (the entry first); returns the functions that are left.
-    body: what computes an elementary function, see `elementary.run`; check: called with a list of functions and the
-    name of the pass that left them, or None."""
+    body: what computes an elementary function, see `elementary.run`; helpers: see `derivatives.make.run`; check: called
+    with a list of functions and the name of the pass that left them, or None."""
+    if any(request_of(fn) for fn in functions):
+        made = derivatives.run(functions, options, helpers)
+        if check:
+            check(made, "derivatives")
     if options.debug:
         nans.run(functions)
     module = _loops(functions, options, check)
@@ -70,7 +76,15 @@ def run(functions: list[ir.Function], options, body, check=None) -> list[ir.Func
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
+    if any([p.type.holder or p.type.parts is not None and any_part(p.type, _holds) for p in kept[0].params]):
+        anew.run(kept)
+        if check:
+            check(kept, "anew")
     return kept
+
+
+def _holds(t) -> bool:
+    return t.holder
 
 
 def _wanted(fn: ir.Function):

@@ -94,6 +94,8 @@ def drop_check(inst: Inst, **attrs) -> None:
 def copy_of(fn: Function) -> Function:
     new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
     new.result, new.flags = fn.result, fn.flags
+    if "rules" in fn.memo:
+        new.memo["rules"] = fn.memo["rules"]
     new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
     return new
 

@@ -31,6 +31,7 @@ __all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key"
            "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _blake2 = lazy("_blake2")  # see cache.py
+_ufuncs = lazy("pyjitc.runtime.ufuncs")  # programs that make ufuncs load it
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
@@ -76,6 +77,21 @@ def plain_function(value) -> FunctionType | None:
     if type(value) is FunctionType:
         return value
     return value.py_func if isinstance(value, Callable_) else None
+
+
+def made_ufunc(value):
+    """The record of a ufunc that a program made of a Python function, else None."""
+    if type(value) is not np.ufunc or getattr(np, value.__name__, None) is value:
+        return None
+    return _ufuncs.made(value)
+
+
+def _function_in(value) -> FunctionType | None:
+    """The Python function whose code is in compiled code that calls `value`, else None."""
+    function = plain_function(value)
+    if function is None and (record := made_ufunc(value)) is not None:
+        return record.function
+    return function
 
 
 def portable(part) -> bool:
@@ -130,6 +146,10 @@ def fingerprint(value) -> tuple:
         return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
                 *(part for name in sorted(kwdefaults) for part in (name, fingerprint(kwdefaults[name]))),
                 *(() if function is value else tuple(map(repr, value.options))))
+    record = made_ufunc(value)
+    if record is not None:
+        return ("ufunc", fingerprint(record.function), repr(record.arguments), repr(record.declared),
+                tuple(map(repr, record.options)))
     composed = attributes_type(value)
     if composed is not None:  # read through, as arrays are
         return "attributes", type_key(composed)
@@ -301,7 +321,7 @@ class Paths:
         if id(value) in self.known or type(value) in _SCALARS:
             return
         self.known[id(value)] = path
-        function = plain_function(value)
+        function = _function_in(value)
         if function is not None:
             self.known.setdefault(id(function), (*path, "function"))
             self.known.setdefault(id(function.__globals__), (*path, "globals"))
@@ -358,7 +378,7 @@ def follow(path: tuple, roots):
 
 
 def _function(value) -> FunctionType:
-    function = plain_function(value)
+    function = _function_in(value)
     if function is None:
         raise LookupError(f"{value!r} is no function")
     return function

@@ -158,18 +158,18 @@ class _Known:
 _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def _memory_keys(function, types, options: Options) -> tuple[tuple, tuple]:
+def _memory_keys(function, types, options: Options, form) -> tuple[tuple, tuple]:
     """What an entry is known by to functions of the same globals, and to others: an unpickled function has new ones."""
     # Equal code objects may come from different files, which tracebacks tell.
-    rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types))
+    rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types)), form
     return (id(function.__globals__), *rest), (None, *rest)
 
 
-def find(function, types, options: Options, args, own: dict[str, int]) -> Native | None:
+def find(function, types, options: Options, args, own: dict[str, int], form=None) -> Native | None:
     """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the
-    statistics of the function."""
+    statistics of the function; form: how it is entered, see `stages.compile_signature`."""
     roots = (function, *args)
-    keys = _memory_keys(function, types, options)
+    keys = _memory_keys(function, types, options, form)
     known = _table.get(function.__code__)
     if known is not None:
         found = [ref() for key in keys for ref in known.entries.get(key, ())]
@@ -181,7 +181,7 @@ def find(function, types, options: Options, args, own: dict[str, int]) -> Native
                 return native
     if options.cache:
         with timed("cache"):
-            name = cache.key_of(function, types, options)
+            name = cache.key_of(function, types, options, _target(form))
             variants = cache.read(name) if name is not None else []
         for variant in variants:
             try:
@@ -197,12 +197,17 @@ def find(function, types, options: Options, args, own: dict[str, int]) -> Native
     return None
 
 
-def make(function, types, options: Options, args, own: dict[str, int]) -> Native:
+def _target(form) -> tuple:
+    """What the form adds to the key of a file."""
+    return () if form is None else (type(form).__name__, tuple(form))
+
+
+def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
     """Compile, remember, and link."""
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
-            compiled = stages.compile_signature(function, types, options)
+            compiled = stages.compile_signature(function, types, options, form)
         _count("compiled", own)
         paths = portable.Paths(roots, compiled.guards)
         entry = Entry(
@@ -215,11 +220,11 @@ def make(function, types, options: Options, args, own: dict[str, int]) -> Native
     else:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
     anywhere = portable.portable((entry.objects, entry.guards))
-    keys = _memory_keys(function, types, options)
+    keys = _memory_keys(function, types, options, form)
     _remember(function.__code__, keys if anywhere else keys[:1], entry)
     if options.cache and anywhere:
         with timed("cache"):
-            name = cache.key_of(function, types, options)
+            name = cache.key_of(function, types, options, _target(form))
             if name is not None and cache.write(name, entry.variant):
                 _count("written", own)
     return native

@@ -39,6 +39,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
 
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
+adjoints = lazy("pyjitc.lib.adjoints")  # and those that ask for derivatives this one
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
@@ -112,7 +113,7 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
     if _verified():
         verify.verify_module(typed, "inference")
     if environment("PYJITC_DUMP"):
-        if not typed[0].library:
+        if typed and not typed[0].library:
             dump("generic", function.__qualname__, lambda: show.show(generic(function)))
         _dump_all(typed, "typed")
     return Typed(typed, spec, _guards(dependencies))
@@ -138,11 +139,21 @@ def _body(inst):
     return _bodies[0](inst)
 
 
+def _helper(function, types):
+    """The typed form of a library function, or of one of lib/adjoints.py by its name."""
+    if isinstance(function, str):
+        function = getattr(adjoints, function)
+    spec = infer(function, types, Options()).spec
+    if spec.error is not None:
+        raise spec.error
+    return spec.typed
+
+
 def optimise(module, options: Options, check=None):
     """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
     of the pass that left them."""
     with timed("passes"):
-        return pipeline.run(module, options, _body, check or _observer())
+        return pipeline.run(module, options, _body, _helper, check or _observer())
 
 
 def optimise_device(module, options: Options, body):
@@ -182,7 +193,7 @@ def calling(function, typed: Typed) -> Wrapper:
     """How the stub of `function` takes its arguments."""
     code, args = function.__code__, typed.spec.args
     return Wrapper(
-        code.co_varnames[:len(args)], tuple(t for t, _ in args), tuple(v is UNKNOWN for _, v in args),
+        code.co_varnames[:len(args)], typed.spec.accepts, tuple(v is UNKNOWN for _, v in args),
         code.co_posonlyargcount, not code.co_kwonlyargcount and not code.co_flags & 12,
         tuple(guard[:3] for guard in typed.guards))
 
@@ -204,10 +215,13 @@ def refusing_depth(stage):
 
 
 @refusing_depth
-def compile_signature(function, types, options: Options) -> Compiled:
-    """Native code of `function` for arguments of `types`. Raises CompileError where it has no meaning, with `guards`:
-    what it depends on."""
+def compile_signature(function, types, options: Options, form=None) -> Compiled:
+    """Native code of `function` for arguments of `types`, entered as `form` (codegen/native.py) says, else by a stub
+    for Python. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
     typed = infer(function, types, options)
+    if form is not None:
+        made = compile_module(optimise(typed.functions, options), form, None, options)
+        return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:
         made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
     except NotBoxable as error:

@@ -27,8 +27,8 @@ from typing import Any
 from . import thunks
 from .platform import member_offset
 
-__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Callable_", "Slot", "TypeSpec", "leaf", "describe", "update", "slow_path",
-           "entry", "set_entry"]
+__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Anew", "Callable_", "Slot", "TypeSpec", "leaf", "describe", "update",
+           "slow_path", "entry", "set_entry"]
 
 CLOSURE = 16
 DEFAULTS = 24
@@ -44,6 +44,11 @@ class _Retry:
 
 
 RETRY = _Retry()
+
+
+class Anew(BaseException):
+    """Compiled code has met an object of a class that it was not compiled for, before it changed anything: its stub has
+    the next one take the call. It never leaves compiled code."""
 
 
 class Callable_:

@@ -303,6 +303,8 @@ def resolve(name: str) -> int:
         return value
     if name == "pyjitc_ndarray_type":
         value = id(np.ndarray)
+    elif name == "pyjitc_characters":
+        value = ctypes.addressof(_characters)
     elif name == "pyjitc_bind":
         value = thunks.bind()
     elif name == "pyjitc_traceback":
@@ -325,6 +327,10 @@ def resolve(name: str) -> int:
         raise LoadError(f"unresolved symbol {name!r}")
     _known[name] = value
     return value
+
+
+# The str of each character below 256: the interpreter has one of each, which it keeps.
+_characters = (ctypes.py_object * 256)(*map(chr, range(256)))
 
 
 def _keep_freed_memory() -> None:

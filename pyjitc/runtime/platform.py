@@ -15,9 +15,12 @@ import numpy as np
 
 __all__ = [
     "ABIError", "require_native", "check", "PLATFORM", "PYTHON", "OB_TYPE", "OB_SIZE", "FLOAT_VALUE", "COMPLEX_VALUE",
-    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "BYTES_DATA", "CELL_CONTENT", "DICT_VERSION", "FRAME_LINE",
+    "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "LIST_ITEMS", "LIST_ROOM", "TYPE_NAME", "BYTES_DATA",
+    "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
+    "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
     "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
-    "TYPE_VECTORCALL_OFFSET", "member_offset", "numpy_api_table", "cpu_identity",
+    "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_CACHED_KEYS", "INLINE_VALUES",
+    "INLINE_FLAG", "MANAGED_DICT", "member_offset", "numpy_api_table", "cpu_identity",
 ]
 
 PYTHON = sys.version_info[:2]
@@ -28,6 +31,16 @@ OB_TYPE = 8
 OB_SIZE = 16  # of PyVarObject
 TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
 TYPE_FLAGS = 168  # tp_flags
+TYPE_DEALLOC = 48  # tp_dealloc
+TYPE_NEW = 312  # tp_new
+# Where the values of attributes are that an object of a class statement has without a dict: before 3.13 a pointer to
+# them lies before the object (in 3.12 with the bit 1, a dict has none), from 3.13 on they are behind it, with a byte
+# that says whether they count. 3.10 has no such values. What names they belong to is a table of the class.
+INLINE_VALUES = {(3, 11): -32, (3, 12): -24, (3, 13): 8}.get(PYTHON)
+INLINE_VALID = 3  # from 3.13 on, from the end of the object
+INLINE_FLAG = 1 << 4 if PYTHON < (3, 13) else 1 << 2  # of tp_flags: Py_TPFLAGS_MANAGED_DICT, _INLINE_VALUES
+MANAGED_DICT = -24  # the dict of an object, where it has been asked for
+TYPE_CACHED_KEYS = {(3, 11): 872, (3, 12): 880, (3, 13): 880}.get(PYTHON, 0)  # ht_cached_keys
 FLOAT_VALUE = 16
 COMPLEX_VALUE = 16  # real; imag follows
 # lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
@@ -35,9 +48,27 @@ LONG_TAGGED = PYTHON >= (3, 12)
 LONG_TAG = 16
 LONG_DIGITS = 24  # 30 bits in each uint32
 TUPLE_ITEMS = 24
+LIST_ITEMS = 24  # pointer to the items of a list
+LIST_ROOM = 32  # how many there is room for: -1 while the list is sorted
+TYPE_NAME = 24  # tp_name
 BYTES_DATA = 32
+BYTEARRAY_DATA = 40  # where a bytearray has the address of its first byte
 CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
+# PyDictObject: items, the version and who watches it, table of keys, values where they are apart from the keys
+DICT = {"used": 16, "version": 24, "keys": 32, "values": 40}
+# PyDictKeysObject. size: of the table, in 3.10 itself and from 3.11 on its logarithm; bytes: logarithm of the bytes of
+# the indices; kind: 0 any keys, 1 str only, 2 of a class; count: of entries
+KEYS = ({"size": 8, "count": 32, "indices": 40} if PYTHON < (3, 11) else
+        {"size": 8, "bytes": 9, "kind": 10, "count": 24, "indices": 32})
+DICT_WATCHERS = 255 if PYTHON >= (3, 12) else 0  # bits of the version: who is told of changes
+SET = {"fill": 16, "used": 24, "mask": 32, "table": 40}  # PySetObject; entries are (key, hash)
+# PyUnicodeObject. ascii, wide: where the characters are of a text that is ASCII, and of another one
+STR = {"length": 16, "hash": 24, "state": 32, "ascii": 48 if PYTHON < (3, 12) else 40,
+       "wide": 72 if PYTHON < (3, 12) else 56}
+# Bits of its state. sizes: they say the bytes of a character, and that the object is in one piece: one, two or four
+STR_STATE = {"sizes": 0x3C, "one": 0x24, "two": 0x28, "four": 0x30, "ascii": 0x40}
+STR_IN_PIECES = PYTHON < (3, 12)  # whether extensions can make a str whose characters are not in the object
 SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
 # time: where the unit of dates is, at TIME_UNIT
@@ -82,6 +113,7 @@ def check() -> None:
         try:
             require_native()
             _check_python()
+            _check_objects()
             _check_numpy()
         except ABIError as found:
             error = found
@@ -121,8 +153,18 @@ def _check_python() -> None:
     t = (z, 1.5, "x")
     _need(_read(word, t, OB_SIZE) == 3, "tuple")
     _need([_read(pointer, t, TUPLE_ITEMS + 8 * i) for i in range(3)] == [id(x) for x in t], "tuple")
+    items = [z, 1.5, "x"]
+    items.append(2)
+    table = _read(pointer, items, LIST_ITEMS)
+    _need(_read(word, items, OB_SIZE) == 4 <= _read(word, items, LIST_ROOM) < 100, "list")
+    _need([pointer.from_address(table + 8 * i).value for i in range(4)] == [id(x) for x in items], "list")
+    _need(ctypes.string_at(_read(pointer, float, TYPE_NAME)) == b"float", "type")
     b = b"abc\0d"
     _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
+    b = bytearray(b"abc\0d")
+    del b[:1]
+    _need(_read(word, b, OB_SIZE) == 4 and ctypes.string_at(_read(pointer, b, BYTEARRAY_DATA), 4) == b, "bytearray")
+    _need(_str_is_known(), "str")
     cell = (lambda: t).__closure__[0]
     _need(_read(pointer, cell, CELL_CONTENT) == id(t), "cell")
     f = _check_numpy
@@ -140,6 +182,136 @@ def _check_python() -> None:
         after = _read(word, d, DICT_VERSION)
         d["b"] = 2
         _need(before == same and before != after and after != _read(word, d, DICT_VERSION), "dict")
+
+
+_tables_known: list[bool] = []
+
+
+def tables_are_known() -> bool:
+    """Whether dicts, sets and texts lie in memory as the offsets above say: compiled code then searches their tables
+    itself, and otherwise asks the interpreter. Compared with real objects once a process, when a program has some."""
+    if not _tables_known:
+        try:
+            _tables_known.append(_dict_is_known() and _set_is_known() and _str_is_known())
+        except (TypeError, ValueError):
+            _tables_known.append(False)
+    return _tables_known[0]
+
+
+def _dict_is_known() -> bool:
+    word, pointer, byte = ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_uint8
+    presized = ctypes.pythonapi._PyDict_NewPresized
+    presized.restype, presized.argtypes = ctypes.py_object, [word]
+    for room, count in ((0, 2), (0, 5), (100, 7), (300, 7), (70000, 7)):
+        for names in (False, True)[:1 if room > 1000 else 2]:
+            d = presized(room) if room else {}
+            for n in range(count):
+                d[str(n) if names else n] = float(n)
+            if _read(word, d, DICT["used"]) != count or _read(pointer, d, DICT["values"]):
+                return False
+            keys = _read(pointer, d, DICT["keys"])
+            if PYTHON < (3, 11):
+                size = word.from_address(keys + KEYS["size"]).value
+                width, short = 1 if size <= 0xFF else 2 if size <= 0xFFFF else 4, False
+            else:
+                size = 1 << byte.from_address(keys + KEYS["size"]).value
+                width = (1 << byte.from_address(keys + KEYS["bytes"]).value) // size
+                short = names and not room  # one with room from the start is for any keys
+                if byte.from_address(keys + KEYS["kind"]).value != short:
+                    return False
+            if size * 2 // 3 < count or size & size - 1 or width != (1 if size <= 0xFF else 2 if size <= 0xFFFF else 4):
+                return False
+            entries = keys + KEYS["indices"] + size * width
+            integer = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32}[width]
+            for n, (key, value) in enumerate(d.items()):
+                at = entries + n * (16 if short else 24)
+                found = [word.from_address(at + 8 * k).value for k in range(2 if short else 3)]
+                if found != [*(() if short else (hash(key),)), id(key), id(value)]:
+                    return False
+                place, perturb = hash(key) & size - 1, hash(key) & 2 ** 64 - 1
+                for _ in range(size):
+                    at_place = integer.from_address(keys + KEYS["indices"] + place * width).value
+                    if at_place == n or at_place == -1:
+                        break
+                    perturb >>= 5
+                    place = (place * 5 + perturb + 1) & size - 1
+                if at_place != n:
+                    return False
+    d = {1: 2, 3: 4}
+    del d[1]
+    keys = _read(pointer, d, DICT["keys"])
+    return ctypes.c_int8.from_address(keys + KEYS["indices"] + 1).value == -2  # deleted
+
+
+def _set_is_known() -> bool:
+    word, pointer = ctypes.c_ssize_t, ctypes.c_void_p
+    for cls in (set, frozenset):
+        s = cls(range(5, 8))
+        mask, table = _read(word, s, SET["mask"]), _read(pointer, s, SET["table"])
+        entries = [(word * 2).from_address(table + 16 * n)[:] for n in range(mask + 1)]
+        if (_read(word, s, SET["fill"]), _read(word, s, SET["used"]), mask) != (3, 3, 7) or entries != [
+                [id(n), n] if n in s else [0, 0] for n in range(8)]:
+            return False
+    s = {3, 4}
+    s.remove(3)
+    entry = (word * 2).from_address(_read(pointer, s, SET["table"]) + 48)
+    return entry[0] != 0 and entry[1] == -1 and _read(word, s, SET["fill"]) == 2  # removed
+
+
+def _str_is_known() -> bool:
+    for text, data, kind in (("abc", STR["ascii"], 0x64), ("h\xe9", STR["wide"], 0x24),
+                             ("h\u0416", STR["wide"], 0x28), ("h\U0001F600", STR["wide"], 0x30)):
+        width = kind >> 2 & 7
+        state = _read(ctypes.c_uint32, text, STR["state"])
+        if (_read(ctypes.c_ssize_t, text, STR["length"]) != len(text) or state & 0x7C != kind
+                or hash(text) != _read(ctypes.c_ssize_t, text, STR["hash"])
+                or ctypes.string_at(id(text) + data, width * len(text)) != text.encode(
+                    {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[width])):
+            return False
+    return True
+
+
+class _Sample:
+    def __init__(self):
+        self.x, self.y = 1.25, 2.5
+
+
+class _Slotted:
+    __slots__ = ("x",)
+
+
+def _check_objects() -> None:
+    """What objects of classes are made of."""
+    pointer, word, byte = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ubyte
+    x, other, slotted = _Sample(), _Sample(), _Slotted()
+    slotted.x = x
+    _need(_read(pointer, slotted, member_offset(_Slotted.x)) == id(x), "slots")
+    _need(_read(pointer, _Sample, TYPE_NEW) == _read(pointer, object, TYPE_NEW)
+          and _read(pointer, _Sample, TYPE_DEALLOC) == _read(pointer, _Slotted, TYPE_DEALLOC)
+          and _read(pointer, _Sample, TYPE_DEALLOC) != _read(pointer, object, TYPE_DEALLOC), "type")
+    if INLINE_VALUES is None:
+        return
+    _need(bool(_Sample.__flags__ & INLINE_FLAG), "objects")
+    keys = _read(pointer, _Sample, TYPE_CACHED_KEYS)
+    _need(keys is not None and _read(pointer, other.__dict__, DICT["keys"]) == keys, "type")
+    _need(byte.from_address(keys + KEYS["kind"]).value == 2 and word.from_address(keys + KEYS["count"]).value == 2,
+          "dict")
+    first = keys + KEYS["indices"] + (1 << byte.from_address(keys + KEYS["bytes"]).value)
+    _need([pointer.from_address(first + 16 * n).value for n in range(2)] == list(map(id, _Sample().__dict__)), "dict")
+    if PYTHON < (3, 12):
+        values = _read(pointer, x, INLINE_VALUES)
+    elif PYTHON < (3, 13):
+        values = _read(pointer, x, INLINE_VALUES)
+        _need(values & 1 == 1, "objects")
+        values += 1
+    else:
+        values = id(x) + _Sample.__basicsize__ + INLINE_VALUES
+        _need(_read(byte, x, _Sample.__basicsize__ + INLINE_VALID) == 1, "objects")
+    _need([pointer.from_address(values + 8 * n).value for n in range(2)] == [id(x.x), id(x.y)], "objects")
+    if PYTHON != (3, 12):
+        _need(not _read(pointer, x, MANAGED_DICT), "objects")
+        x.__dict__
+        _need(bool(_read(pointer, x, MANAGED_DICT)), "objects")
 
 
 def _check_numpy() -> None:

@@ -89,6 +89,15 @@ a step of it:
 
     PyObject *next(NativeIterator *self) { return PyObject_Vectorcall(self->step, &self, 1, NULL); }
 
+`caller` is a C function of four words that calls a Python function with them, which C cannot tell from one of its own:
+
+    int call(void *a, void *b, void *c, void *d) {
+        PyObject *result = PyObject_CallFunction(function, "KKKK", a, b, c, d);
+        if (!result) return -1;                             // the exception is the caller's
+        Py_DecRef(result);
+        return 0;
+    }
+
 `memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
 calloc, realloc and free, behind a first argument that they do not have.
 """
@@ -100,7 +109,7 @@ import mmap
 import struct
 import sys
 
-__all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind",
+__all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
            "memory_handler"]
 
 PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
@@ -155,6 +164,11 @@ _BIND = """
 _NEXT = """
     4883ec18 48897c2408 488bbf {step} 488d742408 ba01000000 31c9  # sub rsp, 24; [rsp+8] = self; rdi = step
     48b8 {PyObject_Vectorcall} ffd0 4883c418 c3
+"""
+
+_CALLER = """
+    53 4989c9 4989d0 4889f1 4889fa 48bf {function} 48be {format} 31c0 49ba {PyObject_CallFunction} 41ffd2 4885c0 7414
+    4889c7 49ba {Py_DecRef} 41ffd2 31c0 5b c3 b8ffffffff 5b c3
 """
 
 _memory: list[mmap.mmap] = []
@@ -273,6 +287,15 @@ def memory_handler() -> object:
 def bind() -> int:
     """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
     return _place(_BIND)
+
+
+def caller(function: object) -> int:
+    """Address of a C function of four words that calls `function` with them, as ints."""
+    text = ctypes.create_string_buffer(b"KKKK")
+    for part in (function, text):
+        _never_freed(part)
+    return _place(_CALLER, function=_q(id(function)), format=_q(ctypes.addressof(text)),
+                  **_addresses("PyObject_CallFunction", "Py_DecRef"))
 
 
 def _addresses(*names: str) -> dict[str, bytes]:

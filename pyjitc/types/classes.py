@@ -5,6 +5,7 @@ or its instances are refused.
 """
 from __future__ import annotations
 
+import enum
 import gc
 import sys
 from types import FunctionType
@@ -15,6 +16,8 @@ __all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_rec
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
+
+_OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # what objects of these do, compiled code knows
 
 UNWRITTEN = object()  # the program's classes do not say it
 
@@ -58,8 +61,9 @@ def fields(cls: type) -> tuple[str, ...]:
 
 def own(cls: type, name: str):
     """What the program wrote under `name` into the class, or one that it is made from; else UNWRITTEN."""
+    every = not issubclass(cls, _OF_THEIR_OWN)
     for base in cls.__mro__:
-        if not is_fixed(base) and name in vars(base):
+        if name in vars(base) and (base is not object if every else not is_fixed(base)):
             value = vars(base)[name]
             return UNWRITTEN if _generated(value) else value
     return UNWRITTEN

@@ -14,18 +14,22 @@ from __future__ import annotations
 import sys
 import types as pytypes
 import weakref
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any, Callable
 
 import numpy as np
 
 __all__ = [
     "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
-    "Undefined", "Tag", "Str", "Bytes", "Object", "Ellipsis_",
+    "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_",
     "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
     "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
     "Ended", "numbered",
-    "Singleton", "Function", "Method", "Cell", "Site", "Struct", "Generator", "Iterator", "DType", "Exception_",
-    "Instance", "PythonRandom", "union_of", "member_for", "any_part", "kind_of_class",
+    "Singleton", "Function", "Method", "Super", "Cell", "Content", "Struct", "Generator", "Iterator", "DType",
+    "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "Dict", "Set", "FrozenSet", "Deque",
+    "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems",
+    "union_of", "member_for", "any_part", "together", "wider", "rewritten", "closed", "opened", "linked",
+    "MAX_UNION", "kind_of_class",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
     "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
@@ -33,6 +37,7 @@ __all__ = [
 ]
 
 MAX_SIZE = 1 << 14
+MAX_UNION = 8
 
 _interned: dict = {}
 _passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
@@ -44,20 +49,116 @@ class TooLarge(TypeError):
     as its text does, takes time for every part, also where one type stands at many places.)"""
 
 
+class Content:
+    """What a place of the program holds that other places share, as far as inference has found it: the items of the
+    lists that are made at one place, or that come in as arguments of one type; a variable that closures share.
+
+    It grows with every store, and whatever has looked at it is looked at again. Where two kinds of values meet, their
+    variables become one (`link`)."""
+
+    __slots__ = ("name", "_into", "_content", "_users")
+
+    def __init__(self, name: str, content: Any = None):
+        self.name = name
+        self._into: Content | None = None
+        self._content = content
+        self._users: dict = {}  # (analysis, block): None
+
+    @property
+    def root(self) -> Content:
+        """The variable that this one has become."""
+        found = self
+        while found._into is not None:
+            found = found._into
+        if self is not found:
+            self._into = found
+        return found
+
+    @property
+    def content(self) -> Any:
+        """The type so far; None: nothing was stored yet."""
+        return self.root._content
+
+    def used(self, analysis, block) -> None:
+        """Inference looks at `block` again when the content grows."""
+        self.root._users[analysis, block] = None
+
+    def become(self, content) -> None:
+        """The content is another type now."""
+        root = self.root
+        if content is not root._content:
+            root._content = content
+            for analysis, block in list(root._users):
+                analysis.touch(block)
+
+    def grow(self, content: Type) -> None:
+        """Something of type `content` is stored."""
+        root = self.root
+        if content is Undefined or content is root._content:
+            return
+        merged = content if root._content is None else wider(root._content, content)
+        root = self.root  # the types may have been linked
+        if merged is not root._content:
+            root.become(Object if _mentions(merged, root, set()) else merged)
+
+    def link(self, other: Content) -> None:
+        """What is stored in one may be read from the other from now on."""
+        one, two = self.root, other.root
+        if one is two:
+            return
+        two._into = one
+        users, content = two._users, two._content
+        if content is not None:
+            one.grow(content)
+        one = one.root
+        if one._content is not None and _mentions(one._content, one, set()):
+            one.become(Object)
+        if one._content is not content:
+            for analysis, block in list(users):
+                analysis.touch(block)
+        one._users.update(users)
+
+    def __repr__(self):
+        return self.name
+
+
+def _mentions(t: Type, variable: Content, seen: set) -> bool:
+    """Whether values of type t hold, at any depth, what `variable` is the content of."""
+    if not t.varying or t in seen:
+        return False
+    seen.add(t)
+    if isinstance(t, Container):
+        for x in t.key[1:]:
+            if type(x) is Content:
+                if x.root is variable or x.content is not None and _mentions(x.content, variable, seen):
+                    return True
+            elif _mentions(x, variable, seen):
+                return True
+        return False
+    if isinstance(t, Cell):
+        return t.content is not None and _mentions(t.content, variable, seen)
+    if isinstance(t, Iterator):
+        return _mentions(t.state, variable, seen)
+    return any([_mentions(part, variable, seen) for part in t.parts or ()])
+
+
 class Type:
     """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
     passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it
     lives no longer than its users. size: the number of types in it, itself included. parts: the types of what a value
-    is made of, or None for a leaf. refcounted: whether a value holds a reference that must be released.
+    is made of, or None for a leaf. refcounted: whether a value holds a reference that must be released. varying: what a
+    container in it holds is a variable, which inference is finding out (see `Content`). sealed: what one holds is a
+    type. Neither looks at what containers hold.
 
     The facts that a kind states as attributes of its class:
     counted    a value holds a reference of its own, beside those of its parts
     names_own  the type names an object of the program (see `passing`)
     inner      no value of the kind ever becomes a Python object
+    holder     its arguments are what its values hold: see Container
     unlimited  a union may have any number of members of the kind: they cost nothing, or have code of their own"""
 
-    __slots__ = ("key", "text", "passing", "size", "parts", "refcounted", "__weakref__")
+    __slots__ = ("key", "text", "passing", "size", "parts", "refcounted", "varying", "sealed", "__weakref__")
     fields: tuple[str, ...] = ()
     key: tuple
     text: str
@@ -65,7 +166,9 @@ class Type:
     size: int
     parts: tuple[Type, ...] | None
     refcounted: bool
-    counted = names_own = inner = unlimited = False
+    varying: bool
+    sealed: bool
+    counted = names_own = inner = unlimited = holder = False
 
     @property
     def python_class(self) -> Any:
@@ -85,7 +188,10 @@ class Type:
             found = object.__new__(cls)
             object.__setattr__(found, "key", key)
             object.__setattr__(found, "size", size)
-            object.__setattr__(found, "passing", cls.names_own or any(map(_passes, args)))
+            is_open, sealed = _variables(cls, args)
+            object.__setattr__(found, "varying", is_open)
+            object.__setattr__(found, "sealed", sealed)
+            object.__setattr__(found, "passing", cls.names_own or is_open or any(map(_passes, args)))
             for name, value in zip(cls.fields, args, strict=True):
                 object.__setattr__(found, name, value)
             object.__setattr__(found, "text", found._text())
@@ -138,6 +244,24 @@ def _size(parts: tuple) -> int:
     return total
 
 
+def _variables(cls: type[Type], args: tuple) -> tuple[bool, bool]:
+    """(open, sealed) of a type with these arguments."""
+    if cls.holder:
+        return any([type(x) is Content or x.varying for x in args]), any([type(x) is not Content for x in args])
+    is_open = sealed = False
+    for x in args:
+        if isinstance(x, Type):
+            is_open |= x.varying
+            sealed |= x.sealed
+        elif type(x) is tuple:
+            one, two = _variables(Type, x)
+            is_open |= one
+            sealed |= two
+        elif type(x) is Content:
+            is_open = True
+    return is_open, sealed
+
+
 def _passes(part) -> bool:
     if isinstance(part, Type):
         return part.passing
@@ -163,6 +287,10 @@ Undefined = _singleton("UndefinedType", "undefined",
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.", type(...))
 Str = _singleton("StrType", "str", "A reference to a Python str object.", str, counted=True)
 Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", bytes, counted=True)
+ByteArray = _singleton("ByteArrayType", "bytearray", "A reference to a Python bytearray object.", bytearray,
+                       counted=True)
+MemoryView = _singleton("MemoryViewType", "memoryview", "A reference to a Python memoryview of bytes that follow each "
+                        "other, without axes but one.", memoryview, counted=True)
 Object = _singleton("ObjectType", "object", "A reference to any Python object.", counted=True)
 
 
@@ -354,10 +482,14 @@ class Composite(Type):
                 and self.with_parts(other.parts) is other)
 
     def joined(self, other, join):
-        return self.with_parts(map(join, self.parts, other.parts)) if self.joins and self.is_like(other) else None
+        if not (self.joins or self.varying and other.varying) or not self.is_like(other):
+            return None
+        if self.joins:
+            return self.with_parts(map(join, self.parts, other.parts))
+        return self if linked(self, other) else None
 
     def covers(self, other):
-        return self is other or self.joins and self.is_like(other) and all(
+        return self is other or (self.joins or self.varying and other.varying) and self.is_like(other) and all(
             [mine.covers(part) for mine, part in zip(self.parts, other.parts)])
 
 
@@ -550,6 +682,44 @@ class DictDisplay(Struct, role="dict"):
     python_class = dict
 
 
+class DictView(Struct):
+    """What `keys`, `values` or `items` of a dict give: the dict."""
+
+    __slots__ = ()
+
+    @property
+    def item(self) -> Type:
+        """The type of what it yields."""
+        raise NotImplementedError
+
+
+class DictKeys(DictView, role="dict_keys"):
+    __slots__ = ()
+    python_class = type({}.keys())
+
+    @property
+    def item(self):
+        return self.parts[0].keys
+
+
+class DictValues(DictView, role="dict_values"):
+    __slots__ = ()
+    python_class = type({}.values())
+
+    @property
+    def item(self):
+        return self.parts[0].values
+
+
+class DictItems(DictView, role="dict_items"):
+    __slots__ = ()
+    python_class = type({}.items())
+
+    @property
+    def item(self):
+        return Tuple((self.parts[0].keys, self.parts[0].values))
+
+
 class RecordView(Struct, role="record"):
     """One record of a structured array: a view of it without axes."""
 
@@ -610,25 +780,141 @@ class Iterator(Type):
         return "generator" if any_part(self.state, lambda t: isinstance(t, Generator)) else "iterator"
 
 
-class Site:
-    """One allocation place whose content type inference refines by every use. `content`: Type or None so far."""
+class Container(Type):
+    """A reference to an object of Python that holds others, of the types that its parameters say. Each load checks
+    the class of what it finds: an object may have come to hold something else.
 
-    __slots__ = ("name", "content")
-    content: Any
+    During inference a parameter is a variable, a `Content`; the types that `typeof` gives and those of typed IR
+    have types there (`opened`, `closed`). A type that nothing is known of yet is Undefined."""
 
-    def __init__(self, name: str):
-        self.name = name
-        self.content = None
+    __slots__ = ()
+    counted = holder = True
 
-    def __repr__(self):
-        return self.name
+    def _text(self):
+        held = ", ".join([f"?{x}" if type(x) is Content else str(x) for x in self.key[1:]])
+        return f"{self.python_class.__name__}[{held}]"
+
+    @property
+    def parameters(self) -> tuple[Type, ...]:
+        """What its values hold, as far as that is known."""
+        return tuple([_held(x) for x in self.key[1:]])
+
+    def store(self, n: int, t: Type) -> None:
+        """Something of type t is stored in its values, as parameter n."""
+        x = self.key[1 + n]
+        if type(x) is Content:
+            x.grow(t)
+
+    def joined(self, other, join):
+        if self.varying and other.varying:
+            for mine, its in zip(self.key[1:], other.key[1:]):
+                mine.link(its)
+            return self
+        if self.varying or other.varying:
+            one, two = (self, other) if self.varying else (other, self)
+            for n, t in enumerate(two.parameters):
+                one.store(n, t)
+            return one
+        return type(self)(*map(wider, self.parameters, other.parameters))
+
+    def covers(self, other):
+        return type(self) is type(other)
+
+
+def _held(x) -> Type:
+    return x if isinstance(x, Type) else x.content or Undefined
+
+
+class _OfItems(Container):
+    """A container with one parameter."""
+
+    __slots__ = ()
+
+    @property
+    def item(self) -> Type:
+        """The type of what it holds."""
+        return _held(self.key[1])
+
+
+class List(_OfItems):
+    """Python list."""
+
+    __slots__ = fields = ("_item",)
+    python_class = list
+
+
+class Set(_OfItems):
+    """Python set."""
+
+    __slots__ = fields = ("_item",)
+    python_class = set
+
+
+class FrozenSet(_OfItems):
+    """Python frozenset."""
+
+    __slots__ = fields = ("_item",)
+    python_class = frozenset
+
+
+class Deque(_OfItems):
+    """collections.deque."""
+
+    __slots__ = fields = ("_item",)
+    python_class = deque
+
+
+class Dict(Container):
+    """Python dict."""
+
+    __slots__ = fields = ("_keys", "_values")
+    python_class = dict
+
+    @property
+    def keys(self) -> Type:
+        """The type of its keys."""
+        return _held(self.key[1])
+
+    @property
+    def values(self) -> Type:
+        """The type of its values."""
+        return _held(self.key[2])
+
+    item = keys
+
+
+class DefaultDict(Dict):
+    """collections.defaultdict."""
+
+    __slots__ = ()
+    python_class = defaultdict
+
+
+class OrderedDict_(Dict):
+    """collections.OrderedDict, which has an order of its own beside the dict's."""
+
+    __slots__ = ()
+    python_class = OrderedDict
+
+
+class CounterDict(Dict):
+    """collections.Counter."""
+
+    __slots__ = ()
+    python_class = Counter
+
+
+# Of the classes of the interpreter whose objects are containers.
+CONTAINERS: dict[type, type[Container]] = {
+    kind.python_class: kind
+    for kind in (List, Dict, DefaultDict, OrderedDict_, CounterDict, Set, FrozenSet, Deque)}
 
 
 class Cell(Type):
     """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
 
     __slots__ = fields = ("site",)
-    site: Site
+    site: Content
     counted = names_own = inner = True
 
     @property
@@ -754,6 +1040,9 @@ class Function(Composite):
     def _parts(self):
         return self.captures
 
+    def with_parts(self, parts):
+        return Function(self.proto, tuple(parts), self.roles)
+
 
 class Method(Composite):
     """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
@@ -767,6 +1056,27 @@ class Method(Composite):
 
     def _text(self):
         return f"method {self.receiver}.{self.name}"
+
+    def _parts(self):
+        return (self.receiver,)
+
+    def with_parts(self, parts):
+        return Method(*parts, self.name)
+
+
+class Super(Composite):
+    """`super()`: the receiver's representation. `cls`: the class whose attributes are passed over, and those of the
+    classes before it."""
+
+    __slots__ = fields = ("cls", "receiver")
+    cls: Any
+    receiver: Type
+    names = ("receiver",)
+    names_own = inner = True
+    python_class = super
+
+    def _text(self):
+        return f"super({self.cls.__qualname__}, {self.receiver})"
 
     def _parts(self):
         return (self.receiver,)
@@ -846,16 +1156,141 @@ class PythonRandomType(Type):
 PythonRandom = PythonRandomType()
 
 
+class ObjectOf(Type):
+    """A reference to an object of exactly class `cls`, a class that the program writes: the Python object itself.
+
+    attributes: ((name, Type), ...) by which a call's arguments tell specialisations apart: what the objects of a call
+    store, their names in alphabetical order. In code the type has none: within a compile each attribute of a class has
+    one type for all its objects, which inference keeps (`Session.attribute`)."""
+
+    __slots__ = fields = ("cls", "attributes")
+    cls: Any
+    attributes: tuple[tuple[str, Type], ...]
+    counted = names_own = True
+
+    def __new__(cls, wanted, attributes=()):
+        return super().__new__(cls, wanted, tuple(attributes))
+
+    def _text(self):
+        inner = ", ".join([f"{name}: {t}" for name, t in self.attributes])
+        return f"{self.cls.__qualname__}{{{inner}}}" if inner else self.cls.__qualname__
+
+    @property
+    def python_class(self):
+        return self.cls
+
+
 def union_of(types) -> Type:
-    """The smallest type that holds all of `types`: a Union without repeats, or the only member."""
+    """The smallest type that holds all of `types`: a Union without repeats, or the only member. It has at most one
+    member of each kind of containers."""
     flat: list[Type] = []
     for t in types:
         for m in members_of(t):
-            if m not in flat:
+            if m in flat:
+                continue
+            for i, known in enumerate(flat):
+                if type(known) is type(m) and (isinstance(m, Container) or m.varying and known.varying):
+                    merged = known.joined(m, union_of_two)
+                    if merged is not None:
+                        flat[i] = merged
+                        break
+            else:
                 flat.append(m)
     if len(flat) == 1:
         return flat[0]
     return Union(tuple(sorted(flat, key=lambda t: t.text)))
+
+
+def union_of_two(x: Type, y: Type) -> Type:
+    return union_of((x, y))
+
+
+def together(x: Type, y: Type, join: Callable) -> Type:
+    """The smallest type that holds the values of both. join: says it of the parts of types of one kind."""
+    if x is y or y is Undefined:
+        return x
+    if x is Undefined:
+        return y
+    merged = x.joined(y, join) if type(x) is type(y) else None
+    if merged is not None:
+        return merged
+    members = list(members_of(x))
+    for new in members_of(y):
+        for i, old in enumerate(members):
+            if old is new:
+                break
+            merged = old.joined(new, join) if type(old) is type(new) else None
+            if merged is not None:
+                members[i] = merged
+                break
+        else:
+            members.append(new)
+    return union_of(members)
+
+
+def wider(x: Type, y: Type) -> Type:
+    """The type of what holds both: `together`, or any object where that has too many members."""
+    if x is Object or y is Object:
+        return Object
+    found = together(x, y, wider)
+    return Object if sum([not m.unlimited for m in members_of(found)]) > MAX_UNION else found
+
+
+def linked(x: Type, y: Type) -> bool:
+    """Whether two types differ in the variables of their containers only; these are one from now on."""
+    if x is y:
+        return True
+    if type(x) is not type(y) or not (x.varying and y.varying):
+        return False
+    if isinstance(x, Container):
+        for mine, its in zip(x.key[1:], y.key[1:]):
+            mine.link(its)
+        return True
+    if not isinstance(x, Composite) or not isinstance(y, Composite) or not x.is_like(y):
+        return False
+    pairs = list(zip(x.parts, y.parts))
+    return all([a is b or type(a) is type(b) and a.varying and b.varying for a, b in pairs]) and all(
+        [linked(a, b) for a, b in pairs])
+
+
+def rewritten(t: Type, change: Callable) -> Type:
+    """t with other types for the containers in it. change: gives them."""
+    if not (t.varying or t.sealed):
+        return t
+    if isinstance(t, Container):
+        return change(t)
+    if isinstance(t, Iterator):
+        return Iterator(rewritten(t.state, change))
+    if isinstance(t, Union):
+        return union_of([rewritten(m, change) for m in t.members])
+    if not isinstance(t, Composite):
+        return t
+    return t.with_parts([rewritten(part, change) for part in t.parts])
+
+
+def closed(t: Type) -> Type:
+    """t with types for its variables."""
+    return rewritten(t, _closed) if t.varying else t
+
+
+def _closed(t: Container) -> Type:
+    return type(t)(*map(closed, t.parameters))
+
+
+def opened(t: Type, variables: dict, make: Callable) -> Type:
+    """t with variables for its types. variables: those of the types that were opened before; make: gives a new one of
+    a content."""
+    def change(one):
+        if not one.sealed:
+            return one
+        found = variables.get(one)
+        if found is None:
+            found = variables[one] = type(one)(*[
+                x if type(x) is Content else make(None if x is Undefined else opened(x, variables, make))
+                for x in one.key[1:]])
+        return found
+
+    return rewritten(t, change) if t.sealed else t
 
 
 def members_of(t: Type) -> tuple[Type, ...]:

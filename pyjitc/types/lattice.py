@@ -15,7 +15,7 @@ from .kinds import (
 )
 
 __all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype", "fits",
-           "part_of"]
+           "part_of", "element_types"]
 
 _RANK = {Bool: 0, Int: 1, Float: 2, Complex: 3}
 _COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}
@@ -92,6 +92,22 @@ def _promote(x: Type, y: Type) -> Type:
     common = type_of_dtype(np.result_type(dtype_of(x), dtype_of(y) if weak is None else weak))
     assert common is not None
     return common
+
+
+def element_types(types) -> tuple[Type, ...]:
+    """Types of elements for operands of these types: a number of Python goes with NumPy's operands of its kind, as NEP
+    50 has it; beside others it is what it becomes on its own."""
+    numpy_dtypes = [dtype_of(t) for t in types if is_numpy_scalar(t)]
+    found = []
+    for t in types:
+        weak: Any = {Int: 0, Float: 0.0, Complex: 0j}.get(t)
+        if weak is not None:
+            beside = [np.empty(0, d).real.dtype if t is Float else d for d in numpy_dtypes
+                      if d.kind in ("iu" if t is Int else "fc")]
+            if beside:
+                t = type_of_dtype(np.result_type(weak, *beside))
+        found.append(numpy_counterpart(t))
+    return tuple(found)
 
 
 def inexact(t: Type) -> Type:

@@ -4,6 +4,7 @@
     datetime64[D]     timedelta64[25s]  timedelta64 (without a unit)  datetime64[D][:]
     (int, float64)    tuple                UniTuple(int64, 3), Tuple((int64, float64))   as in Numba
     int | None        union                optional(int64)  the same with None
+    list[int]         list of ints         dict[str, list[float]], set[int], frozenset[int], deque[int]
 Class-dependent types (functions, structs, named tuples, modules) have a text to read but not to parse.
 """
 from __future__ import annotations
@@ -17,7 +18,8 @@ from .kinds import Array, DType, NpBool, Slice, Tuple, Type, is_numpy_scalar, un
 __all__ = ["parse", "parse_list", "NAMES", "python_scalars"]
 
 _PLAIN = (kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes,
-          kinds.Object, kinds.Ellipsis_, kinds.Range, kinds.PythonRandom)
+          kinds.ByteArray, kinds.MemoryView, kinds.Object, kinds.Ellipsis_, kinds.Range, kinds.Undefined,
+          kinds.PythonRandom)
 NAMES: dict[str, Type] = {t.text: t for t in _PLAIN} | kinds.NUMPY_SCALARS
 _ALIASES = {
     "boolean": "bool_", "b1": "bool_", "bool8": "bool_", "void": "None", "none": "None", "unicode_type": "str",
@@ -31,6 +33,8 @@ _ALIASES = {
 }
 NAMES |= {alias: NAMES[name] for alias, name in _ALIASES.items()}
 
+_CONTAINERS: dict[str, type[kinds.Container]] = {
+    cls.__name__: kind for cls, kind in kinds.CONTAINERS.items()}
 _TIME = r"\s*\[\s*(\d*)([A-Za-z]+)\s*\]"
 _TIMES = {"datetime64": "M", "timedelta64": "m"}
 _TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))"
@@ -121,6 +125,13 @@ class _Reader:
             result: Type = Tuple(self.items(")"))
         elif token in NAMES:
             result = NAMES[token]
+        elif token in _CONTAINERS and self.peek() == "[":
+            self.next()
+            kind = _CONTAINERS[token]
+            held = self.items("]")
+            if len(held) != len(kind.fields):
+                self.fail(f"{token} takes {len(kind.fields)} type{'s' * (len(kind.fields) > 1)} in brackets")
+            return kind(*held)
         elif token in _TIMES:
             result = self.time(token)
         elif token == "dtype":

@@ -23,6 +23,7 @@ __all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_t
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
+    bytearray: kinds.ByteArray,
     np.bool_: NpBool, np.int8: kinds.int8, np.int16: kinds.int16, np.int32: kinds.int32, np.int64: kinds.int64,
     np.uint8: kinds.uint8, np.uint16: kinds.uint16, np.uint32: kinds.uint32, np.uint64: kinds.uint64,
     np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
@@ -141,6 +142,11 @@ def typeof(value, other: Callable | None = None) -> Type:
                                 f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")
+    container = kinds.CONTAINERS.get(cls)
+    if container is not None and issubclass(container, kinds.Dict):
+        return _dict(value, container, other)
+    if container is not None:
+        return container(_held(value, cls, other))
     kind = kinds.kind_of_class(cls)
     if kind is not None:
         return kind.of(lambda name: _attribute(value, name, other))
@@ -151,6 +157,8 @@ def typeof(value, other: Callable | None = None) -> Type:
         if scalar is None:
             raise TypeError(f"is the dtype {value}, which has no native form")
         return DType(scalar)
+    if cls is memoryview:
+        return _memory(value)
     if other is not None:
         found = other(value)
         if found is not None:
@@ -176,6 +184,42 @@ def _items(value: tuple, other) -> list[Type]:
         except (TypeError, OverflowError) as error:
             raise type(error)(f"is {_named(type(value))} whose item {n} {behind_name(str(error))}") from None
     return found
+
+
+_nested: list[int] = []  # the containers that are being looked through
+
+
+def _held(values, cls: type, other) -> Type:
+    """The type that holds all of what a container yields."""
+    result = kinds.Undefined
+    if id(values) in _nested:
+        raise TypeError(f"is {_named(cls)} that holds itself, which has no native form")
+    _nested.append(id(values))
+    last = None
+    try:
+        for n, x in enumerate(values):
+            if type(x) is not last or type(x) not in _EXACT and not (last is int and -1 << 63 <= x < 1 << 63):
+                last = type(x)
+                result = kinds.wider(result, typeof(x, other))
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"is {_named(cls)} whose item {n} {behind_name(str(error))}") from None
+    finally:
+        _nested.pop()
+    return result
+
+
+# What the factories of defaultdicts make that are classes.
+_FACTORIES = frozenset((int, float, bool, str, complex, bytes, list, dict, set, frozenset, tuple))
+
+
+def _dict(value, kind: type[kinds.Dict], other) -> Type:
+    cls = type(value)
+    values = _held(value, cls, other), _held(value.values(), cls, other)
+    if kind is kinds.DefaultDict and value.default_factory in _FACTORIES:
+        values = values[0], kinds.wider(values[1], typeof(value.default_factory(), other))
+    if kind is kinds.CounterDict:  # what is missing is 0
+        values = values[0], kinds.wider(values[1], Int)
+    return kind(*values)
 
 
 def _attribute(value, name: str, other) -> Type:
@@ -208,6 +252,13 @@ def _array(value: np.ndarray) -> Array:
     return Array(element, value.ndim, layout, flags.writeable, flags.aligned)
 
 
+def _memory(value: memoryview) -> Type:
+    if value.format != "B" or value.ndim != 1 or not value.c_contiguous:
+        raise TypeError(f"is a memoryview of items {value.format!r}, with {value.ndim} axes; pass x.cast('B'), or "
+                        f"np.asarray(x), which shares its memory")
+    return kinds.MemoryView
+
+
 def _refused_dtype(dtype: np.dtype) -> str:
     if not dtype.isnative and dtype.kind in "iufcmM":
         return f"is an array of dtype {dtype}, whose bytes are swapped; pass x.astype(x.dtype.newbyteorder('='))"
@@ -235,10 +286,9 @@ def _refusal(value, cls: type) -> str:
     for base in (bool, int, float, complex, str, bytes):
         if isinstance(value, base):
             return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
-    if isinstance(value, list):
-        return "is a list; pass np.array(x), or tuple(x) when it is short"
-    if isinstance(value, (dict, set, frozenset)):
-        return f"is {name}, which has no native form; pass its items as arrays or a tuple"
+    for base in (dict, set, frozenset, list):
+        if isinstance(value, base):
+            return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
     instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)),
                    "pass its parts as numbers, arrays or tuples")
     return f"is {name}, which has no native form; {instead}"

@@ -240,8 +240,7 @@ def test_same_array():
 
 
 def test_cells():
-    site = k.Site("x")
-    site.content = k.Tuple((k.Str, k.Bool, k.complex64))
+    site = k.Content("x", k.Tuple((k.Str, k.Bool, k.complex64)))
     t = k.Cell(site)
     b = Builder([site.content, site.content], k.Tuple((site.content, site.content)))
     x, y = b.params
@@ -264,8 +263,7 @@ def test_cells():
 
 
 def test_cells_hold_arrays():
-    site = k.Site("a")
-    site.content = A1
+    site = k.Content("a", A1)
     b = Builder([k.Int], A1)
     a = b.op(memory.ARRAY_NEW, b.params[0], type=A1, zero=True)
     cell = b.op(memory.CELL_NEW, a, type=k.Cell(site))
@@ -343,7 +341,7 @@ def test_polling_costs_little():
         b.at(end)
         b.ret(x)
         target = link.host_target()
-        text = link.to_text(module_text([b.fn], None, target, Options(), native="entry")[0], target)
+        text = link.to_text(module_text([b.fn], None, target, Options(), exported="entry")[0], target)
         return [line.strip() for line in text.splitlines()]
 
     without, polled = loop(False), loop(True)

@@ -3,6 +3,7 @@ import gc
 import sys
 import threading
 import traceback
+import types
 import weakref
 
 import numpy as np
@@ -166,20 +167,20 @@ def test_the_frame_of_the_generator_is_in_the_traceback():
 
 
 def test_a_step_inside_a_step():
-    holder = []
+    holder = types.SimpleNamespace()
 
     @jit
     def again(h, n):
         for i in range(n):
-            yield next(h[0], "busy")
+            yield next(h.made, "busy")
 
-    holder.append(again(holder, 3))
-    assert type(holder[0]) is NativeIterator
-    assert next(holder[0]) == "busy"
+    holder.made = again(holder, 3)
+    assert type(holder.made) is NativeIterator
+    assert next(holder.made) == "busy"
 
-    class Closing:
+    class Closing(types.SimpleNamespace):
         def close(self):
-            holder[0].close()
+            holder.made.close()
 
     @jit
     def closing(c, n):
@@ -187,8 +188,8 @@ def test_a_step_inside_a_step():
             c.close()
             yield i
 
-    holder[0] = closing(Closing(), 3)
-    assert next(holder[0]) == 0 and list(holder[0]) == []
+    holder.made = closing(Closing(), 3)
+    assert next(holder.made) == 0 and list(holder.made) == []
 
 
 def test_threads_take_turns():

@@ -6,13 +6,20 @@ import numpy as np
 import pytest
 
 from pyjitc.types import kinds
-from pyjitc.types.kinds import Array, Bool, Complex, DType, Float, Int, NoneType, Singleton, Slice, Str, Tuple
+from pyjitc.types.kinds import (
+    Array, Bool, Complex, CounterDict, DefaultDict, Deque, Dict, DType, Float, FrozenSet, Int, List, NoneType,
+    OrderedDict_, Set, Singleton, Slice, Str, Tuple, Undefined, union_of,
+)
 from pyjitc.types.typeof import element_type, typeof
 
 Point = collections.namedtuple("Point", "x y")
 
 
 class MyArray(np.ndarray):
+    pass
+
+
+class MyDict(dict):
     pass
 
 
@@ -39,6 +46,12 @@ def shown(value):
     (np.sin, Singleton(np.sin)), (np, Singleton(np)), (np.sum, Singleton(np.sum)),
     (np.zeros(2, "M8[D]"), Array(kinds.NpTime("M", "D", 1), 1)), (np.timedelta64(3, "25s"), kinds.NpTime("m", "s", 25)),
     (np.datetime64("NaT"), kinds.NpTime("M")), (np.dtype("m8"), DType(kinds.NpTime("m"))),
+    ({1: 2.5}, Dict(Int, Float)), ({}, Dict(Undefined, Undefined)), ({1, "x"}, Set(union_of((Int, Str)))),
+    (frozenset({1}), FrozenSet(Int)), (collections.deque([None]), Deque(NoneType)),
+    (collections.OrderedDict(a=1), OrderedDict_(Str, Int)), (collections.Counter("a"), CounterDict(Str, Int)),
+    (collections.defaultdict(int), DefaultDict(Undefined, Int)),
+    (collections.defaultdict(list, {1: [2]}), DefaultDict(Int, List(Int))),
+    ({(1, 2): {"a": [1.5]}}, Dict(Tuple((Int, Int)), Dict(Str, List(Float)))),
 ], ids=shown)
 def test_types(value, t):
     assert typeof(value) is t
@@ -50,10 +63,11 @@ def test_types(value, t):
     (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
     (np.longdouble(1), r"^is a longdouble, .* pass float\(x\)$"), (np.str_("a"), r"pass str\(x\)$"),
-    ([1], r"pass np.array\(x\)"), ({1: 2}, "is a dict"), (object(), "an object"),
-    (MyFloat(1), r"subclass of float; pass float\(x\)"), (collections.OrderedDict(), "^is an OrderedDict"),
-    ((1, [2]), "^is a tuple whose item 1 is a list; "),
-    (Point((), (1, {})), "^is a Point whose item 1 is a tuple whose item 1 is a dict"), (np.dtype("O"), "dtype object"),
+    ({1: object()}, "is a dict whose item 0 is an object"), (object(), "an object"),
+    (MyFloat(1), r"subclass of float; pass float\(x\)"), (MyDict(), r"subclass of dict; pass dict\(x\)"),
+    ((1, {2, object()}), "^is a tuple whose item 1 is a set whose item"),
+    (Point((), (1, MyDict())), "^is a Point whose item 1 is a tuple whose item 1 is a MyDict"),
+    (np.dtype("O"), "dtype object"),
     ((1,) * 5000, "tuple of 5000 items"), ((1,) * 101, "takes at most 100; pass an array"),
     (((1,) * 30,) * 4, "tuple of 120 items"),
 ], ids=shown)

@@ -19,11 +19,13 @@ from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
 from ..build import MIRRORED, SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
+from ..protocol import by_python
 from ..rule import Rule, rule
 from . import numbers, operators
 from .conversions import to_float, to_index
 
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
+formatting = lazy("pyjitc.lib.py.formatting")
 
 __all__ = ["CALLS", "EXTREMES", "attribute", "method", "class_of", "absolute"]
 
@@ -189,6 +191,12 @@ def _hash(x):
         return Call(numbers.complex_hash, cast(x, Complex))
     if isinstance(t, k.Array):
         raise Mismatch("unhashable type: 'numpy.ndarray'")
+    if t is k.Str or t is k.Bytes:
+        return formatting.hashed(x)
+    if t is k.ByteArray:
+        raise Mismatch("unhashable type: 'bytearray'")
+    if isinstance(t, k.Container):
+        return by_python(hash, x, type=Int)
     raise Mismatch(f"hash() of {type_name(t)} is not compiled")
 
 
@@ -301,6 +309,8 @@ def attribute(x: Expr, name: str) -> Expr | None:
             return cast(x, Int)
         if name == "denominator":
             return number(1)
+        if name == "to_bytes":
+            return None
     if name not in METHODS or t not in METHODS[name]:
         cls = class_of(t)
         raise Mismatch(f"'{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
@@ -310,6 +320,8 @@ def attribute(x: Expr, name: str) -> Expr | None:
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
     """receiver.name(*args) of a Python number; None where there is no such method."""
+    if name == "to_bytes":
+        return formatting.number_method(int.to_bytes, receiver, *args, **kwargs)
     function = METHODS.get(name, {}).get(receiver.type)
     if function is None:
         return None
@@ -343,6 +355,7 @@ METHODS: dict[str, dict[k.Type, object]] = {
     "as_integer_ratio": {Float: lambda x: Call(numbers.float_ratio, x), Int: _pair_with_one, Bool: _pair_with_one},
     "__abs__": {t: absolute for t in (Bool, Int, Float, Complex)},
     "__index__": {t: to_index for t in (Bool, Int)},
+    "hex": {Float: lambda x: formatting.number_method(float.hex, x)},
     "__float__": {t: to_float for t in (Bool, Int, Float)},
 }
 if hasattr(int, "is_integer"):  # 3.12

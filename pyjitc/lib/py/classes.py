@@ -13,7 +13,7 @@ from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
-from ...types.kinds import Attributes, Singleton, Str, Tuple
+from ...types.kinds import Attributes, ObjectOf, Singleton, Str, Tuple
 from ..build import mismatch
 
 tuples = lazy("pyjitc.lib.py.tuples")
@@ -28,7 +28,9 @@ _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 def class_of(x: Expr) -> type | None:
     """The class that says what `x` can do: of a named tuple, of an enum member, or one that has a kind of its own."""
     t = x.type
-    return (t.cls if isinstance(t, Tuple) else t.python_class if isinstance(t, Attributes) else type(t.value)
+    if isinstance(t, (Tuple, ObjectOf)):
+        return t.cls
+    return (t.python_class if isinstance(t, Attributes) else type(t.value)
             if isinstance(t, Singleton) and hasattr(type(t.value), "_member_map_") else None)
 
 
@@ -176,6 +178,8 @@ def asked(function, x, y, otherwise):
     if result is NotImplemented:
         if otherwise is False:
             return False
+        if otherwise is None:
+            return x is y
         raise TypeError(otherwise)
     return result
 

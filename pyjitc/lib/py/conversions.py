@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import is_wide
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops.arith import COMPLEX_MAKE, FADD, FIT, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
@@ -23,6 +23,7 @@ numbers = lazy("pyjitc.lib.py.numbers")
 times = lazy("pyjitc.lib.np.dates.operators")
 loops = lazy("pyjitc.lib.np.elementwise.loops")
 dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
+interpreted = lazy("pyjitc.lib.py.interpreted")
 
 __all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
            "of_numpy", "to_index", "discarding", "discards"]
@@ -32,6 +33,7 @@ _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
 _COMPLEX_ARGUMENT = provoked(complex, ()).replace("'tuple'", "'%s'")
 _BOOL_INDEX = hasattr(np.bool_, "__index__")  # before NumPy 2.3
 _LONG = provoked(np.int64, 1e300)
+_TEXTS = (k.Str, k.Bytes, k.ByteArray)
 
 
 def _item(x: Expr) -> Expr:
@@ -51,25 +53,13 @@ def to_int(x: Expr) -> Expr:
         return apply(TRUNCATE, x)
     if isinstance(t, NpComplex):
         return Call(loops.discarding, apply(TRUNCATE, apply(REAL, x)))
-    if t is k.Str:
-        return _parsed(int, Int, x)
+    if t in _TEXTS:
+        return interpreted.parsed(int, Int, x)
     raise Mismatch(_INT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
 def _small(x: Expr) -> bool:
     return x.known and int(x.value) < 1 << 63
-
-
-def _parsed(cls, t: k.Type, x: Expr) -> Expr:
-    if not x.known:
-        raise Mismatch(f"{cls.__name__}() of a str is not compiled yet", "convert it outside, and pass the number")
-    try:
-        value = cls(x.value)
-    except ValueError as error:
-        return Throw(ValueError, str(error))
-    if cls is int and not -(1 << 63) <= value < 1 << 63:
-        raise Mismatch(f"the int {x.value[:30]} does not fit in 64 bits", "", OverflowError)
-    return Const(t, value)
 
 
 def to_float(x: Expr) -> Expr:
@@ -82,8 +72,8 @@ def to_float(x: Expr) -> Expr:
         return Call(loops.discarding, cast(apply(REAL, x), Float))
     if is_number(t) and t is not Complex:
         return cast(x, Float)
-    if t is k.Str:
-        return _parsed(float, Float, x)
+    if t in _TEXTS:
+        return interpreted.parsed(float, Float, x)
     raise Mismatch(_FLOAT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
@@ -94,7 +84,7 @@ def to_complex(x: Expr) -> Expr:
     if is_number(t):
         return cast(x, Complex)
     if t is k.Str:
-        return _parsed(complex, Complex, x)
+        return interpreted.parsed(complex, Complex, x)
     raise Mismatch(_COMPLEX_ARGUMENT % type_name(t))
 
 
@@ -177,6 +167,17 @@ def _one(name, function, empty):
     return found
 
 
+@rule("int")
+def _int(x=..., /, base=...):
+    if base.type is k.Ellipsis_:
+        return number(0) if x.type is k.Ellipsis_ else to_int(x)
+    if x.type is k.Ellipsis_:
+        raise Mismatch("int() missing string argument")
+    if x.type not in _TEXTS:
+        raise Mismatch("int() can't convert non-string with explicit base")
+    return interpreted.parsed(int, Int, x, base)
+
+
 @rule("complex")
 def _complex(real=..., imag=...):
     if imag.type is k.Ellipsis_:
@@ -223,7 +224,7 @@ def discards(source: k.Type, t: k.Type) -> bool:
 
 
 CALLS = {
-    int: _one("int", to_int, 0), float: _one("float", to_float, 0.0), bool: _one("bool", truth, False),
+    int: _int, float: _one("float", to_float, 0.0), bool: _one("bool", truth, False),
     complex: _complex,
     operator.index: rule("operator.index", "a, /")(to_index), operator.truth: rule("operator.truth", "a, /")(truth),
     **{dtype_of(t).type: _constructor(t) for t in k.NUMPY_SCALARS.values()},

@@ -3,11 +3,13 @@ from __future__ import annotations
 
 from ...base.lazy import lazy
 from ...infer.expressions import key_error, list_of
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
-from ...types.kinds import Bool, DictDisplay, Ended, Int, ListDisplay, Slice, Tuple, is_integer, is_numpy_scalar
+from ...types.kinds import (
+    Bool, DictDisplay, Ended, Int, List, ListDisplay, Slice, Tuple, is_integer, is_numpy_scalar,
+)
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
 from . import ranges
@@ -142,7 +144,33 @@ class _Display(Protocol):
         raise refusals.not_yet(x.type, "deletion of an item of")
 
 
-class _List(_Display):
+class _List(Protocol):
+    """What is done with a list that is written out where its type is enough. For all else it must be a list, of which
+    lists.py says what it means: see infer/displays.py."""
+
+    def binary(self, op, x, y, inplace):
+        if op in "+*":
+            raise NeedsList
+        return None
+
+    reflected = binary
+
+    def compare(self, op, x, y):
+        if isinstance(y.type, (ListDisplay, List)):
+            raise NeedsList
+        return None
+
+    def identical(self, x, y):
+        if isinstance(y.type, (ListDisplay, List)) and isinstance(x.type, (ListDisplay, List)):
+            raise NeedsList
+        return None
+
+    def truth(self, x):
+        return Const(Bool, bool(x.type.members))
+
+    def length(self, x):
+        return Const(Int, len(x.type.members))
+
     def elements(self, x):
         return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
 
@@ -153,12 +181,25 @@ class _List(_Display):
         return membership.contains(self.as_tuple(x), item)
 
     def getitem(self, x, i):
+        if isinstance(i.type, Slice) and not i.known:
+            raise NeedsList
         found = _item_of(self.as_tuple(x), i, "list")
         return list_of(found.operands) if isinstance(i.type, Slice) else found
+
+    def setitem(self, x, i, value, asks):
+        raise NeedsList
+
+    def delitem(self, x, i):
+        raise NeedsList
 
     def iterate(self, x):
         items = self.as_tuple(x)
         return PROTOCOLS[Tuple].iterate(items)
+
+    def attribute(self, x, name):
+        if hasattr(list, name):
+            raise NeedsList
+        return None
 
 
 class _Dict(_Display):

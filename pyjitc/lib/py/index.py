@@ -16,8 +16,12 @@ __all__ = ["FUNCTIONS", "module_of", "names"]
 
 FUNCTIONS: dict[str, str] = {
     "ranges": "range",
+    "lists": "list sorted",
+    "dicts": "dict collections.Counter collections.OrderedDict collections.defaultdict",
+    "sets": "set frozenset collections.deque",
     "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
+    "formatting": "str repr ascii format chr ord bin oct hex bytes bytearray memoryview",
     "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add "
                 "operator.sub operator.mul "
                 "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift "
@@ -33,7 +37,7 @@ FUNCTIONS: dict[str, str] = {
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
-          **{name: (f"{name}.", lazy(name)) for name in ("time", "statistics", "copy")}}
+          **{name: (f"{name}.", lazy(name)) for name in ("collections", "time", "statistics", "copy")}}
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 
 

@@ -12,9 +12,9 @@ from ..intrinsics import iterate
 from ..protocol import Protocol, text_by_python
 from . import classes
 
-__all__ = ["OfClass", "PROTOCOLS"]
+__all__ = ["COMPARED", "OfClass", "PROTOCOLS", "iterated"]
 
-_COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 # What Python asks the class of the first argument of a function for.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
              hash: "__hash__"}
@@ -60,7 +60,7 @@ class OfClass(Protocol):
         return super().unary(op, x) if found is None else found
 
     def compare(self, op, x, y):
-        first, second = classes.own_method(x, _COMPARED[op]), classes.own_method(y, _COMPARED[MIRRORED[op]])
+        first, second = classes.own_method(x, COMPARED[op]), classes.own_method(y, COMPARED[MIRRORED[op]])
         if first is not None or second is not None:
             otherwise = constant(False if op == "==" else mismatch(op, x, y).message)
             return classes.answer(first, second, x, y, otherwise)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
+import types as pytypes
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ...infer.session import Session
 from ...ops.arith import BNOT
 from ...ops.pyobject import PY_GETATTR, PY_NEXT
 from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
+from ...runtime.objects import is_object_class
 from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
@@ -27,10 +29,14 @@ from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_p
 __all__ = ["PROTOCOLS"]
 
 applying, ufunc_methods = lazy("pyjitc.lib.np.iteration.applying"), lazy("pyjitc.lib.np.elementwise.ufunc_methods")
+made = lazy("pyjitc.lib.np.elementwise.made_calls")
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
+texts = lazy("pyjitc.lib.py.texts")
+ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -258,6 +264,8 @@ class Known(Protocol):
         if (type(target).__module__ == _KERNEL_NAMES or name == "laneid"
             and getattr(target, "__name__", "").endswith(".cuda")):
             return cuda_rules.attribute(target, name)
+        if name == "fromkeys" and isinstance(target, type) and issubclass(target, dict):
+            return Apply(METHOD_MAKE, x, name=name)
         if name in ("__enter__", "__exit__"):
             if type(target).__module__ != "pyjitc.lib.np.elementwise.errors":
                 raise refusals.no_with(x)
@@ -270,6 +278,8 @@ class Known(Protocol):
     def method(self, x, name, args, kwargs):
         if name == "vectorize":
             return applying.call_vectorized(x, args, kwargs)
+        if name == "fromkeys" and x.type.value in k.CONTAINERS:
+            return dicts.from_keys(x.type.value, args, kwargs)
         return classes.method(x, name, args, kwargs)
 
     def call(self, x, args, kwargs):
@@ -279,10 +289,20 @@ class Known(Protocol):
         kind = k.kind_of_class(target) if isinstance(target, type) else None
         if kind is not None:
             return protocol_of_kind(kind).make(kind, args, kwargs)
+        if isinstance(target, type) and is_object_class(target):
+            return ofclasses.make(target, args, kwargs)
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
-        return None
+        return self.of_class(target, args, kwargs)
+
+    def of_class(self, target, args, kwargs):
+        """A method that is called on its class, as in str.upper(s), or None."""
+        cls = getattr(target, "__objclass__", None)
+        if type(target) is pytypes.MethodDescriptorType and args and args[0].type.python_class is cls:
+            called = Apply(METHOD_MAKE, args[0], name=target.__name__)
+            return CallValue(called, *args[1:], keywords=kwargs)
+        return texts.class_method(target, args, kwargs)
 
 
 _UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
@@ -299,6 +319,9 @@ class _Ufunc(Known):
 
     def method(self, x, name, args, kwargs):
         return ufunc_methods.method(x, name, args, kwargs)
+
+    def call(self, x, args, kwargs):
+        return made.call(x.type.value, args, kwargs)
 
 
 class _Limits(Known):
@@ -388,10 +411,22 @@ class _Joined(Known):
 
 
 class _FrozenSet(Known):
+    """Of constants that the program writes out."""
+
     def contains(self, x, item):
         if item.known:
             return Const(Bool, item.value in x.type.value)
         return membership.contains(x, item)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        s = sets.object_of(x)
+        return protocol_of(s.type).iterate(s)
+
+    def length(self, x):
+        return Const(Int, len(x.type.value))
 
 
 class _Vectorized(Known):

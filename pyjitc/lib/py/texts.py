@@ -1,4 +1,8 @@
-"""Text and bytes: the interpreter is asked for what compiled code does not know."""
+"""What text and bytes mean: str, bytes, bytearray, and memoryview of bytes.
+
+Their values are the interpreter's own objects. A method is a call of the interpreter's, of which `METHODS` says what it
+gives; what loops do often (items, lengths, comparison, iteration) is an operation or a library function of textfn.py.
+"""
 from __future__ import annotations
 
 import operator
@@ -7,42 +11,135 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, Apply, Const, Mismatch
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
 from ...infer.names import describe
-from ...ops.pyobject import PY_CALL, PY_JOIN, PY_UNBOX
-from ...ops.structure import METHOD_MAKE
-from ...types.kinds import Bool, Bytes, Exception_, Int, Object, Singleton, Str, is_integer, is_numpy_scalar
-from ..build import SYMBOLS
+from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
+from ...ops.pyobject import PY_GETATTR, PY_JOIN, PY_UNBOX
+from ...ops.structure import METHOD_MAKE, SLICE_GET
+from ...ops.text import (
+    BYTEARRAY_LEN, BYTES_LEN, STR_COMPARE, STR_EQ, STR_IN, STR_LEN,
+)
+from ...types.kinds import (
+    Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
+    Type, is_integer, is_numpy_scalar,
+)
+from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
-from ..protocol import Protocol, boxed, by_python, text_by_python
+from ..protocol import Protocol, protocol_of
+from . import ranges
+from .interpreted import call_python, folded, is_object
 
-__all__ = ["PROTOCOLS"]
+__all__ = ["METHODS", "PROTOCOLS", "class_method"]
 
-refusals = lazy("pyjitc.lib.refusals")
+textfn = lazy("pyjitc.lib.py.textfn")
+
+# ---------------------------------------------------------------- methods
+
+
+def _listed(**names: str) -> dict[str, str]:
+    return {name: kind for kind, listed in names.items() for name in listed.split()}
+
+
+# Of str, bytes and bytearray alike. own: a value of the same kind; three: a tuple of three; list: a list of values of
+# the same kind.
+_COMMON = _listed(
+    own="capitalize center expandtabs ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip swapcase "
+        "title translate upper zfill join",
+    int="count find index rfind rindex",
+    bool="endswith isalnum isalpha isascii isdigit islower isspace istitle isupper startswith",
+    three="partition rpartition",
+    list="split rsplit splitlines")
+# class -> method -> what it gives
+METHODS: dict[type, dict[str, str]] = {
+    str: {**_COMMON, **_listed(own="casefold format format_map", bytes="encode", object="maketrans",
+                               bool="isdecimal isidentifier isnumeric isprintable")},
+    bytes: {**_COMMON, **_listed(str="decode hex", own="fromhex", bytes="maketrans")},
+    bytearray: {**_COMMON, **_listed(str="decode hex", own="fromhex copy", bytes="maketrans", int="pop",
+                                     none="append clear extend insert remove reverse")},
+    memoryview: _listed(own="toreadonly", bytes="tobytes", str="hex", none="release", object="cast"),
+}
+_KINDS: dict[type, Type] = {str: Str, bytes: Bytes, bytearray: ByteArray, memoryview: MemoryView}
+_RESULTS: dict[str, Type] = {"int": Int, "bool": Bool, "bytes": Bytes, "str": Str, "none": NoneType, "object": Object}
+_STATIC = ("maketrans", "fromhex")  # called on the class, they need no value
+
+
+def _result(cls: type, name: str) -> Type | None:
+    """What a method gives, or None where compiled code has no kind for it."""
+    given = METHODS[cls].get(name)
+    own = _KINDS[cls]
+    return (own if given == "own" else Tuple((own,) * 3) if given == "three" else List(own) if given == "list" else
+            _RESULTS.get(given or ""))
+
+
+# Methods that are called on the class, as `vars(cls)` and the class itself have them -> (function, what it gives).
+_CLASS_METHODS = {found: (getattr(cls, name), t) for cls, name, t in (
+    (str, "maketrans", Object), (bytes, "maketrans", Bytes), (bytearray, "maketrans", Bytes), (bytes, "fromhex", Bytes),
+    (bytearray, "fromhex", ByteArray), (int, "from_bytes", Int), (float, "fromhex", Float))
+    for found in (getattr(cls, name), vars(cls)[name]) if type(found) is not staticmethod}
+
+
+def class_method(function, args, kwargs) -> Expr | None:
+    """`str.maketrans(...)`, `bytes.fromhex(...)`: methods that need no value; None for another function."""
+    try:
+        function, t = _CLASS_METHODS[function]
+    except (KeyError, TypeError):
+        return None
+    found = folded(function, args, kwargs) if t is not Object else None
+    return found or call_python(function, *args, type=t, kwargs=kwargs)
+
+
+# ---------------------------------------------------------------- protocols
+
+
+def _indexed(cls: type, t: Type) -> str:
+    """What CPython says of an index of type t, which is no integer."""
+    return provoked(operator.getitem, cls(b"a") if cls is not str else "a", 1.5).replace("float", type_name(t))
 
 
 class _Text(Protocol):
-    text = text_by_python
+    """What str, bytes and bytearray have in common."""
+
+    cls: type
+    type: Type
+    length_of: object
+    def __init__(self, cls: type):
+        self.cls, self.type = cls, _KINDS[cls]
+
+    # -- operators
 
     def binary(self, op, x, y, inplace):
-        if op == "%" and x.type is Str:
-            return by_python(operator.mod, x, y, type=Str)
-        if op == "+" and x.type is Str and y.type is Str:
-            return Apply(PY_JOIN, x, y)
-        if op == "*" and is_integer(y.type) or op == "%" or op == "+" and x.type is y.type:
-            raise refusals.not_yet(x.type, f"`{op}` of")
+        if op == "%" and self.cls is not memoryview:
+            return (folded(operator.mod, [x, y], {})
+                    or call_python(operator.mod, x, y, type=self.type, plain=self.cls is not bytearray))
+        if op == "*" and (is_integer(y.type) or y.type is Bool):
+            return self.repeated(x, y, inplace)
         return None
 
     def reflected(self, op, x, y, inplace):
-        if op == "*" and is_integer(x.type):
-            raise refusals.not_yet(y.type, "`*` of")
+        if op == "*" and (is_integer(x.type) or x.type is Bool):
+            return self.repeated(y, x, False)
+        if op == "*":
+            if x.type in _KINDS.values():
+                return None
+            raise self.unsupported(op, *((x, y) if isinstance(x.type, Tuple) else (y, x)), False)
         return None
 
+    def repeated(self, x, n, inplace):
+        return folded(operator.mul, [x, n], {}) or call_python(
+            operator.imul if inplace else operator.mul, x, n, type=self.type)
+
+    def unsupported(self, op, x, y, inplace):
+        if op == "*" and self.cls is not memoryview:
+            return Mismatch(f"can't multiply sequence by non-int of type '{type_name(y.type)}'")
+        return super().unsupported(op, x, y, inplace)
+
     def compare(self, op, x, y):
-        if x.type is y.type:
-            if x.known and y.known:
-                return Const(Bool, bool(SYMBOLS[op](x.value, y.value)))
-            return by_python(SYMBOLS[op], x, y, type=Bool)
+        if y.type is self.type and x.known and y.known:
+            return Const(Bool, bool(SYMBOLS[op](x.value, y.value)))
+        if y.type in _KINDS.values():
+            found = self.compare_text(op, x, y)
+            if found is not None:
+                return found
         if op in ("==", "!="):
             if is_numpy_scalar(y.type):
                 return constant(SYMBOLS[op](np.int8(0), ""))  # its type is of the version of NumPy
@@ -51,34 +148,202 @@ class _Text(Protocol):
                                "compare outside, and pass a number or a bool")
         return None
 
-    def truth(self, x):
-        return by_python(bool, x, type=Bool)
+    def compare_text(self, op, x, y):
+        """`x op y` of two values that are text or bytes, or None where they have no such order."""
+        if Str in (x.type, y.type):
+            return None
+        if MemoryView in (x.type, y.type) and op not in ("==", "!="):
+            return None
+        return call_python(SYMBOLS[op], x, y, type=Bool)
 
-    def contains(self, x, item):
-        if x.type is not Str or item.type is not Str:
-            return super().contains(x, item)
-        if x.known and item.known:
-            return Const(Bool, item.value in x.value)
-        return by_python(operator.contains, x, item, type=Bool)
+    def truth(self, x):
+        return Apply(INE, self.length(x), number(0))
+
+    # -- items
 
     def length(self, x):
-        return Const(Int, len(x.value)) if x.known else by_python(len, x, type=Int)
+        return Const(Int, len(x.value)) if x.known else Apply(self.length_of, x)
+
+    def contains(self, x, item):
+        return (folded(operator.contains, [x, item], {})
+                or call_python(operator.contains, x, item, type=Bool, plain=self.cls is bytes))
 
     def getitem(self, x, i):
-        raise refusals.not_yet(x.type, "indexing of")
+        if not (is_integer(i.type) or i.type is Bool or isinstance(i.type, Slice)):
+            raise Mismatch(_indexed(self.cls, i.type))
+        return folded(operator.getitem, [x, i], {}) or (
+            self.part(x, i) if isinstance(i.type, Slice) else self.item(x, ranges.index(i)))
 
-    def is_iterable(self, x):
-        return False
+    def part(self, x, i):
+        """x[start:stop:step]"""
+        return call_python(operator.getitem, x, i, type=self.type)
 
-    def iterate(self, x):
-        raise refusals.not_yet(x.type, "iteration over")
+    def item(self, x, i):
+        raise NotImplementedError
+
+    # -- attributes and methods
 
     def attribute(self, x, name):
-        return Apply(METHOD_MAKE, x, name=name) if x.type is Str and name == "format" else None
+        return Apply(METHOD_MAKE, x, name=name) if _result(self.cls, name) is not None else None
 
     def method(self, x, name, args, kwargs):
-        return Apply(PY_UNBOX, Apply(PY_CALL, Const(Object, str.format), *map(boxed, (x, *args, *kwargs.values())),
-                                     kwnames=tuple(kwargs)), type=Str)
+        if name in _STATIC:
+            return class_method(getattr(self.cls, name), args, kwargs)
+        function, t = getattr(self.cls, name), _result(self.cls, name)
+        found = folded(function, [x, *args], kwargs)
+        if found is not None:
+            return found
+        if name == "join" and len(args) == 1 and not kwargs and not is_object(args[0].type):
+            joined = textfn.joined if self.cls is str else textfn.joined_bytes
+            return Call(joined, x, protocol_of(args[0].type).iterate(args[0]))
+        if name == "extend" and len(args) == 1 and not kwargs and not is_object(args[0].type):
+            return Call(textfn.extend, x, protocol_of(args[0].type).iterate(args[0]))
+        return call_python(function, x, *args, type=t, kwargs=kwargs)
 
 
-PROTOCOLS = dict.fromkeys((type(Str), type(Bytes)), _Text())
+class _Str(_Text):
+    length_of = STR_LEN
+
+    def binary(self, op, x, y, inplace):
+        if op == "+" and y.type is Str:
+            return folded(operator.add, [x, y], {}) or Apply(PY_JOIN, x, y)
+        return super().binary(op, x, y, inplace)
+
+    def compare_text(self, op, x, y):
+        if y.type is not Str:
+            return None
+        if op in ("==", "!="):
+            same = Apply(STR_EQ, x, y)
+            return same if op == "==" else Apply(BNOT, same)
+        return Apply(_ORDERS[op], Apply(STR_COMPARE, x, y), number(0))
+
+    def contains(self, x, item):
+        if item.type is not Str:
+            raise Mismatch(f"'in <string>' requires string as left operand, not {type_name(item.type)}")
+        return folded(operator.contains, [x, item], {}) or Apply(STR_IN, x, item)
+
+    def item(self, x, i):
+        return Call(textfn.str_item, x, i)
+
+    def part(self, x, i):
+        parts = _bounds(i)
+        return super().part(x, i) if parts is None else Call(textfn.str_part, x, *parts)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        return Call(textfn.str_iterate, x)
+
+    def reversed(self, x):
+        return Call(textfn.str_reversed, x)
+
+
+_ORDERS = {"<": ILT, "<=": ILE, ">": IGT, ">=": IGE}
+
+
+def _bounds(i: Expr) -> list[Expr] | None:
+    """start and stop of a slice whose step is 1, each an int or None; None for other slices."""
+    parts = [constant(getattr(i.value, name)) if i.known else Apply(SLICE_GET, i, field=name)
+             for name in ("start", "stop", "step")]
+    step = parts.pop()
+    if step.type is not NoneType and not (step.known and step.value == 1):
+        return None
+    if not all(x.type is NoneType or x.type is Bool or is_integer(x.type) for x in parts):
+        return None
+    return [x if x.type is NoneType else ranges.index(x) for x in parts]
+
+
+class _BytesLike(_Text):
+    def binary(self, op, x, y, inplace):
+        if op == "+" and y.type in (Bytes, ByteArray, MemoryView):
+            return folded(operator.add, [x, y], {}) or call_python(
+                operator.iadd if inplace else operator.add, x, y, type=self.type, plain=self.type is Bytes)
+        return super().binary(op, x, y, inplace)
+
+    def unsupported(self, op, x, y, inplace):
+        if op == "+":
+            return Mismatch(f"can't concat {type_name(y.type)} to {self.cls.__name__}")
+        return super().unsupported(op, x, y, inplace)
+
+    def is_iterable(self, x):
+        return True
+
+
+class _Bytes(_BytesLike):
+    length_of = BYTES_LEN
+
+    def item(self, x, i):
+        return Call(textfn.bytes_item, x, i)
+
+    def iterate(self, x):
+        return Call(textfn.bytes_iterate, x)
+
+    def reversed(self, x):
+        return Call(textfn.bytes_reversed, x)
+
+
+class _Reference(_Text):
+    """An object that changes: `is` compares references."""
+
+    has_identity = True
+
+    def identical(self, x, y):
+        return call_python(operator.is_, x, y, type=Bool) if x.type is y.type else None
+
+
+class _ByteArray(_BytesLike, _Reference):
+    length_of = BYTEARRAY_LEN
+
+    def item(self, x, i):
+        return Call(textfn.bytearray_item, x, i)
+
+    def iterate(self, x):
+        return Call(textfn.bytearray_iterate, x)
+
+    def reversed(self, x):
+        return Call(textfn.bytearray_reversed, x)
+
+    def delitem(self, x, i):
+        return call_python(operator.delitem, x, i, type=NoneType)
+
+    def setitem(self, x, i, value, asks):
+        if value.type is Int and (is_integer(i.type) or i.type is Bool):
+            return Call(textfn.set_byte, x, ranges.index(i), value)
+        return call_python(operator.setitem, x, i, value, type=NoneType)
+
+
+class _MemoryView(_Reference):
+    def length(self, x):
+        return call_python(len, x, type=Int)
+
+    def item(self, x, i):
+        return call_python(operator.getitem, x, i, type=Int)
+
+    def setitem(self, x, i, value, asks):
+        return call_python(operator.setitem, x, i, value, type=NoneType)
+
+    def is_iterable(self, x):
+        return True
+
+    def iterate(self, x):
+        return Call(textfn.memory_iterate, x)
+
+    def reversed(self, x):
+        return Call(textfn.memory_reversed, x)
+
+    def attribute(self, x, name):
+        t = _MEMORY.get(name)
+        if t is None:
+            return super().attribute(x, name)
+        found = Apply(PY_GETATTR, x, name=name)
+        return found if t is Object else Apply(PY_UNBOX, found, type=t)
+
+
+_MEMORY = {"nbytes": Int, "readonly": Bool, "format": Str, "itemsize": Int, "ndim": Int, "c_contiguous": Bool,
+           "f_contiguous": Bool, "contiguous": Bool, "shape": Tuple((Int,)), "strides": Tuple((Int,)), "obj": Object}
+
+PROTOCOLS = {
+    type(Str): _Str(str), type(Bytes): _Bytes(bytes), type(ByteArray): _ByteArray(bytearray),
+    type(MemoryView): _MemoryView(memoryview),
+}

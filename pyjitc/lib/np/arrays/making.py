@@ -13,8 +13,9 @@ from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
-from ....types.lattice import dtype_of
+from ....types.lattice import dtype_of, numpy_counterpart, promote
 from ...build import compiled, is_sequence, provoked, type_name
+from ...protocol import by_python
 from ...intrinsics import as_element, as_type
 from ...rule import Constant, intrinsic, rule
 from ...py import conversions
@@ -82,6 +83,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
                     _dtype(dtype or k.int64), Const(Int, ndmin))
+    if isinstance(x.type, k.List):
+        return _of_array(_of_list(name, x), dtype or _item(name, x.type)[0], order, None, ndmin)
     if not is_sequence(x.type):
         raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
                        "use numbers, arrays, tuples and lists of them")
@@ -106,6 +109,27 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled",
                        "give dtype=, or convert them, as in float(x)")
     return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
+
+
+def _item(name, t):
+    """(dtype, axes) of the array that NumPy makes of a list of type t."""
+    axes = 0
+    while isinstance(t, k.List):
+        axes, t = axes + 1, t.item
+    if t is k.Undefined:
+        return k.float64, axes
+    found = None
+    for member in k.members_of(t):
+        if not k.is_scalar(member):
+            raise Mismatch(f"np.{name} of a list with a {type_name(member)} in it is not compiled",
+                           "use lists of numbers")
+        found = member if found is None else promote(found, member)
+    return numpy_counterpart(found), axes
+
+
+def _of_list(name, x):
+    dtype, axes = _item(name, x.type)
+    return by_python(np.asarray, x, type=Array(dtype, axes))
 
 
 _MOST = 64  # combinations of types, each of which is a call

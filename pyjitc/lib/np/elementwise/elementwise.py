@@ -39,11 +39,14 @@ OPERATORS = {
     ">=": np.greater_equal,
 }
 _UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
-_CAST = {1: loops.cast1, 2: loops.cast2, 3: loops.cast3}
-_APPLY = {1: loops.apply1, 2: loops.apply2, 3: loops.apply3}
-_MASKED = {1: loops.masked1, 2: loops.masked2}
-_KEPT = {1: loops.kept1, 2: loops.kept2}
+_KERNELS = {"cast": (loops.cast1, loops.cast2, loops.cast3), "apply": (loops.apply1, loops.apply2, loops.apply3),
+            "masked": (loops.masked1, loops.masked2), "kept": (loops.kept1, loops.kept2)}
 NONE = Const(k.NoneType, None)
+
+
+def _kernel(kind: str, count: int):
+    known = _KERNELS[kind]
+    return known[count - 1] if count <= len(known) else loops.wide(kind, count)
 
 
 def is_array(x: Expr) -> bool:
@@ -208,8 +211,8 @@ def _called(function, given: Arguments) -> Expr:
     if outs:
         return into(outs[0], callee, args, where)
     if where is not None:  # NumPy leaves the rest as it was in memory
-        return _ordered(whole(_MASKED[function.nin], [callee, _dtype(outputs[0])], [where, *args]), order)
-    return _ordered(whole(_APPLY[function.nin], [callee], args), order)
+        return _ordered(whole(_kernel("masked", function.nin), [callee, _dtype(outputs[0])], [where, *args]), order)
+    return _ordered(whole(_kernel("apply", function.nin), [callee], args), order)
 
 
 def _check_out(function, outs, outputs, casting):
@@ -263,8 +266,9 @@ def into(out: Expr, callee, args, where=None) -> Expr:
         return Throw(ValueError, "output array is read-only")
     fixed = [callee, _dtype(out.type.dtype)]
     if where is not None:
-        return Call(loops.after, out, _stored(out, [where, out, *args], _KEPT[len(args)], fixed, [*args, out, where]))
-    return Call(loops.after, out, _stored(out, args, _CAST[len(args)], fixed, [*args, out]))
+        return Call(loops.after, out, _stored(out, [where, out, *args], _kernel("kept", len(args)), fixed,
+                                              [*args, out, where]))
+    return Call(loops.after, out, _stored(out, args, _kernel("cast", len(args)), fixed, [*args, out]))
 
 
 def _dtype(t: k.Type) -> Const:
@@ -383,7 +387,7 @@ def _as_integers(pair):
 
 def lift(function, args) -> Expr:
     """A function of numbers on arrays, element by element; its other arguments are constants."""
-    return whole(_APPLY[len(args)], [constant_of(function)], args)
+    return whole(_kernel("apply", len(args)), [constant_of(function)], args)
 
 
 def unary(op: str, x: Expr) -> Expr:

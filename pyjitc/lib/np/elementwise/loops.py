@@ -4,6 +4,8 @@
 """
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ....infer.meaning import Apply
@@ -18,8 +20,9 @@ from ...intrinsics import as_type, chosen, identity, warn
 from ...rule import intrinsic
 
 __all__ = ["mapped", "stored", "save", "apply1", "apply2", "apply3", "apply1_item", "apply2_item", "cast0", "cast1",
-           "cast2", "cast3", "masked1", "masked2", "kept1", "kept2", "sequence1", "sequence2", "in_order", "different",
-           "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick", "select"]
+           "cast2", "cast3", "masked1", "masked2", "wide", "kept1", "kept2", "sequence1", "sequence2", "in_order",
+           "different", "never_equal", "put_pair", "after", "discarding", "store_real", "as_row", "truth", "pick",
+           "select"]
 
 
 # -- kernels
@@ -58,6 +61,19 @@ def kept1(f, t, where, old, x):
 
 def kept2(f, t, where, old, x, y):
     return as_type(f(x, y), t) if where else old
+
+
+_WIDE = {"apply": "f, {}: f({})", "cast": "f, t, {}: as_type(f({}), t)",
+         "masked": "f, t, where, {}: f({}) if where else identity('sum', t)",
+         "kept": "f, t, where, old, {}: as_type(f({}), t) if where else old"}
+
+
+@functools.cache
+def wide(kind: str, count: int):
+    """The kernel apply<count>, cast<count>, masked<count> or kept<count>: for more operands than NumPy's ufuncs have.
+    """
+    names = ", ".join(f"x{k}" for k in range(count))
+    return eval(f"lambda {_WIDE[kind].format(names, names)}", globals())
 
 
 def different(x, y):

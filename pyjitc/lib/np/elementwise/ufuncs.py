@@ -17,9 +17,11 @@ from ....ops import math as m
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FREM, FSUB, IABS, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL)
 from ....ops.structure import SELECT
+from ....runtime.ufuncs import made
 from ....types import kinds as k
-from ....types.lattice import dtype_of, kind_of, numpy_counterpart, type_of_dtype
+from ....types.lattice import dtype_of, element_types, kind_of, numpy_counterpart, type_of_dtype
 from ...build import apply, cast, convert
+from ...intrinsics import as_type
 from ...rule import intrinsic
 from . import numbers
 from . import operators as scalar_operators
@@ -56,12 +58,16 @@ def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None
 
 
 def _find(ufunc, types, dtype, casting, outs):
+    record = made(ufunc)
     if len(types) != ufunc.nin:
         raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments "
                        f"but {len(types)} were given")
     named = types
     if all(map(k.is_python_number, types)):
         types = tuple(map(numpy_counterpart, types))
+    if record is not None and record.dynamic and dtype is None:
+        inputs = element_types(types)
+        return _made_loop(record, inputs, record.result_types(inputs, ufunc.nout))
     asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
     by_no = casting == "equiv" and any(t in _WEAK for t in types)  # NumPy 2.4 reads from a null pointer
     asks = {"casting": "no" if by_no else casting}
@@ -111,12 +117,27 @@ def _loop_of(ufunc, resolved, types):
     if None in resolved:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
     inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
+    record = made(ufunc)
+    if record is not None:
+        return _made_loop(record, inputs, outputs)
     kinds = "".join(map(kind_of, inputs))
     rules, kind = (dates.RULES if "m" in kinds or "M" in kinds else RULES).get(ufunc), kinds[0]
     rule = rules and (rules.get(kinds) or rules.get(kind) or kind == "u" and rules.get("i"))
     if not rule:
         raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
     return Loop(inputs, outputs, rule)
+
+
+def _made_loop(record, inputs, outputs) -> Loop:
+    """The loop of a ufunc that a program made: a call of its function."""
+    function = record.function
+    callee = Const(k.Singleton(function), function)
+    t = outputs[0]  # the rule is for elements: made_calls.py calls the function of a generalised ufunc by itself
+    return Loop(inputs, outputs, lambda *xs: Call(as_result, callee, Const(k.DType(t), dtype_of(t)), *xs))
+
+
+def as_result(f, t, *xs):
+    return as_type(f(*xs), t)
 
 
 _typed: dict[tuple, Callable] = {}

@@ -17,7 +17,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import convert, outlined, type_name, unoptimised
+from ...build import convert, derivatives, outlined, type_name, unoptimised
 from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
@@ -86,6 +86,31 @@ def other_dot(a, b):
         return plain_dot(a, b, n)
 
 
+def dot_tangent(a, b, a_t, b_t):
+    if a_t is None:
+        return vector_dot(a, b_t)
+    if b_t is None:
+        return vector_dot(a_t, b)
+    return vector_dot(a_t, b) + vector_dot(a, b_t)
+
+
+def dot_adjoint(a, b, a_, b_, g):
+    if a_ is not None:
+        add_multiple(a_, b, g)
+    if b_ is not None:
+        add_multiple(b_, a, g)
+
+
+def add_multiple(y, x, factor):
+    """y += factor * x"""
+    for i in range(len(y)):
+        ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
+
+
+derivatives(long_dot, dot_tangent, dot_adjoint, "a b")
+derivatives(other_dot, dot_tangent, dot_adjoint, "a b")
+
+
 # -- matrix and vector
 
 def blas_rows(a):
@@ -143,6 +168,32 @@ def matvec(y, a, x):
                  x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv")
     else:
         plain_matvec(y, a, x)
+
+
+def matvec_tangent(y, a, x, y_t, a_t, x_t):
+    if a_t is None:
+        matvec(y_t, a, x_t)
+    elif x_t is None:
+        matvec(y_t, a_t, x)
+    else:
+        matvec(y_t, a_t, x)
+        other = np.empty(len(y), y.dtype)
+        matvec(strided(other), a, x_t)
+        y_t += other
+
+
+def matvec_adjoint(y, a, x, y_, a_, x_, g):
+    if a_ is not None:
+        for i in range(a.shape[0]):
+            add_multiple(a_[i], x, ARRAY_LOAD(y_, i))
+    if x_ is not None:
+        part = np.empty(len(x), y.dtype)
+        matvec(strided(part), a.T, y_)
+        x_ += part
+    y_[...] = 0
+
+
+derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y")
 
 
 # -- two matrices
@@ -243,6 +294,34 @@ def matmat(c, a, b):
                  0.0, c, n, name="gemm")
     else:
         own_matmat(c, a, b)
+
+
+def matmat_tangent(c, a, b, c_t, a_t, b_t):
+    if a_t is None:
+        matmat(c_t, a, b_t)
+    elif b_t is None:
+        matmat(c_t, a_t, b)
+    else:
+        matmat(c_t, a_t, b)
+        other = np.empty(c.shape, c.dtype)
+        matmat(other, a, b_t)
+        c_t += other
+
+
+def matmat_adjoint(c, a, b, c_, a_, b_, g):
+    if a_ is not None:
+        part = np.empty(a.shape, c.dtype)
+        matmat(part, strided(c_), strided(b.T))
+        a_ += part
+    if b_ is not None:
+        part = np.empty(b.shape, c.dtype)
+        matmat(part, strided(a.T), strided(c_))
+        b_ += part
+    c_[...] = 0
+
+
+derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c")
+derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c")
 
 
 @unoptimised

@@ -18,7 +18,7 @@ from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, IS_ARRAY, REPEATED, ROW, UNIT
 from ....ops.structure import CHOOSE, SELECT
 from ....types.kinds import Int
-from ...build import outlined
+from ...build import derivatives, outlined
 from ...intrinsics import as_type, identity
 from ...rule import intrinsic
 from ..elementwise.loops import as_row
@@ -201,6 +201,19 @@ def part_of(a, low):
     """The buffer from element `low` on. Nobody may read the length of the result: it is 1, whatever follows."""
     size = Const(Int, item_bytes(a.type.dtype))
     return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
+
+
+def sum_tangent(a, count, a_t, count_t):
+    return long_row(a_t, count)
+
+
+def sum_adjoint(a, count, a_, count_, g):
+    for j in range(count):
+        ARRAY_STORE(a_, j, ARRAY_LOAD(a_, j) + g)
+
+
+derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_, n_, g: sum_adjoint(a, n, a_, n_, g))
+derivatives(long_row, sum_tangent, sum_adjoint)
 
 
 def pairwise_row(index, n, how, unit, t, room):

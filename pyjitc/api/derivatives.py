@@ -1,0 +1,328 @@
+"""`grad` and its kin: functions that give compiled functions, with the signatures of JAX's.
+
+Each makes a small Python function that calls a name of lib/derivatives.py, for which inference makes the derivative;
+the small function is compiled as any other. Loaded when one of the names is first asked for.
+"""
+from __future__ import annotations
+
+from functools import lru_cache
+from types import FunctionType
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from ..infer.constants import constant
+from ..infer.meaning import Apply, Derived, Mismatch
+from ..lib import derivatives as names
+from ..lib import transforms
+from ..lib.derivatives import stop_gradient
+from ..lib.rule import Rule
+from ..ops.structure import TUPLE_GET
+from ..types.kinds import Singleton, Tuple
+from .dispatch import CompiledFunction, Dispatcher
+from .jit import njit
+
+__all__ = ["check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
+           "stop_gradient", "value_and_grad", "vjp", "vmap"]
+
+_DERIVATIVES = 256  # compiled functions that are kept for calls that make them anew, as grad(f)(x) does in a loop
+_VARIADIC = 0x4 | 0x8
+
+
+def value_and_grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> CompiledFunction:
+    """A compiled function of the same arguments that returns (fun(...), gradient): see `grad`."""
+    return _gradient(*_compilable("value_and_grad", fun), _checked(argnums), bool(has_aux), True)
+
+
+def grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> CompiledFunction:
+    """A compiled function of the same arguments that returns the gradient of `fun`, which returns a float.
+
+    argnums: the position of the argument to differentiate by, or a tuple of positions: the result is a tuple then.
+    Arguments that vary are floats, arrays of floats, or tuples of these; the gradient has their types and shapes, and
+    arrays that `fun` writes into are left as they are. has_aux: `fun` returns (value, other results), and the new
+    function (gradient, other results).
+
+    The derivative is made by reverse mode from the compiled form of `fun`: with its loops, branches, writes into
+    arrays and exceptions. What has no derivative is an error at its line when the function is compiled.
+    """
+    return _gradient(*_compilable("grad", fun), _checked(argnums), bool(has_aux), False)
+
+
+def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
+    """(fun(*primals), its change to first order when the arguments change by `tangents`): forward mode."""
+    primals, tangents = tuple(primals), tuple(tangents)
+    if len(primals) != len(tangents):
+        raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
+    return _pushed(*_compilable("jvp", fun), len(primals))(*primals, tangents)
+
+
+def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
+    """(fun(*primals), pullback): the pullback takes a cotangent of the result and returns the tuple of what that
+    becomes at the arguments. With has_aux (value, pullback, other results).
+
+    The pullback runs `fun` again: what it needs is not kept. Arrays among the arguments are copied."""
+    primals = tuple(map(_own, primals))
+    function, options = _compilable("vjp", fun)
+    result = _plain(function, options)(*map(_own, primals))
+    pull = _pulled(function, options, len(primals), has_aux)
+
+    def pullback(cotangent):
+        return pull(*primals, cotangent)[1]
+
+    return (result[0], pullback, result[1]) if has_aux else (result, pullback)
+
+
+def linearize(fun: Callable, *primals) -> tuple:
+    """(fun(*primals), pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
+    primals = tuple(map(_own, primals))
+    function, options = _compilable("linearize", fun)
+    result = _plain(function, options)(*map(_own, primals))
+    push = _pushed(function, options, len(primals))
+    return result, lambda *tangents: push(*primals, tangents)[1]
+
+
+def jacfwd(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+    """A compiled function that returns the Jacobian of `fun` by forward mode, one sweep for each element of the
+    argument: for few arguments and many results. Its axes are those of the result and then those of the argument."""
+    return _jacobian(*_compilable("jacfwd", fun), _checked(argnums), "jacfwd")
+
+
+def jacrev(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+    """The same by reverse mode, one sweep for each element of the result: for many arguments and few results."""
+    return _jacobian(*_compilable("jacrev", fun), _checked(argnums), "jacrev")
+
+
+jacobian = jacrev
+
+
+def hessian(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+    """A compiled function that returns the second derivatives of `fun`, which returns a float: forward mode over
+    reverse mode."""
+    chosen = _checked(argnums)
+    if type(chosen) is tuple:
+        raise TypeError("hessian takes one argument number: differentiate a function of one array")
+    return jacfwd(grad(fun, chosen), chosen)
+
+
+def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
+    """The product of the Hessian of `fun` by its first argument with a vector, without the Hessian."""
+    return jvp(grad(fun), primals, tangents)[1]
+
+
+def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
+    """A compiled function of batches: `fun` for each example, and the results as arrays.
+
+    in_axes: which axis of each argument counts the examples, None for one that all share. out_axes: which axis of the
+    results does. Each example takes the branches and loop trips that it needs."""
+    function, options = _compilable("vmap", fun)
+    count = len(_parameters(function))
+    axes = tuple(in_axes) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
+    if len(axes) != count:
+        raise ValueError(f"in_axes has {len(axes)} items, and {function.__qualname__}() takes {count} arguments")
+    if all(axis is None for axis in axes):
+        raise ValueError("vmap must have at least one argument with a batch: in_axes is None for all")
+    out = tuple(out_axes) if isinstance(out_axes, (tuple, list)) else out_axes
+    return _batched(function, options, axes, out)
+
+
+def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
+                atol: float | None = None, rtol: float | None = None, eps: float | None = None) -> None:
+    """Raise AssertionError where derivatives of `fun` at `args` are not what differences of its values say.
+
+    A random direction is tried. "fwd": the tangent against central differences; "rev": the pullback of a random
+    cotangent against the tangent, which needs no differences. order=2: the same for the gradient."""
+    if order > 1:
+        check_grads(fun, args, 1, modes, atol, rtol, eps)
+        return check_grads(grad(fun), args, order - 1, modes, atol, rtol, eps)
+    _check_once(fun, tuple(args), modes, 1e-5 if atol is None else atol, 1e-5 if rtol is None else rtol,
+                1e-6 if eps is None else eps)
+
+
+def _check_once(fun, args, modes, atol, rtol, eps):
+    random = np.random.default_rng(0)
+    tangents = tuple([_map(lambda x: _random(random, x), x) for x in args])
+    value, tangent = jvp(fun, tuple(map(_own, args)), tangents)
+    name = getattr(fun, "__qualname__", repr(fun))
+    if "fwd" in modes:
+        plain = _plain(*_compilable("check_grads", fun))
+        ends = [plain(*(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
+                        for x, t in zip(args, tangents))) for sign in (1, -1)]
+        _compare(f"{name}(): forward mode and central differences", tangent,
+                 _map(lambda y, z, t: None if t is None else (y - z) / (2 * eps), *ends, tangent), atol, rtol)
+    if "rev" in modes:
+        cotangent = _map(lambda t: None if t is None else _random(random, t), tangent)
+        _, pullback = vjp(fun, *args)
+        found = pullback(cotangent)
+        _compare(f"{name}(): reverse mode and forward mode", _product(found, tangents), _product(cotangent, tangent),
+                 atol, rtol)
+
+
+def _map(function, *trees):
+    if isinstance(trees[0], tuple):
+        return tuple([_map(function, *parts) for parts in zip(*trees)])
+    return function(*trees)
+
+
+def _random(random, x):
+    if isinstance(x, np.ndarray):
+        return random.normal(size=x.shape).astype(x.dtype) if x.dtype.kind == "f" else None
+    return type(x)(random.normal()) if isinstance(x, (float, np.floating)) else None
+
+
+def _product(x, y) -> float:
+    if isinstance(x, tuple):
+        return sum(_product(*pair) for pair in zip(x, y))
+    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y))
+
+
+def _compare(what, found, expected, atol, rtol):
+    def one(x, y):
+        if x is not None and not np.allclose(x, y, rtol, atol):
+            raise AssertionError(f"{what} differ: {x!r} and {y!r}")
+
+    _map(one, found, expected)
+
+
+# -- making them
+
+
+def _compilable(name: str, fun) -> tuple:
+    """(the function, the options to compile with)."""
+    if isinstance(fun, CompiledFunction):
+        return fun.py_func, fun.options
+    if type(fun) is FunctionType:
+        return fun, None
+    if callable(fun):
+        raise TypeError(f"{name} takes a Python function, not {fun!r}: write one around it, "
+                        f"as in {name}(lambda x: ...)")
+    raise TypeError(f"{name} takes a function, not {fun!r}")
+
+
+def _checked(argnums) -> int | tuple[int, ...]:
+    if type(argnums) is int:
+        return argnums
+    if isinstance(argnums, (tuple, list)) and argnums and all(type(n) is int for n in argnums):
+        return tuple(argnums)
+    raise TypeError(f"argnums must be an int or a tuple of ints, not {argnums!r}")
+
+
+def _parameters(fun: FunctionType, argnums=()) -> tuple[str, ...]:
+    """The names of the parameters."""
+    code = fun.__code__
+    if code.co_flags & _VARIADIC or code.co_kwonlyargcount:
+        raise TypeError(f"{fun.__qualname__}() has *args, **kwargs or keyword-only parameters: derivatives are of "
+                        "functions with positional parameters; write one around it")
+    given = code.co_varnames[:code.co_argcount]
+    for n in argnums:
+        if not -len(given) <= n < len(given):
+            raise ValueError(f"argnums has {n}, and {fun.__qualname__}() takes {len(given)} arguments")
+    return given
+
+
+def _carrier(fun: FunctionType, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
+    """The compiled function `what(fun)` of this body."""
+    space = {"__name__": fun.__module__, "FUN": fun, **space}
+    exec(f"def carrier({', '.join(parameters)}):\n    {body}", space)
+    made, code = space.pop("carrier"), fun.__code__
+    made.__code__ = made.__code__.replace(co_name=what, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
+    return njit(made) if options is None else Dispatcher(made, options)
+
+
+@lru_cache(_DERIVATIVES)
+def _gradient(fun, options, argnums, has_aux, with_value):
+    several = argnums if type(argnums) is tuple else (argnums,)
+    parameters = _parameters(fun, several)
+    several = tuple([n % len(parameters) for n in several])
+    given = ", ".join(parameters)
+    gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
+    result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
+    made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},))\n    return {result}", options,
+                    GRADIENTS=names.gradients)
+    made.py_func.__defaults__ = fun.__defaults__
+    return made
+
+
+@lru_cache(_DERIVATIVES)
+def _pushed(fun, options, count):
+    given = [f"x{n}" for n in range(count)]
+    return _carrier(fun, "jvp", (*given, "tangents"),
+                    f"return PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},))", options,
+                    PUSHED=names.pushed)
+
+
+@lru_cache(_DERIVATIVES)
+def _pulled(fun, options, count, has_aux):
+    given = ", ".join(f"x{n}" for n in range(count))
+    cotangent = "(cotangent, None)" if has_aux else "cotangent"
+    return _carrier(fun, "vjp", (*(f"x{n}" for n in range(count)), "cotangent"),
+                    f"return PULLED(FUN, {tuple(range(count))!r}, {cotangent}, ({given},))", options,
+                    PULLED=names.pulled)
+
+
+@lru_cache(_DERIVATIVES)
+def _plain(fun, options):
+    return njit(fun) if options is None else Dispatcher(fun, options)
+
+
+@lru_cache(_DERIVATIVES)
+def _jacobian(fun, options, argnums, what):
+    several = argnums if type(argnums) is tuple else (argnums,)
+    parameters = _parameters(fun, several)
+    given = ", ".join(parameters)
+    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), ({given},))" for n in several]
+    result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
+    one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
+    made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one)
+    made.py_func.__defaults__ = fun.__defaults__
+    return made
+
+
+@lru_cache(_DERIVATIVES)
+def _batched(fun, options, axes, out_axes):
+    parameters = _parameters(fun)
+    return _carrier(fun, "vmap", parameters, f"return BATCHED(FUN, {axes!r}, {out_axes!r}, ({', '.join(parameters)},))",
+                    options, BATCHED=transforms.batched)
+
+
+def _own(x):
+    """An argument that nobody else writes into."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    return tuple(map(_own, x)) if type(x) is tuple else x
+
+
+# -- in compiled code
+
+
+def _maker(function, parameters):
+    """Let compiled code call a function that makes compiled functions: it runs when the program is compiled."""
+    def rule(fun, *rest):
+        if not isinstance(fun.type, Singleton):
+            raise Mismatch(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
+                           "define the function at the top level of the module, and pass what it captures")
+        return constant(function(fun.type.value, *rest))
+
+    function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
+
+
+for _function, _rest in ((grad, "argnums: Constant = 0, has_aux: Constant = False"),
+                         (value_and_grad, "argnums: Constant = 0, has_aux: Constant = False"),
+                         (jacfwd, "argnums: Constant = 0"), (jacrev, "argnums: Constant = 0"),
+                         (hessian, "argnums: Constant = 0"), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
+    _maker(_function, f"fun, {_rest}")
+
+
+def _jvp_rule(fun, primals, tangents):
+    for name, x in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(x.type, Tuple):
+            raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
+    if len(primals.type.elements) != len(tangents.type.elements):
+        raise Mismatch("jvp takes as many tangents as primals")
+    args, seeds = ([Apply(TUPLE_GET, x, index=n) for n in range(len(x.type.elements))] for x in (primals, tangents))
+    return Derived(fun, args, "push", tuple(range(len(args))), seeds)
+
+
+jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")

@@ -1,0 +1,435 @@
+"""`vectorize` and `guvectorize`: functions of elements, or of rows and other small arrays, as ufuncs of NumPy.
+
+What they give is a `numpy.ufunc`: with signatures it has a loop for each; without, NumPy asks for one where it meets
+dtypes that are new, and the loop for them is compiled then. Elements are NumPy's scalars, as they are in arrays:
+integers wrap, and a division by zero gives inf or nan.
+"""
+from __future__ import annotations
+
+import copyreg
+import inspect
+import re
+from functools import partial
+from types import FunctionType
+from typing import Any, Callable
+
+import numpy as np
+
+from ..base.lazy import lazy
+from ..base.named import Named
+from ..base.options import Options, environment, make_options
+from ..codegen import entries
+from ..pipeline import cache, specialisation
+from ..runtime import ufuncs
+from ..types import kinds
+from ..types.kinds import Array, Tuple, Type
+from ..types.lattice import dtype_of, element_types, numpy_counterpart, type_of_dtype
+from . import pickling
+from .dispatch import CompiledFunction
+from .signature import Signature, TypeName, signature_of
+
+__all__ = ["vectorize", "guvectorize"]
+
+_stages = lazy("pyjitc.pipeline.stages")
+_loops = lazy("pyjitc.lib.np.elementwise.made")
+_OPTIONS = Options(error_model="numpy", nogil=True)
+_TARGETS = ("cpu", "parallel")
+
+
+def vectorize(signatures=None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Callable:
+    """A ufunc of NumPy from a function of numbers::
+
+        @vectorize
+        def clipped(x, low, high):
+            return low if x < low else high if x > high else x
+
+        @vectorize(["float32(float32)", "float64(float64)"], identity=0)
+        def ...
+
+    With signatures there is a loop for each, which NumPy chooses by its rules of casting; without, a loop is compiled
+    for the dtypes of each call that are new. It has all that ufuncs have (`out=`, `where=`, `axis=`, `reduce`, `at` and
+    so on), and compiled functions call it as any ufunc. `py_func` is the function itself.
+
+    identity: what a reduction starts with: 0, 1, another number, None, or 'reorderable'. target: 'cpu' or 'parallel'.
+    Other options are those of `njit`.
+    """
+    function, declared = _function_or_signatures("vectorize", signatures)
+    if declared and isinstance(declared[0], Signature) is False:
+        raise TypeError("signatures are text or types, as in 'float64(float64)'")
+    chosen = _chosen(target, options)
+    if function is not None:
+        return _vectorized(function, (), chosen, identity)
+    return lambda function: _vectorized(_plain("vectorize", function), declared, chosen, identity)
+
+
+def guvectorize(signatures=None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
+                writable_args=(), **options: Any) -> Callable:
+    """A generalised ufunc of NumPy from a function that reads arrays and writes its results::
+
+        @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+        def mean(a, out):
+            out[0] = a.mean()
+
+        @guvectorize("(n),()->(n)")       # compiled for the dtypes of each call
+        def shifted(a, x, out):
+            out[:] = a + x
+
+    The layout names the core dimensions of each operand. NumPy loops over the others, and makes the results. An operand
+    without core dimensions is a number, or an array of one item where a signature says array; a result without is an
+    array of one item, `out[0]`. writable_args: names or numbers of the inputs that the function writes to.
+    """
+    given = signatures
+    if layout is None and isinstance(signatures, str) and "->" in signatures:
+        layout, given = signatures, None
+    if not isinstance(layout, str):
+        raise TypeError("guvectorize takes the layout of the operands, as in guvectorize('(n)->()')")
+    function, declared = _function_or_signatures("guvectorize", given)
+    if function is not None:
+        raise TypeError("guvectorize takes the layout of the operands, as in guvectorize('(n)->()')")
+    chosen = _chosen(target, options)
+    parsed = _parsed_layout(layout)
+    return lambda function: _generalised(_plain("guvectorize", function), declared, layout, parsed, chosen, identity,
+                                         writable_args)
+
+
+def _function_or_signatures(name: str, given):
+    """(function or None, signatures)"""
+    if given is None:
+        return None, ()
+    if isinstance(given, (FunctionType, CompiledFunction)):
+        return _plain(name, given), ()
+    if isinstance(given, (list, tuple)) and all(isinstance(x, (str, Signature, tuple, list)) for x in given):
+        return None, tuple(map(signature_of, given))
+    if isinstance(given, (str, Signature, TypeName, tuple)):
+        return None, (signature_of(given),)
+    if callable(given):
+        return _plain(name, given), ()
+    raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64, float64)', or a list of them")
+
+
+def _plain(name: str, function) -> FunctionType:
+    if isinstance(function, CompiledFunction):
+        function = function.py_func
+    if type(function) is not FunctionType:
+        raise TypeError(f"{name} compiles Python functions, not {function!r}")
+    for p in inspect.signature(function).parameters.values():
+        if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            raise TypeError(f"{name}: {function.__qualname__}() has {p}; the operands of a ufunc are positional")
+    return function
+
+
+def _chosen(target: str, options: dict) -> Options:
+    if target not in _TARGETS:
+        raise ValueError(f"target={target!r}: choose 'cpu' or 'parallel'; write kernels for GPUs with pyjitc.cuda")
+    return make_options({name: value for name, value in options.items() if name != "parallel"}, _OPTIONS)
+
+
+def _disabled() -> bool:
+    return environment("PYJITC_DISABLE") not in ("", "0")
+
+
+class _Made(ufuncs.Record):
+    """What is common to both. loops: dtypes of the inputs -> those of the results."""
+
+    __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
+                 "identity")
+
+    def __init__(self, function: FunctionType, options: Options, declared, arguments: tuple, identity):
+        super().__init__()
+        self.function, self.options, self.declared, self.arguments = function, options, declared, arguments
+        self.identity = identity
+        self.dynamic = not declared
+        self.loops: dict[tuple[np.dtype, ...], tuple[np.dtype, ...]] = {}
+        self.counts = dict.fromkeys(specialisation.statistics, 0)
+        self.results: dict[tuple[Type, ...], tuple[Type, ...]] = {}
+
+    def compiled(self, loop: FunctionType, types, form):
+        """The native code of the loop."""
+        found = specialisation.find(loop, types, self.options, (), self.counts, form)
+        return found if found is not None else specialisation.make(loop, types, self.options, (), self.counts, form)
+
+    def link(self, ufunc, ins, outs, native) -> None:
+        dtypes = [*map(dtype_of, ins), *map(dtype_of, outs)]
+        self.kept.append(native)
+        flags = ufuncs.NO_FLOAT_ERRORS
+        if entries.HOLDS in native.image.symbols:
+            flags |= ufuncs.HOLDS_LOCK
+        if self.identity is not None:
+            flags |= ufuncs.REORDERABLE
+        ufuncs.add_loop(ufunc, dtypes, native.image.address(entries.ENTRY), flags,
+                        native.image.symbols.get(entries.INITIAL))
+        self.loops[tuple(dtypes[:len(ins)])] = tuple(dtypes[len(ins):])
+
+    @property
+    def initial(self):
+        """What a reduction starts with, or None."""
+        return None if isinstance(self.identity, str) else self.identity
+
+    def promote(self, ufunc, given, asked):
+        """The loop for operands as they are; where another result is asked for (`dtype=`), that for operands of its
+        type."""
+        nin = ufunc.nin
+        found = self.loop(ufunc, [asked[k] or given[k] for k in range(nin)])
+        if asked[nin] not in (None, found[nin]) and asked[:nin] == [None] * nin:
+            found = self.loop(ufunc, [asked[nin]] * nin)
+        return found
+
+    def loop(self, ufunc, classes) -> list[type]:
+        """Classes of dtypes of the loop for operands of these classes, compiled where there is none."""
+        types = self.operand_types(ufunc, classes)
+        key = tuple(map(dtype_of, types))
+        if key not in self.loops:
+            if not self.dynamic:
+                raise TypeError(f"{ufunc.__name__}() compiles no further loops: disable_compile() was called; it has "
+                                f"{', '.join(ufunc.types)}")
+            specialisation.alone(self.add, ufunc, types)
+        return [type(dtype) for dtype in (*key, *self.loops[key])]
+
+    def operand_types(self, ufunc, classes) -> tuple[Type, ...]:
+        """The types of elements, by classes of dtypes; a reduction gives none for its first operand."""
+        found: list[Type | None] = []
+        for cls in classes:
+            t = None if cls is None else _WEAK.get(cls.type)
+            if t is None and cls is not None:
+                t = (None if cls.type is None or issubclass(cls.type, (np.flexible, np.object_))
+                     else type_of_dtype(cls()))
+                if t is None or kinds.is_time(t):
+                    raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {cls.__name__}; convert them to "
+                                    "numbers, as in x.astype(np.float64)")
+            found.append(t)
+        known = [t for t in found if t is not None]
+        return element_types([t if t is not None else known[0] for t in found])
+
+
+_WEAK = {int: kinds.Int, float: kinds.Float, complex: kinds.Complex}  # what abstract classes of dtypes stand for
+
+
+# ---------------------------------------------------------------- of elements
+
+
+class _Result(Named, fields="type guards"):
+    """The type of elements that a function gives, and what it depends on."""
+
+    __slots__ = ()
+
+
+class _Elements(_Made):
+    __slots__ = ()
+
+    def add(self, ufunc, ins, declared: Type | None = None):
+        """Compile the loop for elements of these types."""
+        ins = tuple(ins)
+        outs = (declared,) if declared is not None else self.result_types(ins)
+        loop = _loops.element_loop(self.function, self.function)
+        types = (Tuple([Array(t, 1, "A", False) for t in ins]), Tuple([Array(t, 1, "A") for t in outs]))
+        native = self.compiled(loop, types, entries.Loop(((),) * (len(ins) + len(outs)), self.initial))
+        self.link(ufunc, ins, outs, native)
+
+    def result_types(self, ins: tuple[Type, ...], count: int = 1) -> tuple[Type, ...]:
+        """What the function gives for elements of these types."""
+        found = self.results.get(ins)
+        if found is None:
+            kept = cache.kept(self.function, ins, self.options, ("result",), lambda: self.inferred(ins),
+                              lambda result: (str(result.type),),
+                              lambda parts, guards: _Result(type_of_dtype(np.dtype(parts[0].rstrip("_"))), guards))
+            found = self.results[ins] = (kept.type,)
+        return found
+
+    def inferred(self, ins) -> _Result:
+        typed = _stages.infer(self.function, ins, self.options)
+        return _Result(_element(self.function, typed.result), typed.guards)
+
+
+def _element(function, t) -> Type:
+    if isinstance(t, kinds.Dual):
+        t = t.wide
+    if t is not None and kinds.is_number(t):
+        return numpy_counterpart(t)
+    if isinstance(t, kinds.Union) and all(map(kinds.is_number, t.members)):
+        return type_of_dtype(np.result_type(*(dtype_of(numpy_counterpart(m)) for m in t.members)))
+    what = "nothing" if t is None or t is kinds.NoneType else f"a value of type {t}"
+    raise TypeError(f"vectorize: {function.__qualname__}() gives {what}; the function of a ufunc returns a number")
+
+
+def _vectorized(function, declared, options: Options, identity):
+    names = tuple(inspect.signature(function).parameters)
+    if not names:
+        raise TypeError(f"vectorize: {function.__qualname__}() takes no operand")
+    if not isinstance(identity, (int, float, complex, np.number)) and identity not in (None, "reorderable"):
+        raise ValueError(f"identity={identity!r}: a number, None or 'reorderable'")
+    if _disabled():
+        return np.vectorize(function)
+    record = _Elements(function, options, declared, ("vectorize", identity), identity)
+    ufunc = ufuncs.make(record, function.__name__, len(names), 1, _doc(function, names), identity)
+    for signature in declared:
+        _add_declared(record, ufunc, signature)
+    if record.dynamic:
+        ufuncs.promoting(ufunc)
+    return _finished(ufunc, record)
+
+
+def _add_declared(record, ufunc, signature) -> None:
+    if len(signature.args) != ufunc.nin:
+        raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {ufunc.__name__}() takes "
+                        f"{ufunc.nin}")
+    ins = tuple(map(numpy_counterpart, signature.args))
+    result = None if signature.result is None else numpy_counterpart(signature.result)
+    for t in (*ins, *([] if result is None else [result])):
+        if not kinds.is_numpy_scalar(t):
+            raise TypeError(f"signature {signature} has the type {t}; the operands of a ufunc are numbers")
+    specialisation.alone(record.add, ufunc, ins, result)
+
+
+# ---------------------------------------------------------------- of cores
+
+
+class _Cores(_Made):
+    __slots__ = ("cores", "shapes", "writable")
+
+    def add(self, ufunc, ins):
+        """Compile the loop for operands whose elements have these types. `shapes` says of which operands without core
+        dimensions the function takes an array of one item: results, and inputs where the signatures say so."""
+        nin, nargs = ufunc.nin, ufunc.nargs
+        if len(ins) < nargs:
+            ins = (*ins, *self.result_types(tuple(ins), nargs - nin))
+        arrays = []
+        for k, t in enumerate(ins):
+            ndim = len(self.cores[k]) or self.shapes[k]
+            arrays.append(Array(t, 1 + ndim, "A", k >= nin or k in self.writable))
+        loop = _loops.core_loop(self.function, self.function)
+        native = self.compiled(loop, (Tuple(arrays[:nin]), Tuple(arrays[nin:])), entries.Loop(self.cores, self.initial))
+        self.link(ufunc, ins[:nin], ins[nin:], native)
+
+    def result_types(self, ins, count) -> tuple[Type, ...]:
+        """Of results that no signature names: the common type of the operands, as of NumPy's operators."""
+        return (type_of_dtype(np.result_type(*map(dtype_of, ins))),) * count
+
+
+_OPERAND = re.compile(r"\(\s*((?:[A-Za-z_0-9]+\s*(?:,\s*[A-Za-z_0-9]+\s*)*)?)\)")
+
+
+def _parsed_layout(layout: str):
+    """(core dimensions of the inputs, of the results), each a tuple of names."""
+    ins, arrow, outs = layout.replace(" ", "").partition("->")
+    sides = []
+    for side in (ins, outs):
+        found = [tuple(n for n in one.split(",") if n) for one in _OPERAND.findall(side)]
+        if not arrow or ",".join(f"({','.join(one)})" for one in found) != side or not found:
+            raise ValueError(f"{layout!r} is not a layout; write for instance '(m,n),(n,p)->(m,p)'")
+        sides.append(found)
+    return sides
+
+
+def _generalised(function, declared, layout: str, parsed, options: Options, identity, writable):
+    names = tuple(inspect.signature(function).parameters)
+    ins, outs = parsed
+    if len(names) != len(ins) + len(outs):
+        raise TypeError(f"guvectorize: the layout {layout!r} has {len(ins)} inputs and {len(outs)} results, "
+                        f"{function.__qualname__}() takes {len(names)}")
+    numbers: dict[str, int] = {}
+    cores = tuple(tuple(numbers.setdefault(name, len(numbers)) for name in one) for one in (*ins, *outs))
+    record = _Cores(function, options, declared, ("guvectorize", layout, identity, tuple(writable)), identity)
+    record.cores = cores
+    record.shapes = tuple(k >= len(ins) for k in range(len(cores)))
+    record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
+    ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function, names[:len(ins)]), identity,
+                        layout.replace(" ", ""))
+    for signature in declared:
+        _add_declared_cores(record, ufunc, signature)
+    if record.dynamic:
+        ufuncs.promoting(ufunc)
+    return _finished(ufunc, record)
+
+
+def _add_declared_cores(record, ufunc, signature) -> None:
+    if len(signature.args) != ufunc.nargs:
+        raise TypeError(f"signature {signature} has {len(signature.args)} arguments, the layout has {ufunc.nargs}")
+    if signature.result not in (None, kinds.NoneType):
+        raise TypeError(f"signature {signature}: the function of guvectorize returns nothing, it writes its results")
+    types, shapes = [], list(record.shapes)
+    for k, (t, dims) in enumerate(zip(signature.args, record.cores)):
+        array = isinstance(t, Array)
+        if array and t.ndim != max(1, len(dims)) or not array and (dims or k >= ufunc.nin):
+            raise TypeError(f"signature {signature}: argument {k} is {t}, the layout has {len(dims)} core dimensions")
+        types.append(t.dtype if array else numpy_counterpart(t))
+        shapes[k] = array and not dims
+    record.shapes = tuple(shapes)
+    specialisation.alone(record.add, ufunc, tuple(types))
+
+
+# ---------------------------------------------------------------- the object
+
+
+def _doc(function, names) -> str:
+    """The docstring; NumPy writes the signature of a ufunc above it."""
+    return inspect.cleandoc(function.__doc__) if function.__doc__ else ""
+
+
+def _finished(ufunc: np.ufunc, record: _Made) -> np.ufunc:
+    if hasattr(ufunc, "__dict__"):  # NumPy 2.2
+        function = record.function
+        copies = [FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                               function.__closure__) for _ in range(2)]
+        named, contents = map(partial(pickling.stand_in, function), ("_pickled_name", "_pickled_function"), copies)
+        vars(ufunc).update(py_func=function, _pickled_name=named, _pickled_function=contents, __wrapped__=function,
+                           __module__=function.__module__, __qualname__=function.__qualname__,
+                           add=partial(_add, ufuncs.Handle(ufunc)),
+                           disable_compile=partial(_disable, ufuncs.Handle(ufunc)))
+    _registered()
+    return ufunc
+
+
+def _add(handle, signature) -> None:
+    """Compile a loop for a signature."""
+    ufunc = handle.ufunc()
+    record = ufuncs.made(ufunc)
+    add = _add_declared if isinstance(record, _Elements) else _add_declared_cores
+    add(record, ufunc, signature_of(signature))
+
+
+def _disable(handle, value: bool = True) -> None:
+    """With True, compile no further loops."""
+    ufuncs.made(handle.ufunc()).dynamic = not value
+
+
+# ---------------------------------------------------------------- pickles
+
+_default: list = []
+
+
+def _registered() -> None:
+    if not _default:
+        _default.append(copyreg.dispatch_table.get(np.ufunc))
+        copyreg.pickle(np.ufunc, _reduced)
+
+
+def _reduced(ufunc):
+    """What pickles hold: two plain functions, with which picklers do what they do with any (see pickling.py). Where the
+    name of the first leads to a ufunc, that one is meant; else it is made of the second."""
+    record = ufuncs.made(ufunc)
+    if record is None:
+        return _default[0](ufunc)
+    found = None
+    if hasattr(ufunc, "__dict__"):
+        found = pickling.found_under(ufunc.__module__, ufunc.__qualname__)
+    if found is ufunc:
+        named, contents = ufunc._pickled_name, ufunc._pickled_function
+    elif found is record.function or not hasattr(ufunc, "__dict__"):
+        named, contents = None, record.function
+    else:
+        named, contents = None, pickling.written(ufunc)
+    return _remade, (named, contents, record.function.__qualname__, record.arguments, record.declared, record.options)
+
+
+def _remade(named, contents, qualname, arguments, declared, options):
+    if named is not None:
+        known = pickling.found_under(named.__module__, qualname)
+        if getattr(known, "_pickled_name", None) is named:
+            return known
+        contents.__qualname__ = qualname
+    function = contents if isinstance(contents, FunctionType) else pickling.remade(*contents)
+    kind, *rest = arguments
+    if kind == "vectorize":
+        return _vectorized(function, declared, options, *rest)
+    layout, identity, writable = rest
+    return _generalised(function, declared, layout, _parsed_layout(layout), options, identity, writable)

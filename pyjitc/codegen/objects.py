@@ -1,0 +1,105 @@
+"""The runtime of objects of classes, in LLVM text: helpers that programs with such objects use (see ops/objects.py)."""
+from __future__ import annotations
+
+from ..runtime.platform import KEYS, OB_TYPE, TYPE_CACHED_KEYS
+
+__all__ = ["TEXT"]
+
+TEXT = {
+    # Finds where among the inline values of its objects a class has an attribute, by the table of names of the class.
+    "pyj_place": f"""
+define internal void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
+start:
+  %typep = getelementptr i8, ptr %x, i64 {OB_TYPE}
+  %type = load ptr, ptr %typep
+  %same = icmp eq ptr %type, %class
+  br i1 %same, label %look, label %done
+look:
+  %keysp = getelementptr i8, ptr %class, i64 {TYPE_CACHED_KEYS}
+  %keys = load ptr, ptr %keysp
+  %none = icmp eq ptr %keys, null
+  br i1 %none, label %done, label %entries
+entries:
+  %countp = getelementptr i8, ptr %keys, i64 {KEYS["count"]}
+  %count = load i64, ptr %countp
+  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS["bytes"]}
+  %log = load i8, ptr %bytesp
+  %wide = zext i8 %log to i64
+  %size = shl i64 1, %wide
+  %first = add i64 %size, {KEYS["indices"]}
+  br label %test
+test:
+  %n = phi i64 [ 0, %entries ], [ %next, %other ]
+  %more = icmp slt i64 %n, %count
+  br i1 %more, label %compare, label %done
+compare:
+  %offset = shl i64 %n, 4
+  %at = add i64 %first, %offset
+  %entry = getelementptr i8, ptr %keys, i64 %at
+  %key = load ptr, ptr %entry
+  %found = icmp eq ptr %key, %name
+  br i1 %found, label %store, label %other
+other:
+  %next = add i64 %n, 1
+  br label %test
+store:
+  %byte = shl i64 %n, 3
+  store i64 %byte, ptr %place
+  br label %done
+done:
+  ret void
+}}""",
+    # An attribute that an object stores, a borrowed reference; null where it has none, or none of its own.
+    "pyj_look": """
+define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
+  %none = icmp eq ptr %place, null
+  br i1 %none, label %ask, label %find
+find:
+  call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
+  br label %ask
+ask:
+  %found = call ptr @PyObject_GenericGetAttr(ptr %x, ptr %name)
+  %missing = icmp eq ptr %found, null
+  br i1 %missing, label %clear, label %have
+clear:
+  call void @PyErr_Clear()
+  ret ptr null
+have:
+  %count = load i64, ptr %found, align 8
+  %new = icmp eq i64 %count, 1
+  call void @Py_DecRef(ptr %found)
+  %kept = select i1 %new, ptr null, ptr %found
+  ret ptr %kept
+}""",
+    "pyj_field": """
+define internal ptr @pyj_field(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
+  call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
+  %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
+  ret ptr %found
+}""",
+    # The object's own way of storing, whatever the class says: object.__setattr__(x, name, new). Takes over `new`.
+    "pyj_set_attribute": """
+define internal i32 @pyj_set_attribute(ptr %x, ptr %name, ptr %new) nounwind noinline {
+  %status = call i32 @PyObject_GenericSetAttr(ptr %x, ptr %name, ptr %new)
+  call void @Py_DecRef(ptr %new)
+  ret i32 %status
+}""",
+    "pyj_set_field": """
+define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr %place) nounwind noinline cold {
+  %status = call i32 @pyj_set_attribute(ptr %x, ptr %name, ptr %new)
+  call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
+  ret i32 %status
+}""",
+    "pyj_put": """
+define internal void @pyj_put(ptr %slot, ptr %new) nounwind alwaysinline {
+  %old = load ptr, ptr %slot
+  store ptr %new, ptr %slot
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %done, label %release
+release:
+  call void @Py_DecRef(ptr %old)
+  br label %done
+done:
+  ret void
+}""",
+}

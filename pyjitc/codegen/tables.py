@@ -1,0 +1,611 @@
+"""Helpers that search the tables of Python's dicts and sets for a key that is a native int or a str.
+
+They read the tables as they lie in memory (runtime/platform.py), without an object for the key; what they cannot decide
+without running code of other classes, and all that changes the size of a table, they leave to the interpreter's C API.
+Programs share them: they are compiled once, see shared.py. Where this Python's tables are not as expected the searches
+always ask the C API.
+
+A search gives an address: of what was found, null where there is nothing, or 1 to ask the C API. What gives an object
+gives a borrowed one, null where there is none, or 1 where an exception was raised.
+"""
+from __future__ import annotations
+
+from ..runtime import platform
+from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+
+_ASK = "inttoptr (i64 1 to ptr)"
+# Bits of the version of a dict that are no number: who is told of changes, and from 3.13 on how often it changed.
+_VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 13) else 12
+TEXT: dict[str, str] = {}
+NEEDS: dict[str, tuple[str, ...]] = {}
+
+
+def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
+    """head: result and name with parameters. shared: it is called from other modules, else part of what calls it."""
+    name = head.partition("@")[2].partition("(")[0]
+    TEXT[name] = f"\ndefine internal {head} nounwind {'noinline' if shared else 'alwaysinline'} {{\n{body.strip()}\n}}"
+    if needs:
+        NEEDS[name] = needs
+
+
+def _load(name: str, kind: str, pointer: str, offset) -> str:
+    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
+
+
+# ---------------------------------------------------------------- ints and texts
+
+# As CPython's hash of an int: the value modulo 2**61 - 1, with its sign.
+_define("i64 @pyj_int_hash(i64 %k)", """
+  %negative = icmp slt i64 %k, 0
+  %minus = sub i64 0, %k
+  %size = select i1 %negative, i64 %minus, i64 %k
+  %low = and i64 %size, 2305843009213693951
+  %high = lshr i64 %size, 61
+  %sum = add i64 %low, %high
+  %over = icmp uge i64 %sum, 2305843009213693951
+  %less = sub i64 %sum, 2305843009213693951
+  %rest = select i1 %over, i64 %less, i64 %sum
+  %opposite = sub i64 0, %rest
+  %signed = select i1 %negative, i64 %opposite, i64 %rest
+  %error = icmp eq i64 %signed, -1
+  %result = select i1 %error, i64 -2, i64 %signed
+  ret i64 %result""")
+
+_SIZE_AND_SIGN = ("""
+  %digits = lshr i64 %tag, 3
+  %low = and i64 %tag, 3
+  %sign = sub i64 1, %low
+""" if LONG_TAGGED else """
+  %digits = call i64 @llvm.abs.i64(i64 %tag, i1 false)
+  %sign.up = icmp slt i64 %tag, 0
+  %sign = select i1 %sign.up, i64 -1, i64 1
+""")
+# Whether an object is the int k: 0, 1, or 2 to ask.
+_define("i32 @pyj_int_is(ptr %o, i64 %k)", f"""
+{_load("class", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %class, @PyLong_Type
+  br i1 %exact, label %int, label %ask
+int:
+{_load("tag", "i64", "%o", LONG_TAG)}{_load("first", "i32", "%o", LONG_DIGITS)}{_SIZE_AND_SIGN}
+  %one = zext i32 %first to i64
+  switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
+two:
+{_load("second", "i32", "%o", LONG_DIGITS + 4)}
+  %wide = zext i32 %second to i64
+  %up = shl i64 %wide, 30
+  %both = or i64 %up, %one
+  br label %small
+small:
+  %size = phi i64 [ %one, %int ], [ %one, %int ], [ %both, %two ]
+  %value = mul i64 %sign, %size
+  %same = icmp eq i64 %value, %k
+  %result = zext i1 %same to i32
+  ret i32 %result
+ask:
+  ret i32 2""")
+
+_define("i64 @pyj_str_hash(ptr %s)", f"""
+{_load("known", "i64", "%s", STR["hash"])}
+  %unknown = icmp eq i64 %known, -1
+  br i1 %unknown, label %find, label %done
+find:
+  %found = call i64 @PyObject_Hash(ptr %s)
+  ret i64 %found
+done:
+  ret i64 %known""")
+
+# Whether two texts of one hash are equal. 28, 32 and 64 of the state: bytes of a character, compact, ASCII.
+_define("i1 @pyj_str_same(ptr %x, ptr %y)", f"""
+{_load("n", "i64", "%x", STR["length"])}{_load("m", "i64", "%y", STR["length"])}
+  %alike = icmp eq i64 %n, %m
+  br i1 %alike, label %forms, label %no
+forms:
+{_load("xstate", "i32", "%x", STR["state"])}{_load("ystate", "i32", "%y", STR["state"])}
+  %differ = xor i32 %xstate, %ystate
+  %form = and i32 %differ, 124
+  %one = icmp eq i32 %form, 0
+  %compact = and i32 %xstate, 32
+  %near = icmp ne i32 %compact, 0
+  %direct = and i1 %one, %near
+  br i1 %direct, label %bytes, label %rare
+bytes:
+  %ascii = and i32 %xstate, 64
+  %plain = icmp ne i32 %ascii, 0
+  %start = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %kind = lshr i32 %xstate, 2
+  %width = and i32 %kind, 7
+  %each = zext i32 %width to i64
+  %size = mul i64 %n, %each
+  %xdata = getelementptr i8, ptr %x, i64 %start
+  %ydata = getelementptr i8, ptr %y, i64 %start
+  %order = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %size)
+  %equal = icmp eq i32 %order, 0
+  ret i1 %equal
+rare:
+  %compared = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
+  %same = icmp eq i32 %compared, 0
+  ret i1 %same
+no:
+  ret i1 false""")
+
+_SMALL = """
+  %shifted = add i64 %v, 5
+  %cached = icmp ult i64 %shifted, 262
+  %negative = icmp slt i64 %v, 0
+  %minus = sub i64 0, %v
+  %size = select i1 %negative, i64 %minus, i64 %v
+  %long = icmp uge i64 %size, 1073741824
+  %unfit = or i1 %cached, %long
+  br i1 %unfit, label %no, label %count
+"""
+_ONE_DIGIT, _SIGNED = (("""
+  %few = lshr i64 %tag, 3
+  %single = icmp eq i64 %few, 1
+""", "  %new = select i1 %negative, i64 10, i64 8\n") if LONG_TAGGED else ("""
+  %few = call i64 @llvm.abs.i64(i64 %tag, i1 false)
+  %single = icmp eq i64 %few, 1
+""", "  %new = select i1 %negative, i64 -1, i64 1\n"))
+# Makes the object at `slot`, which holds its only reference, another int or float: nobody can tell. Ints of one digit
+# only, and none of those that the interpreter has one object for.
+_define("i1 @pyj_becomes_int(ptr %slot, i64 %v)", f"""
+{_SMALL}
+count:
+  %o = load ptr, ptr %slot
+  %references = load i64, ptr %o
+  %own = icmp eq i64 %references, 1
+  br i1 %own, label %class, label %no
+class:
+{_load("of", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %of, @PyLong_Type
+  br i1 %exact, label %digit, label %no
+digit:
+{_load("tag", "i64", "%o", LONG_TAG)}{_ONE_DIGIT}
+  br i1 %single, label %yes, label %no
+yes:
+{_SIGNED}
+  store i64 %new, ptr %tag.p
+  %where = getelementptr i8, ptr %o, i64 {LONG_DIGITS}
+  %digits = trunc i64 %size to i32
+  store i32 %digits, ptr %where
+  ret i1 true
+no:
+  ret i1 false""")
+_define("i1 @pyj_becomes_float(ptr %slot, double %v)", f"""
+  %o = load ptr, ptr %slot
+  %references = load i64, ptr %o
+  %own = icmp eq i64 %references, 1
+  br i1 %own, label %class, label %no
+class:
+{_load("of", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %of, @PyFloat_Type
+  br i1 %exact, label %yes, label %no
+yes:
+  %where = getelementptr i8, ptr %o, i64 {platform.FLOAT_VALUE}
+  store double %v, ptr %where
+  ret i1 true
+no:
+  ret i1 false""")
+
+# ---------------------------------------------------------------- dicts
+
+_define("i64 @pyj_dict_index(ptr %indices, i64 %i, i64 %width)", """
+  switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
+one:
+  %p1 = getelementptr i8, ptr %indices, i64 %i
+  %n1 = load i8, ptr %p1
+  %v1 = sext i8 %n1 to i64
+  br label %done
+two:
+  %p2 = getelementptr i16, ptr %indices, i64 %i
+  %n2 = load i16, ptr %p2
+  %v2 = sext i16 %n2 to i64
+  br label %done
+four:
+  %p4 = getelementptr i32, ptr %indices, i64 %i
+  %n4 = load i32, ptr %p4
+  %v4 = sext i32 %n4 to i64
+  br label %done
+eight:
+  %p8 = getelementptr i64, ptr %indices, i64 %i
+  %v8 = load i64, ptr %p8
+  br label %done
+done:
+  %n = phi i64 [ %v1, %one ], [ %v2, %two ], [ %v4, %four ], [ %v8, %eight ]
+  ret i64 %n""")
+
+# `short`: entries are (key, value) of texts, else (hash, key, value).
+if platform.PYTHON < (3, 11):
+    _KIND = f"""
+{_load("keys", "ptr", "%d", DICT["keys"])}{_load("apart", "ptr", "%d", DICT["values"])}
+  %whole = icmp eq ptr %apart, null
+  %short = icmp eq i64 0, 1
+  br i1 %whole, label %search, label %ask
+"""
+    _KIND_OF_INTS = _KIND
+    _EXTENT = f"""
+{_load("size", "i64", "%keys", KEYS["size"])}
+  %below2 = icmp ugt i64 %size, 255
+  %below4 = icmp ugt i64 %size, 65535
+  %below8 = icmp ugt i64 %size, 4294967295
+  %width1 = zext i1 %below2 to i64
+  %width2 = select i1 %below4, i64 2, i64 %width1
+  %width = select i1 %below8, i64 3, i64 %width2
+  %total = shl i64 %size, %width
+"""
+else:
+    _KIND = f"""
+{_load("keys", "ptr", "%d", DICT["keys"])}{_load("kind", "i8", "%keys", KEYS["kind"])}
+  %short = icmp eq i8 %kind, 1
+  %whole = icmp ule i8 %kind, 1
+  br i1 %whole, label %search, label %ask
+"""
+    # Where all keys are texts there is no int.
+    _KIND_OF_INTS = f"""
+{_load("keys", "ptr", "%d", DICT["keys"])}{_load("kind", "i8", "%keys", KEYS["kind"])}
+  switch i8 %kind, label %ask [ i8 0, label %search  i8 1, label %absent ]
+"""
+    _EXTENT = f"""
+{_load("log", "i8", "%keys", KEYS["size"])}{_load("bytes", "i8", "%keys", KEYS["bytes"])}
+  %logw = zext i8 %log to i64
+  %bytesw = zext i8 %bytes to i64
+  %size = shl i64 1, %logw
+  %width = sub i64 %bytesw, %logw
+  %total = shl i64 1, %bytesw
+"""
+_SEARCH = f"""
+{_EXTENT}
+  %mask = sub i64 %size, 1
+  %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
+  %entries = getelementptr i8, ptr %indices, i64 %total
+  %place0 = and i64 %hash, %mask
+  br label %look
+look:
+  %place = phi i64 [ %place0, %search ], [ %place1, %next ]
+  %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
+  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
+  %used = icmp sge i64 %n, 0
+  br i1 %used, label %entry, label %none
+none:
+  %free = icmp eq i64 %n, -1
+  br i1 %free, label %absent, label %next
+next:
+  %perturb1 = lshr i64 %perturb, 5
+  %five = mul i64 %place, 5
+  %more = add i64 %five, %perturb1
+  %one = add i64 %more, 1
+  %place1 = and i64 %one, %mask
+  br label %look
+"""
+_END = f"""
+absent:
+  ret ptr null
+ask:
+  ret ptr {_ASK}"""
+_UNKNOWN = f"  ret ptr {_ASK}"
+
+_define("ptr @pyj_dict_slot_int(ptr %d, i64 %k)", f"""
+  %hash = call i64 @pyj_int_hash(i64 %k)
+{_KIND_OF_INTS}
+search:{_SEARCH}
+entry:
+  %offset = mul i64 %n, 24
+  %e = getelementptr i8, ptr %entries, i64 %offset
+  %ehash = load i64, ptr %e
+  %alike = icmp eq i64 %ehash, %hash
+  br i1 %alike, label %key, label %next
+key:
+{_load("o", "ptr", "%e", 8)}
+  %is = call i32 @pyj_int_is(ptr %o, i64 %k)
+  switch i32 %is, label %ask [ i32 0, label %next  i32 1, label %found ]
+found:
+  %slot = getelementptr i8, ptr %e, i64 16
+  ret ptr %slot
+{_END}""" if platform.tables_are_known() else _UNKNOWN, "pyj_int_hash", "pyj_dict_index", "pyj_int_is")
+
+_define("ptr @pyj_dict_slot_str(ptr %d, ptr %k)", f"""
+  %hash = call i64 @pyj_str_hash(ptr %k)
+{_KIND}
+search:
+  %stride = select i1 %short, i64 16, i64 24
+  %keyat = select i1 %short, i64 0, i64 8
+{_SEARCH}
+entry:
+  %offset = mul i64 %n, %stride
+  %e = getelementptr i8, ptr %entries, i64 %offset
+  %op = getelementptr i8, ptr %e, i64 %keyat
+  %o = load ptr, ptr %op
+  %same = icmp eq ptr %o, %k
+  br i1 %same, label %found, label %compare
+compare:
+  %own = getelementptr i8, ptr %o, i64 {STR["hash"]}
+  %hashp = select i1 %short, ptr %own, ptr %e
+  %ehash = load i64, ptr %hashp
+  %alike = icmp eq i64 %ehash, %hash
+  br i1 %alike, label %class, label %next
+class:
+{_load("of", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %of, @PyUnicode_Type
+  br i1 %exact, label %text, label %ask
+text:
+  %equal = call i1 @pyj_str_same(ptr %o, ptr %k)
+  br i1 %equal, label %found, label %next
+found:
+  %slot = getelementptr i8, ptr %op, i64 8
+  ret ptr %slot
+{_END}""" if platform.tables_are_known() else _UNKNOWN, "pyj_str_hash", "pyj_dict_index", "pyj_str_same")
+
+_define("ptr @pyj_dict_get_object(ptr %d, ptr %k)", f"""
+  %found = call ptr @PyDict_GetItemWithError(ptr %d, ptr %k)
+  %none = icmp eq ptr %found, null
+  br i1 %none, label %missing, label %have
+missing:
+  %error = call ptr @PyErr_Occurred()
+  %raised = icmp ne ptr %error, null
+  %result = select i1 %raised, ptr {_ASK}, ptr null
+  ret ptr %result
+have:
+  ret ptr %found""", shared=True)
+
+_BOXED = "  %key = call ptr @PyLong_FromLongLong(i64 %k)\n  %bad = icmp eq ptr %key, null\n"
+_TYPES = {"int": "i64", "float": "double", "str": "ptr", "object": "ptr"}
+_ASKED = {  # what stands for the key where the C API is asked
+    "int": ("""
+  %key = call ptr @PyLong_FromLongLong(i64 %k)
+  %bad = icmp eq ptr %key, null
+  br i1 %bad, label %fail, label %boxed
+boxed:
+""", "  call void @Py_DecRef(ptr %key)\n"), "str": ("  %key = getelementptr i8, ptr %k, i64 0\n", "")}
+_FAIL = {"int": "fail:\n  ret {}\n", "str": ""}
+
+for _n, _k in enumerate(("int", "str"), 2):
+    # Numbers of versions that the interpreter, which counts from 1, does not come to: each image has its own.
+    TEXT[f"pyj_versions_{_k}"] = f"@pyj_versions_{_k} = internal global i64 {_n << 60}"
+    _define(f"void @pyj_dict_version_{_k}(ptr %d)", f"""
+  %last = load i64, ptr @pyj_versions_{_k}
+  %next = add i64 %last, {1 << _VERSION_BITS}
+  store i64 %next, ptr @pyj_versions_{_k}
+{_load("version", "i64", "%d", DICT["version"])}
+  %kept = and i64 %version, {(1 << _VERSION_BITS) - 1}
+  %new = or i64 %kept, %next
+  store i64 %new, ptr %version.p
+  ret void""", f"pyj_versions_{_k}")
+    _box, _drop = _ASKED[_k]
+    _define(f"ptr @pyj_dict_get_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
+  %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
+  %at = ptrtoint ptr %slot to i64
+  %there = icmp ugt i64 %at, 1
+  br i1 %there, label %found, label %other
+found:
+  %value = load ptr, ptr %slot
+  ret ptr %value
+other:
+  %absent = icmp eq i64 %at, 0
+  br i1 %absent, label %none, label %ask
+none:
+  ret ptr null
+ask:{_box}
+  %asked = call ptr @pyj_dict_get_object(ptr %d, ptr %key)
+{_drop}  ret ptr %asked
+{_FAIL[_k].format(f"ptr {_ASK}")}""", f"pyj_dict_slot_{_k}", "pyj_dict_get_object", shared=True)
+    _define(f"i32 @pyj_dict_has_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
+  %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
+  %at = ptrtoint ptr %slot to i64
+  %rare = icmp eq i64 %at, 1
+  br i1 %rare, label %ask, label %known
+known:
+  %there = icmp ne i64 %at, 0
+  %result = zext i1 %there to i32
+  ret i32 %result
+ask:{_box}
+  %asked = call i32 @PyDict_Contains(ptr %d, ptr %key)
+{_drop}  ret i32 %asked
+{_FAIL[_k].format("i32 -1")}""", f"pyj_dict_slot_{_k}", shared=True)
+    for _v in ("int", "float"):
+        _make = {"int": "PyLong_FromLongLong", "float": "PyFloat_FromDouble"}[_v]
+        _watched = f"""
+{_load("version", "i64", "%d", DICT["version"])}
+  %watchers = and i64 %version, {DICT_WATCHERS}
+  %watched = icmp ne i64 %watchers, 0
+  br i1 %watched, label %store, label %alter
+""" if DICT_WATCHERS else "  br label %alter\n"
+        # A number in the place of another: no key moves. The dict has a new version, as of any change.
+        _define(f"i32 @pyj_dict_put_{_k}_{_v}(ptr %d, {_TYPES[_k]} %k, {_TYPES[_v]} %v)", f"""
+  %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
+  %at = ptrtoint ptr %slot to i64
+  %there = icmp ugt i64 %at, 1
+  br i1 %there, label %found, label %store
+found:{_watched}
+alter:
+  %altered = call i1 @pyj_becomes_{_v}(ptr %slot, {_TYPES[_v]} %v)
+  br i1 %altered, label %done, label %replace
+replace:
+  %fresh = call ptr @{_make}({_TYPES[_v]} %v)
+  %worst = icmp eq ptr %fresh, null
+  br i1 %worst, label %out, label %exchange
+exchange:
+  %old = load ptr, ptr %slot
+  store ptr %fresh, ptr %slot
+  call void @pyj_dict_version_{_k}(ptr %d)
+  call void @Py_DecRef(ptr %old)
+  br label %done
+done:
+  ret i32 0
+store:
+  %value = call ptr @{_make}({_TYPES[_v]} %v)
+  %worse = icmp eq ptr %value, null
+  br i1 %worse, label %out, label %made
+made:{_box}
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+{_drop}  call void @Py_DecRef(ptr %value)
+  ret i32 %status
+{'fail:' if _k == 'int' else 'unused:'}
+  call void @Py_DecRef(ptr %value)
+  ret i32 -1
+out:
+  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", f"pyj_dict_version_{_k}", shared=True)
+_define("i32 @pyj_dict_put_int_object(ptr %d, i64 %k, ptr %value)", f"""
+start:{_ASKED["int"][0]}
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+  call void @Py_DecRef(ptr %key)
+  ret i32 %status
+fail:
+  ret i32 -1""", shared=True)
+# KeyError(key), also of a tuple.
+_define("void @pyj_key_error(ptr %key)", """
+  %given = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %key)
+  %bad = icmp eq ptr %given, null
+  br i1 %bad, label %done, label %set
+set:
+  %class = load ptr, ptr @PyExc_KeyError
+  call void @PyErr_SetObject(ptr %class, ptr %given)
+  call void @Py_DecRef(ptr %given)
+  br label %done
+done:
+  ret void""", shared=True)
+
+# ---------------------------------------------------------------- sets
+
+# The entry of a key, or the free one where it would be added: CPython's order of probing. 9: its LINEAR_PROBES.
+_define_place = """
+{head}
+{mask}{table}
+  %place0 = and i64 %hash, %mask
+  br label %look
+look:
+  %place = phi i64 [ %place0, %0 ], [ %place1, %next ]
+  %perturb = phi i64 [ %hash, %0 ], [ %perturb1, %next ]
+  %first = getelementptr [2 x i64], ptr %table, i64 %place
+  %last = add i64 %place, 9
+  %room = icmp ule i64 %last, %mask
+  %probes0 = select i1 %room, i64 9, i64 0
+  br label %probe
+probe:
+  %e = phi ptr [ %first, %look ], [ %following, %step ]
+  %probes = phi i64 [ %probes0, %look ], [ %probes1, %step ]
+  %o = load ptr, ptr %e
+  %free = icmp eq ptr %o, null
+  br i1 %free, label %found, label %full
+full:
+{ehash}
+  %alike = icmp eq i64 %ehash, %hash
+  br i1 %alike, label %compare, label %step
+compare:
+{compare}
+step:
+  %following = getelementptr [2 x i64], ptr %e, i64 1
+  %probes1 = sub i64 %probes, 1
+  %ended = icmp eq i64 %probes, 0
+  br i1 %ended, label %next, label %probe
+next:
+  %perturb1 = lshr i64 %perturb, 5
+  %five = mul i64 %place, 5
+  %more = add i64 %five, 1
+  %sum = add i64 %more, %perturb1
+  %place1 = and i64 %sum, %mask
+  br label %look
+found:
+  ret ptr %e
+ask:
+  ret ptr {ask}"""
+
+
+def _place(key: str, head: str, compare: str, *needs: str) -> None:
+    _define(f"ptr @pyj_set_place_{key}(ptr %s, {_TYPES[key]} %k, i64 %hash)", _define_place.format(
+        head=head, mask=_load("mask", "i64", "%s", SET["mask"]), table=_load("table", "ptr", "%s", SET["table"]),
+        ehash=_load("ehash", "i64", "%e", 8), compare=compare, ask=_ASK)
+        if platform.tables_are_known() else _UNKNOWN, *needs)
+
+
+_place("int", "", """
+  %is = call i32 @pyj_int_is(ptr %o, i64 %k)
+  switch i32 %is, label %ask [ i32 0, label %step  i32 1, label %found ]
+""", "pyj_int_is")
+_place("str", "", f"""
+  %same = icmp eq ptr %o, %k
+  br i1 %same, label %found, label %class
+class:
+{_load("of", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %of, @PyUnicode_Type
+  br i1 %exact, label %text, label %ask
+text:
+  %equal = call i1 @pyj_str_same(ptr %o, ptr %k)
+  br i1 %equal, label %found, label %step
+""", "pyj_str_same")
+
+for _k in ("int", "str"):
+    _box, _drop = _ASKED[_k]
+    _new, _bad = (("call ptr @PyLong_FromLongLong(i64 %k)", "  %worse = icmp eq ptr %made, null\n"
+                   "  br i1 %worse, label %out, label %write\n") if _k == "int" else (
+                       "getelementptr i8, ptr %k, i64 0", "  call void @Py_IncRef(ptr %made)\n  br label %write\n"))
+    _define(f"i32 @pyj_set_has_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
+  %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
+  %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)
+  %at = ptrtoint ptr %e to i64
+  %rare = icmp eq i64 %at, 1
+  br i1 %rare, label %ask, label %known
+known:
+  %o = load ptr, ptr %e
+  %there = icmp ne ptr %o, null
+  %result = zext i1 %there to i32
+  ret i32 %result
+ask:{_box}
+  %asked = call i32 @PySet_Contains(ptr %s, ptr %key)
+{_drop}  ret i32 %asked
+{_FAIL[_k].format("i32 -1")}""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", shared=True)
+    # Where keys were removed, the interpreter puts a new one in their place.
+    _define(f"i32 @pyj_set_add_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
+  %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
+  %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)
+  %at = ptrtoint ptr %e to i64
+  %rare = icmp eq i64 %at, 1
+  br i1 %rare, label %ask, label %known
+known:
+  %o = load ptr, ptr %e
+  %there = icmp ne ptr %o, null
+  br i1 %there, label %done, label %new
+done:
+  ret i32 0
+new:
+{_load("fill", "i64", "%s", SET["fill"])}{_load("used", "i64", "%s", SET["used"])}
+{_load("mask", "i64", "%s", SET["mask"])}
+  %full = add i64 %fill, 1
+  %five = mul i64 %full, 5
+  %three = mul i64 %mask, 3
+  %fits = icmp ult i64 %five, %three
+  %clean = icmp eq i64 %fill, %used
+  %room = and i1 %fits, %clean
+  br i1 %room, label %own, label %ask
+own:
+  %made = {_new}
+{_bad}
+write:
+  store ptr %made, ptr %e
+  %hashp = getelementptr i8, ptr %e, i64 8
+  store i64 %hash, ptr %hashp
+  store i64 %full, ptr %fill.p
+  %more = add i64 %used, 1
+  store i64 %more, ptr %used.p
+  ret i32 0
+ask:{_box}
+  %asked = call i32 @PySet_Add(ptr %s, ptr %key)
+{_drop}  ret i32 %asked
+{_FAIL[_k].format("i32 -1")}{'out:' if _k == 'int' else 'unused:'}
+  ret i32 -1""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", shared=True)
+
+DECLARATIONS = {
+    "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
+    "PyUnicode_Type": "@PyUnicode_Type = external global i8",
+    "PyLong_FromLongLong": "declare ptr @PyLong_FromLongLong(i64)",
+    "PyFloat_FromDouble": "declare ptr @PyFloat_FromDouble(double)",
+    "PyObject_Hash": "declare i64 @PyObject_Hash(ptr)",
+    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
+    "PyDict_GetItemWithError": "declare ptr @PyDict_GetItemWithError(ptr, ptr)",
+    "PyDict_SetItem": "declare i32 @PyDict_SetItem(ptr, ptr, ptr)",
+    "PyDict_Contains": "declare i32 @PyDict_Contains(ptr, ptr)",
+    "PySet_Contains": "declare i32 @PySet_Contains(ptr, ptr)", "PySet_Add": "declare i32 @PySet_Add(ptr, ptr)",
+    "PyErr_Occurred": "declare ptr @PyErr_Occurred()", "PyTuple_Pack": "declare ptr @PyTuple_Pack(i64, ...)",
+    "PyExc_KeyError": "@PyExc_KeyError = external global i8",
+    "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
+}

@@ -1,0 +1,89 @@
+"""The types of derivatives: what a call of one gives, and what may be asked for. Loaded by programs that ask."""
+from __future__ import annotations
+
+from ..ops import arith, structure
+from ..types import kinds as k
+from ..types.tangents import gradient_type, holds_complex, plain, tangent_type, varies
+from .expressions import UserCall
+from .meaning import UNKNOWN, Apply, Derived, Mismatch
+from .names import describe
+
+__all__ = ["settle"]
+
+
+def settle(evaluator, e: Derived):
+    """(the expression, its abstract value or None): finds the type of the function's result first."""
+    for parts in (e.operands, e.seeds):
+        for i, x in enumerate(parts):
+            if x.type is None:
+                parts[i], av = evaluator.settle(x)
+                if av is None:
+                    return parts[i], None
+    called, av = evaluator.settle(evaluator.call(e.callee, e.operands, {}))
+    if av is None:
+        return called, None
+    if type(called) is not UserCall:
+        raise Mismatch("derivatives are of Python functions",
+                       "write a function around it: def f(x): return ...")
+    name = called.spec.proto.qualname
+    for i in e.wrt:
+        _check_argument(name, i, e.operands[i].type, e.mode)
+    given, result = [e.operands[i].type for i in e.wrt], av[0]
+    _check_result(name, result, e)
+    e.called = called
+    if e.mode == "push":
+        e.seeds = [_seed(x, tangent_type(t), f"the tangent of argument {i} of {name}()")
+                   for i, x, t in zip(e.wrt, e.seeds, given)]
+        e.type = k.Tuple((plain(result), tangent_type(result)))
+    else:
+        if e.mode == "pull":
+            e.seeds = [_seed(x, tangent_type(result), f"the cotangent of the result of {name}()") for x in e.seeds]
+        e.type = k.Tuple((plain(result), k.Tuple(map(gradient_type, given))))
+    return e, (e.type, UNKNOWN)
+
+
+def _check_argument(name, i, t, mode):
+    if holds_complex(t):
+        raise Mismatch(f"argument {i} of {name}() is complex: derivatives of complex numbers are not compiled yet",
+                       "differentiate a function of the real and the imaginary part")
+    if mode != "gradient" or type(t) is k.Tuple and varies(t):
+        return
+    if not varies(t):
+        raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats "
+                       "and arrays of floats vary", "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
+
+
+def _check_result(name, result, e):
+    if holds_complex(result):
+        raise Mismatch(f"{name}() returns complex numbers: derivatives of those are not compiled yet",
+                       "return a real number: z.real, or abs(z)")
+    if k.any_part(result, lambda t: type(t) is k.Union):
+        raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
+                       "return the same type on every path")
+    if e.mode != "gradient":
+        return
+    if e.has_aux:
+        if type(result) is not k.Tuple or len(result.elements) != 2:
+            raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
+        result = result.elements[0]
+    if not k.is_float(plain(result)):
+        raise Mismatch(f"the gradient is of functions that return a float, and {name}() returns {describe(result)}",
+                       "return a sum of it, or use jacrev or jacfwd")
+
+
+def _seed(x, wanted, what):
+    """A tangent or cotangent as the type that it must have: numbers are converted, arrays only said to be of any
+    order."""
+    t = x.type
+    if t is wanted:
+        return x
+    if type(wanted) is k.Tuple and type(t) is k.Tuple and len(t.elements) == len(wanted.elements):
+        parts = [_seed(Apply(structure.TUPLE_GET, x, index=n), part, what) for n, part in enumerate(wanted.elements)]
+        return Apply(structure.TUPLE_MAKE, *parts, cls=wanted.cls)
+    if k.is_float(wanted) and (k.is_float(t) or k.is_integer(t)):
+        return Apply(arith.CAST, x, type=wanted)
+    if wanted is k.NoneType:
+        return Apply(structure.DISCARD, x)
+    if type(t) is k.Array and type(wanted) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim:
+        return x
+    raise Mismatch(f"{what} must be {describe(wanted)}, not {describe(t)}")

@@ -1,0 +1,171 @@
+"""Lists that programs write out: which of them are lists.
+
+Most of those in numeric programs are read and no more: `np.array([1, 2])`, a shape, axes. Their type says what each
+item is (`ListDisplay`), they are no objects, and cost nothing. One that is changed, kept in a container, has a method
+called on it or meets another list is a list of Python. Much of that is seen in the function that writes it out
+(`changed`); where inference finds it elsewhere, it begins again (`mark`).
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ops import control, generic
+from ..types.kinds import Composite, ListDisplay, Union, any_part
+from .expressions import UserCall
+from .meaning import Restart
+
+__all__ = ["changed", "mark", "read_only", "reads_constants"]
+
+_MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
+# An operation that needs a list -> which operands of it
+_NEEDS = {generic.SETITEM: (0, 2), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
+          generic.LIST_APPEND: (0, 1), generic.DICT_SET: (1, 2), generic.SETATTR: (1,), generic.MAKE_CELL: (0,),
+          generic.CELL_SET: (1,)}
+
+
+def changed(fn: ir.Function, shape) -> set[ir.Inst]:
+    """The instructions of a function that write out lists of which it does something that needs a list."""
+    found = fn.memo.get("lists")
+    if found is None:
+        found = fn.memo["lists"] = _changed(fn, shape)
+    return found
+
+
+def read_only(fn: ir.Function) -> set[ir.Inst]:
+    """The instructions that write out dicts with constant texts as keys of which nothing but the items is read:
+    keywords of a call, or items of constant keys. Their type says what they hold; all others are dicts."""
+    found = fn.memo.get("dicts")
+    if found is None:
+        found = fn.memo["dicts"] = _read_only(fn)
+    return found
+
+
+def reads_constants(fn: ir.Function, inst) -> bool:
+    """Whether the result of an instruction is read for items of constant keys, and for nothing else."""
+    if inst.result is None:
+        return False
+    texts = {one.result for block in fn.blocks for one in block.insts if one.op is control.CONST}
+    for block in fn.blocks:
+        for one in block.insts:
+            if inst.result in one.args and not (
+                    one.op is generic.GETITEM and one.args[0] is inst.result and one.args[1] in texts
+                    and one.args[1] is not inst.result):
+                return False
+        if any(inst.result in edge.args for edge in block.edges()):
+            return False
+    return True
+
+
+def _read_only(fn) -> set[ir.Inst]:
+    made, others = {}, set()
+    texts = set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is control.CONST and type(inst.attrs["value"]) is str:
+                texts.add(inst.result)
+            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE:
+                made[inst.result] = inst
+    if not made:
+        return set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            for n, x in enumerate(inst.args):
+                if x in made and not (
+                        inst.op is generic.DICT_MERGE and inst.attrs["unique"]
+                        or inst.op is generic.CALL_STAR and n == 2
+                        or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
+                    others.add(x)
+        for edge in block.edges():
+            others.update(edge.args)
+    return {inst for x, inst in made.items() if x not in others and not (
+        inst.op is generic.DICT and not texts.issuperset(inst.args[::2]))}
+
+
+def _changed(fn, shape) -> set[ir.Inst]:
+    wanted: list = []
+    into: dict[ir.Value, list[ir.Value]] = {}  # parameter of a block -> what it may be
+    for block in fn.blocks:
+        for inst in block.insts:
+            wanted += [inst.args[k] for k in _NEEDS.get(inst.op, ()) if k < len(inst.args)]
+        for edge in block.edges():
+            for param, arg in zip(edge.block.params, edge.args):
+                into.setdefault(param, []).append(arg)
+    found: set[ir.Inst] = set()
+    seen: set = set()
+    while wanted:
+        value = wanted.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        wanted += into.get(value, ())
+        inst = shape.definitions.get(value)
+        if inst is None:
+            continue
+        if inst.op in _MADE:
+            found.add(inst)
+        if inst.op is generic.ELEMENT:  # of an assignment to several names
+            wanted.append(inst.args[0])
+        elif inst.op is generic.LIST or inst.op is generic.LIST_EXTEND:
+            wanted += inst.args
+    return found
+
+
+def mark(analysis, block, inst):
+    """Something in an instruction needs lists: finds where its operands are written out, and has inference begin
+    again."""
+    lists = analysis.session.lists
+    before = len(lists.insts)
+    seen: set = set()
+    values = [*inst.args, *(x for edge in inst.edges() for x in edge.args)]
+    known = all([_follow(analysis, value, seen) for value in values])
+    if len(lists.insts) == before:
+        if lists.every:
+            raise AssertionError("a list that is written out is no list")
+        lists.every = True
+    elif not known:
+        lists.every = True
+    raise Restart
+
+
+def _is_display(t) -> bool:
+    return any_part(t, lambda part: isinstance(part, ListDisplay))
+
+
+def _follow(analysis, value, seen) -> bool:
+    """Marks the instructions that write `value` out. False where they are not found."""
+    av = analysis.av.get(value)
+    if av is None or not _is_display(av[0]) or (analysis, value) in seen:
+        return True
+    seen.add((analysis, value))
+    inst = analysis.shape.definitions.get(value)
+    if inst is None:
+        return _into(analysis, value, seen)
+    if inst.op in _MADE:
+        if not analysis.spec.proto.library:
+            analysis.session.lists.insts.add(inst)
+    elif inst.op is generic.CALL:
+        callee = analysis.meaning.get(inst)
+        if type(callee) is not UserCall or callee.spec.analysis is None or callee.spec.proto.library:
+            return False
+        made = callee.spec.analysis
+        if not all([_follow(made, one.args[0], seen) for one in made.returns]):
+            return False
+    elif not isinstance(av[0], (Composite, Union)) or inst.op not in (generic.TUPLE, generic.ELEMENT):
+        return False
+    return all([_follow(analysis, arg, seen) for arg in inst.args])
+
+
+def _into(analysis, param, seen) -> bool:
+    """The same for what a parameter of a block may be."""
+    for block in analysis.fn.blocks:
+        if param not in block.params:
+            continue
+        k = block.params.index(param)
+        if block is not analysis.fn.entry:
+            return all([_follow(analysis, edge.args[k], seen) for edge in analysis.incoming.get(block, ())])
+        found = bool(analysis.spec.dependents)
+        for caller, where in analysis.spec.dependents or ():
+            for inst in where.insts:
+                if inst.op not in _MADE and inst.op is not generic.TUPLE:
+                    found = all([_follow(caller, arg, seen) for arg in inst.args]) and found
+        return found
+    return False

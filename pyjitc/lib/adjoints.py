@@ -1,0 +1,177 @@
+"""What derivatives do with whole arrays: functions in the compiled subset that passes/derivatives calls by name.
+
+Loaded by programs that ask for derivatives. Arrays of adjoints are added to in place.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from .build import outlined
+from .np.elementwise.loops import mapped
+
+__all__ = ["accumulate", "accumulate_if", "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
+           "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
+           "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
+           "zeros_by_columns", "zeros_like"]
+
+
+def copied(x):
+    """A copy in C order."""
+    return x.copy()
+
+
+def copied_by_columns(x):
+    """A copy in Fortran order."""
+    return x.T.copy().T
+
+
+def check_shape(x, given):
+    if given.shape != x.shape:
+        raise ValueError(f"a tangent or cotangent of shape {given.shape} for an array of shape {x.shape}")
+
+
+def copied_like(x, given):
+    """A copy of the tangent of x in C order."""
+    check_shape(x, given)
+    return given.copy()
+
+
+def copied_like_by_columns(x, given):
+    check_shape(x, given)
+    return given.T.copy().T
+
+
+def zeros_like(x):
+    """Zeros in C order."""
+    return np.zeros(x.shape, x.dtype)
+
+
+def zeros_by_columns(x):
+    return np.zeros(x.T.shape, x.dtype).T
+
+
+def full(shape, value):
+    return np.full(shape, value)
+
+
+def shaped(shape, given):
+    """A cotangent, which must have this shape."""
+    if given.shape != shape:
+        raise ValueError(f"a cotangent of shape {given.shape} for a result of shape {shape}")
+    return given.copy()
+
+
+# -- sums of adjoints
+
+
+def plus(x, y):
+    return x + y
+
+
+def total(x):
+    return np.sum(x)
+
+
+def accumulate(total, given):
+    """Add to the adjoints of an array those of what it was broadcast to."""
+    if not isinstance(given, np.ndarray):
+        total += given
+    elif given.ndim > total.ndim:
+        accumulate(total, np.sum(given, axis=0))
+    elif given.shape == total.shape:
+        total += given
+    else:
+        total += narrowed(given, total.shape, 0)
+
+
+def narrowed(given, shape, axis):
+    """The sums over those axes that have length 1 in `shape`."""
+    if axis == len(shape):
+        return given
+    if shape[axis] == 1 and given.shape[axis] != 1:
+        return narrowed(np.sum(given, axis=axis, keepdims=True), shape, axis + 1)
+    return narrowed(given.copy(), shape, axis + 1)
+
+
+def accumulate_if(wanted, total, given):
+    if wanted:
+        total += given
+
+
+def reduced(shape, given):
+    """The adjoints of an array of this shape from those of what it was broadcast to, or was summed to."""
+    if given.ndim > len(shape):
+        return reduced(shape, np.sum(given, axis=0))
+    if given.shape == shape:
+        return given.copy()
+    found = np.zeros(shape, given.dtype)
+    accumulate(found, given)
+    return found
+
+
+def clear(x):
+    x[...] = 0
+
+
+def add_to_first(x, n, g):
+    for i in range(n):
+        ARRAY_STORE(x, i, ARRAY_LOAD(x, i) + g)
+
+
+def add_multiple(y, x, factor):
+    for i in range(len(y)):
+        ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
+
+
+def move_row(shadow, source, place, n):
+    """The adjoint of copying the first n elements of a row."""
+    for i in range(n):
+        at = place + (i,)
+        if source is not None:
+            ARRAY_STORE(source, *at, ARRAY_LOAD(source, *at) + ARRAY_LOAD(shadow, *at))
+        ARRAY_STORE(shadow, *at, shadow.dtype.type(0))
+
+
+# -- products
+
+
+def outer(g, x):
+    return g.reshape(-1, 1) * x
+
+
+def by_rows(g, matrix):
+    return g @ matrix
+
+
+def by_column(column, g):
+    return column * g
+
+
+def column(matrix, g):
+    return (matrix @ g).reshape(-1, 1)
+
+
+# -- tapes
+
+
+@outlined
+def grown(tape, need):
+    new = np.empty(max(2 * len(tape), need, 64))
+    for i in range(len(tape)):
+        ARRAY_STORE(new, i, ARRAY_LOAD(tape, i))
+    return new
+
+
+def roomy(tape, need):
+    """The tape, which has room for `need` numbers."""
+    if need <= len(tape):
+        return tape
+    return grown(tape, need)
+
+
+def pushed(tape, at, x):
+    """The tape with the elements of an array from `at` on."""
+    tape = roomy(tape, at + x.size)
+    tape[at:at + x.size] = x.reshape(-1)
+    return tape

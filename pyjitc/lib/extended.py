@@ -1,0 +1,33 @@
+"""Meanings that programs give to functions, methods and attributes: what `overload` of pyjitc.numba registers.
+
+A meaning is a rule, called with lists of expressions; for methods and attributes it answers None where it is not for
+the type of the receiver.
+"""
+from __future__ import annotations
+
+from typing import Callable
+
+from ..infer.meaning import Apply, Expr
+from ..ops.structure import METHOD_MAKE
+
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "attribute", "method"]
+
+FUNCTIONS: dict[int, Callable] = {}  # by the id of the function, which the rule keeps alive
+METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
+ATTRIBUTES: dict[str, list[Callable | None]] = {}  # None: it is a method
+
+
+def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
+    for rule in METHODS[name]:
+        found = rule([receiver, *args], kwargs)
+        if found is not None:
+            return found
+    return None
+
+
+def attribute(x: Expr, name: str) -> Expr | None:
+    for rule in ATTRIBUTES[name]:
+        found = Apply(METHOD_MAKE, x, name=name) if rule is None else rule([x], {})
+        if found is not None:
+            return found
+    return None

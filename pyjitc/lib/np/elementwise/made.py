@@ -1,0 +1,63 @@
+"""The loops of ufuncs that programs make (`vectorize`, `guvectorize`): what NumPy calls, as functions in the compiled
+subset. `f` is the program's function; arrays have the axis of the loop first."""
+from __future__ import annotations
+
+from types import FunctionType
+
+from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
+from ...intrinsics import as_type
+
+__all__ = ["element_loop", "core_loop"]
+
+
+def element_loop(f, alike: FunctionType):
+    """The loop of an element function, for (arrays of operands, arrays of results). It has the name and the place of
+    `alike`."""
+    def loop(ins, outs):
+        for i in range(ARRAY_DIM(outs[0], axis=0)):
+            put_items(outs, i, as_items(f(*items(ins, i, 0))), 0)
+
+    return _placed(loop, alike)
+
+
+def core_loop(f, alike: FunctionType):
+    """The loop of a function of cores, which writes its results."""
+    def loop(ins, outs):
+        for i in range(ARRAY_DIM(outs[0], axis=0)):
+            f(*cores(ins, i, 0), *cores(outs, i, 0))
+
+    return _placed(loop, alike)
+
+
+def _placed(loop: FunctionType, alike: FunctionType) -> FunctionType:
+    code = alike.__code__
+    made = FunctionType(loop.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                              co_firstlineno=code.co_firstlineno),
+                        loop.__globals__, alike.__name__, None, loop.__closure__)
+    made.__qualname__ = alike.__qualname__
+    return made
+
+
+def items(arrays, i, j):
+    return () if j == len(arrays) else (ARRAY_LOAD(arrays[j], i),) + items(arrays, i, j + 1)
+
+
+def as_items(x):
+    return x if isinstance(x, tuple) else (x,)
+
+
+def put_items(arrays, i, values, j):
+    if j < len(arrays):
+        ARRAY_STORE(arrays[j], i, as_type(values[j], arrays[j].dtype))
+        put_items(arrays, i, values, j + 1)
+
+
+def cores(arrays, i, j):
+    return () if j == len(arrays) else (core(arrays[j], i),) + cores(arrays, i, j + 1)
+
+
+def core(a, i):
+    """Of an operand without core dimensions the element."""
+    if a.ndim == 1:
+        return ARRAY_LOAD(a, i)
+    return a[i]

@@ -1,0 +1,69 @@
+"""Calls of functions of the interpreter's that say what they give: on numbers and text, and folded where all is known.
+"""
+from __future__ import annotations
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Const, Expr
+from ...ops.text import OBJECT_CALL, TEXT_CALL
+from ...runtime.platform import PYTHON
+from ...types import kinds as k
+from ...types.kinds import (
+    ByteArray, Bytes, List, ListDisplay, MemoryView, NoneType, Object, Slice, Str, Tuple, Type, is_scalar,
+)
+from ..protocol import boxed
+
+__all__ = ["call_python", "folded", "is_object", "is_plain", "parsed"]
+
+_MAX_FOLDED = 4096  # characters of a text that is made when a function is compiled
+
+
+def is_plain(t: Type) -> bool:
+    """Whether a value of type t is made of numbers, text and bytes: what the interpreter does with it runs no code of
+    the program."""
+    if isinstance(t, (Tuple, ListDisplay, Slice)):
+        return all(map(is_plain, t.parts or ()))
+    return is_scalar(t) or t in (Str, Bytes, NoneType)
+
+
+def is_object(t: Type) -> bool:
+    """Whether the interpreter can be given an object for a value of type t."""
+    return not t.inner and (t.parts is None or isinstance(t, k.Struct) is isinstance(t, ListDisplay)
+                            and all(map(is_object, t.parts)))
+
+
+def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | None = None, plain: bool = True) -> Expr:
+    """A call of a function of the interpreter's that gives a value of this type. plain: it changes nothing, where all
+    that it is given is plain too."""
+    given = [*args, *(kwargs or {}).values()]
+    collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)  # making one may run finalizers
+    op = TEXT_CALL if plain and not collects and all(is_plain(x.type) for x in given) else OBJECT_CALL
+    return Apply(op, Const(Object, function), *map(_operand, given), type=type, kwnames=tuple(kwargs or ()))
+
+
+def _operand(x: Expr) -> Expr:
+    return x if x.type in (Str, Bytes, ByteArray, MemoryView, Object) else boxed(x)
+
+
+def folded(function, args, kwargs) -> Expr | None:
+    """The call of a function whose operands are constants as a constant, where that is a small one."""
+    given = [*args, *kwargs.values()]
+    if not all(x.known and is_plain(x.type) for x in given):
+        return None
+    if any(type(x.value) is int and abs(x.value) > _MAX_FOLDED for x in given):
+        return None
+    try:
+        value = function(*(x.value for x in args), **{name: x.value for name, x in kwargs.items()})
+    except Exception:
+        return None
+    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+        return None
+    if type(value) in (str, bytes) and len(value) <= _MAX_FOLDED or type(value) in (int, float, complex, bool) or (
+            type(value) is tuple and all(type(x) in (str, bytes) for x in value)):
+        return constant(value)
+    return None
+
+
+def parsed(function, t: Type, x: Expr, base: Expr | None = None) -> Expr:
+    """int(x), int(x, base), float(x) or complex(x) of text or bytes."""
+    args = [x] if base is None else [x, base]
+    return folded(function, args, {}) or call_python(function, *args, type=t)

@@ -1,0 +1,347 @@
+"""What lists mean. A list is the object of the interpreter, which operations of ops/containers.py read and change
+directly; what is rare, or takes its time, is done by its own methods, so that messages and orders are CPython's."""
+from __future__ import annotations
+
+import operator
+import sys
+from functools import partial
+
+from ...base.lazy import lazy
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
+from ...infer.names import describe
+from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_SET
+from ...ops.pyobject import PY_CALL
+from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
+from ...types import kinds as k
+from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, Object, Slice, Type, Undefined, is_integer
+from ..build import SYMBOLS, whole_number
+from ..intrinsics import NOTHING
+from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
+from ..rule import expression, rule
+from . import ranges
+
+__all__ = ["CALLS", "PROTOCOLS", "item_of"]
+
+iteration = lazy("pyjitc.lib.py.iteration")
+
+
+def _done(x: Expr) -> Expr:
+    return Apply(DISCARD, x)
+
+
+def _holding(x: Expr, item: Type) -> Expr:
+    """The list `x`, which may hold something of another type from here on."""
+    return Apply(HOLDS, x, item=item)
+
+
+def item_of(t: Type) -> Type | None:
+    """The type of what the object of a value of type t yields, where that is known without a loop over it; else
+    None."""
+    if isinstance(t, (k.Container, k.DictView)):
+        return t.item
+    if isinstance(t, k.Tuple):
+        found = Undefined
+        for part in t.elements:
+            if k.any_part(part, lambda one: one.inner):
+                return None
+            found = k.wider(found, part)
+        return found
+    if t in (k.Range, k.Bytes, k.ByteArray, k.MemoryView):
+        return Int
+    if t is k.Str:
+        return k.Str
+    if isinstance(t, k.Array) and t.ndim == 1 and not isinstance(t.dtype, k.Record):
+        return t.dtype
+    return None
+
+
+def made_by_python(function, *operands: Expr, item: Type) -> Expr:
+    """A new list that the interpreter makes, of items of such a type."""
+    return Fresh(List, (item,), lambda t: by_python(function, *operands, type=t))
+
+
+def empty() -> Expr:
+    return Fresh(List, (Undefined,), lambda t: Apply(LIST_NEW, type=t))
+
+
+def real(x: Expr) -> Expr:
+    """An operand that a list is made of, compared or joined with: a list that is written out must be one."""
+    if isinstance(x.type, ListDisplay):
+        raise NeedsList
+    return x
+
+
+class _List(Protocol):
+    has_identity = True
+    text = text_by_python
+
+    def binary(self, op, x, y, inplace):
+        real(y)
+        if isinstance(y.type, k.Array):
+            return None
+        if op == "+" and inplace:
+            return extended(x, y)
+        if op == "+" and isinstance(y.type, List):
+            return made_by_python(operator.add, x, y, item=k.wider(x.type.item, y.type.item))
+        if op == "*" and (is_integer(y.type) or y.type is Bool):
+            if inplace:
+                return by_python(operator.imul, x, ranges.index(y), type=x.type)
+            return made_by_python(operator.mul, x, ranges.index(y), item=x.type.item)
+        return None
+
+    def reflected(self, op, x, y, inplace):
+        return self.binary(op, y, x, False) if op == "*" and (is_integer(x.type) or x.type is Bool) else None
+
+    def unsupported(self, op, x, y, inplace):
+        if op == "+":
+            return Mismatch(f'can only concatenate list (not "{y.type.class_name}") to list')
+        if op == "*":
+            return Mismatch(f"can't multiply sequence by non-int of type {describe(y.type)}")
+        return super().unsupported(op, x, y, inplace)
+
+    def compare(self, op, x, y):
+        real(y)
+        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(y.type, List) else None
+
+    def identical(self, x, y):
+        real(x), real(y)
+        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
+
+    def truth(self, x):
+        return Call(is_filled, x)
+
+    def length(self, x):
+        return Apply(LIST_LEN, x)
+
+    def contains(self, x, item):
+        return by_python(operator.contains, x, real(item), type=Bool)
+
+    def getitem(self, x, i):
+        if isinstance(i.type, Slice):
+            return made_by_python(operator.getitem, x, i, item=x.type.item)
+        return Apply(LIST_GET, x, _index(i))
+
+    def setitem(self, x, i, value, asks):
+        if isinstance(i.type, Slice):
+            item = item_of(real(value).type)
+            if item is None:
+                return Call(set_slice, x, i, listed(value))
+            return _done(by_python(operator.setitem, _holding(x, item), i, value))
+        return Apply(LIST_SET, x, _index(i), real(value))
+
+    def delitem(self, x, i):
+        return _done(by_python(operator.delitem, x, i if isinstance(i.type, Slice) else _index(i)))
+
+    def iterate(self, x):
+        return Call(list_iterate, x)
+
+    def reversed(self, x):
+        return Call(list_reversed, x)
+
+    def attribute(self, x, name):
+        return Apply(METHOD_MAKE, x, name=name) if name in METHODS else None
+
+    def method(self, x, name, args, kwargs):
+        return METHODS[name]([x, *args], kwargs)
+
+
+def _index(i: Expr) -> Expr:
+    if not is_integer(i.type) and i.type is not Bool:
+        raise Mismatch(f"list indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
+    return ranges.index(i)
+
+
+def extended(x: Expr, items: Expr) -> Expr:
+    """The list, after all that `items` yields was added."""
+    item = item_of(real(items).type)
+    if item is None:
+        if not protocol_of(items.type).is_iterable(items):
+            raise Mismatch(f"{describe(items.type)} object is not iterable")
+        return Call(extend, x, items)
+    return by_python(operator.iadd, _holding(x, item), items, type=x.type)
+
+
+def listed(items: Expr) -> Expr:
+    """A new list of what `items` yields."""
+    if isinstance(items.type, ListDisplay):
+        raise NeedsList
+    item = item_of(items.type)
+    return extended(empty(), items) if item is None else made_by_python(list, items, item=item)
+
+
+def unpack_rest(x: Expr, before: int, after: int) -> Expr:
+    """What `a, *b, c = x` unpacks."""
+    if not protocol_of(x.type).is_iterable(x):
+        raise Mismatch(f"cannot unpack non-iterable {describe(x.type)[1:-1]} object")
+    return Call(unpacked, listed(x), Const(Int, before), Const(Int, after))
+
+
+# ---------------------------------------------------------------- methods and functions
+
+
+@rule("list.append")
+def _append(x, object, /):
+    return Apply(LIST_APPEND, x, real(object))
+
+
+@rule("list.extend")
+def _extend(x, iterable, /):
+    return _done(extended(x, iterable))
+
+
+@rule("list.insert")
+def _insert(x, index, object, /):
+    return _done(by_python(list.insert, _holding(x, real(object).type), _whole(index), object))
+
+
+@rule("list.pop")
+def _pop(x, index=-1, /):
+    return by_python(list.pop, x, _whole(index), type=x.type.item)
+
+
+@rule("list.remove")
+def _remove(x, value, /):
+    return _done(by_python(list.remove, x, real(value)))
+
+
+@rule("list.clear")
+def _clear(x, /):
+    return _done(by_python(list.clear, x))
+
+
+@rule("list.copy")
+def _copy(x, /):
+    return made_by_python(list.copy, x, item=x.type.item)
+
+
+@rule("list.index")
+def _index_of(x, value, start=0, stop=sys.maxsize, /):
+    return by_python(list.index, x, real(value), _whole(start), _whole(stop), type=Int)
+
+
+@rule("list.count")
+def _count(x, value, /):
+    return by_python(list.count, x, real(value), type=Int)
+
+
+@rule("list.reverse")
+def _reverse(x, /):
+    return _done(by_python(list.reverse, x))
+
+
+@rule("list.sort")
+def _sort(x, /, *, key=None, reverse=False):
+    return _done(_sorted_by(list.sort, x, x, key, reverse))
+
+
+def _whole(i: Expr) -> Expr:
+    if not is_integer(i.type) and i.type is not Bool:
+        raise Mismatch(f"{describe(i.type)} object cannot be interpreted as an integer", whole_number(i.type))
+    return ranges.index(i)
+
+
+def _sorted_by(function, x: Expr, items: Expr, key: Expr | None, reverse: Expr) -> Expr:
+    """The call of list.sort or sorted with the keys that the program's function gives, found beforehand in the same
+    order."""
+    given = boxed(reverse)
+    if key is None:
+        return Apply(PY_CALL, Const(Object, function), boxed(x), given, kwnames=("reverse",))
+    keys = CallValue(expression(keys_of), empty(), items, key)
+    following = by_python(partial, Const(Object, next), by_python(iter, keys))  # next(keys, item)
+    return Apply(PY_CALL, Const(Object, function), boxed(x), following, given, kwnames=("key", "reverse"))
+
+
+@rule("sorted")
+def _sorted(iterable, /, *, key=None, reverse=False):
+    made = listed(iterable)
+    return CallValue(expression(sort_into), made, key or expression(None), reverse)
+
+
+@rule("list", "iterable=..., /")
+def _list(x):
+    return empty() if x.type is Ellipsis_ else listed(x)
+
+
+METHODS = {"append": _append, "extend": _extend, "insert": _insert, "pop": _pop, "remove": _remove, "clear": _clear,
+           "copy": _copy, "index": _index_of, "count": _count, "reverse": _reverse, "sort": _sort}
+CALLS = {list: _list, sorted: _sorted}
+
+# ---------------------------------------------------------------- in the compiled subset
+
+
+def is_filled(x):
+    return LIST_LEN(x) > 0
+
+
+def sort_into(x, key, reverse):
+    x.sort(key=key, reverse=reverse)
+    return x
+
+
+def keys_of(keys, x, key):
+    for item in x:
+        LIST_APPEND(keys, key(item))
+    return keys
+
+
+def extend(x, items):
+    for item in items:
+        LIST_APPEND(x, item)
+    return x
+
+
+def set_slice(x, i, items):
+    x[i] = items
+
+
+def unpacked(x, before, after):
+    n = LIST_LEN(x)
+    if n < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {n})")
+    return items_at(x, 0, before, ()) + (x[before:n - after],) + items_at(x, n - after, after, ())
+
+
+def items_at(x, first, count, done):
+    """`count` items of a list from `first` on, as a tuple."""
+    if count == 0:
+        return done
+    return items_at(x, first + 1, count - 1, done + (LIST_GET(x, first),))
+
+
+def list_iterate(x):
+    return PACK(x, 0, name="list_iterator")
+
+
+def list_step(s):
+    x = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    if i < LIST_LEN(x):
+        return True, LIST_GET(x, i), PACK(x, i + 1, name="list_iterator")
+    return False, NOTHING, s
+
+
+def list_reversed(x):
+    return PACK(x, LIST_LEN(x) - 1, name="list_reverseiterator")
+
+
+def list_step_back(s):
+    x = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    if 0 <= i and i < LIST_LEN(x):
+        return True, LIST_GET(x, i), PACK(x, i - 1, name="list_reverseiterator")
+    return False, NOTHING, s
+
+
+def step_of_none(s):
+    """The step of a list in which nothing has been stored yet, as far as that is known."""
+    if LIST_LEN(STRUCT_GET(s, field="0")) > 0:
+        raise TypeError("a list holds something, where it was empty when this code was compiled")
+    return False, NOTHING, NOTHING
+
+
+class _Steps(State):
+    def step(self, state):
+        return Call(step_of_none if state.type.parts[0].item is Undefined else self.function, state)
+
+
+PROTOCOLS = {List: _List(), "list_iterator": _Steps(list_step), "list_reverseiterator": _Steps(list_step_back)}

@@ -1,0 +1,230 @@
+"""What objects of the program's classes mean, plain classes, dataclasses and classes with slots. An object is the
+Python object itself; its attributes are read and written where they lie, and its methods are compiled."""
+from __future__ import annotations
+
+import operator
+from types import FunctionType, MemberDescriptorType
+
+from ...base.lazy import lazy
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, Throw
+from ...ops import structure
+from ...ops.objects import OBJECT_NEW, OBJECT_SAME
+from ...runtime.dispatcher import Callable_
+from ...types.classes import UNWRITTEN, own
+from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
+from ..build import MIRRORED, mismatch, provoked
+from ..protocol import Protocol, by_python
+from . import classes
+from .instances import COMPARED, OfClass
+
+__all__ = ["PROTOCOLS", "make"]
+
+dataclasses = lazy("dataclasses")
+
+_ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
+_METHODS = (FunctionType, Callable_, classmethod)
+
+
+def make(cls: type, args, kwargs) -> Expr:
+    """cls(*args, **kwargs)"""
+    if type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
+        what = "its own __new__" if cls.__new__ is not object.__new__ else f"the metaclass {type(cls).__qualname__}"
+        raise Mismatch(f"'{cls.__qualname__}' has {what}, which makes its objects in a way that is not compiled",
+                       "make the object outside the compiled function, and pass it")
+    if cls.__flags__ & _ABSTRACT:
+        return Throw(TypeError, provoked(cls))
+    if own(cls, "__init__") is UNWRITTEN:
+        if args or kwargs:
+            return Throw(TypeError, f"{cls.__name__}() takes no arguments")
+        return Apply(OBJECT_NEW, cls=cls)
+    return CallValue(constant(initialised), ClassAttribute(cls, "__init__"), Apply(OBJECT_NEW, cls=cls), *args,
+                     keywords=kwargs)
+
+
+def initialised(init, made, /, *args, **kwargs):
+    found = init(made, *args, **kwargs)
+    if found is not None:
+        raise TypeError(f"__init__() should return None, not '{type(found).__name__}'")
+    return made
+
+
+def _is_method(value) -> bool:
+    return isinstance(value, _METHODS)
+
+
+def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
+    """What a class has under a name, as an attribute of an object; None: it is none of a kind that is known."""
+    if type(value) is property:
+        if value.fget is None:
+            return by_python(getattr, x, constant(name))
+        return CallValue(constant(value.fget), x)
+    if _is_method(value):
+        return Apply(structure.METHOD_MAKE, x, name=name)
+    if type(value) is staticmethod:
+        return constant(value.__func__)
+    if hasattr(type(value), "__get__"):
+        raise Mismatch(f"{cls.__name__}.{name} is a {type(value).__name__}, whose own code finds the attribute",
+                       "write a property or a method instead")
+    return None
+
+
+class OfObject(OfClass):
+    """Objects of a class of the program. Where its class says nothing, object does: `==` is `is` then."""
+
+    has_identity = True
+
+    def identical(self, x, y):
+        return Apply(OBJECT_SAME, x, y) if x.type is y.type else None
+
+    def compare(self, op, x, y):
+        first, second = classes.own_method(x, COMPARED[op]), classes.own_method(y, COMPARED[MIRRORED[op]])
+        if first is None and second is None:
+            if op == "!=" and (classes.own_method(x, "__eq__") or classes.own_method(y, "__eq__")) is not None:
+                return Call(differ, x, y)
+            if op in ("==", "!="):
+                same = Apply(OBJECT_SAME, x, y) if x.type is y.type else constant(False)
+                return same if op == "==" else CallValue(constant(operator.not_), same)
+            return None
+        otherwise = constant(None if op in ("==", "!=") else mismatch(op, x, y).message)
+        return classes.answer(first, second, x, y, otherwise)
+
+    def attribute(self, x, name):
+        cls = x.type.cls
+        for special in ("__getattribute__", "__getattr__"):
+            if own(cls, special) is not UNWRITTEN and (special == "__getattribute__" or own(cls, name) is UNWRITTEN):
+                raise Mismatch(f"'{cls.__qualname__}' has its own {special}, which compiled code does not ask",
+                               "call it outside the compiled function, or write a method")
+        if name == "__class__":
+            return Const(Singleton(cls), cls)
+        value = own(cls, name)
+        if value is UNWRITTEN:
+            if name[:2] == name[-2:] == "__":
+                return None
+            return FieldGet(x, name)
+        if type(value) is MemberDescriptorType:
+            return FieldGet(x, name)
+        found = _bound(x, cls, name, value)
+        if found is not None:
+            return found
+        if not cls.__dictoffset__:
+            return constant(value)
+        return FieldGet(x, name) if name in getattr(cls, "__dataclass_fields__", ()) else FieldGet(x, name, value)
+
+    def set_attribute(self, x, name, value):
+        cls = x.type.cls
+        if own(cls, "__setattr__") is not UNWRITTEN:
+            params = getattr(cls, "__dataclass_params__", None)
+            if params is not None and params.frozen and name in cls.__dataclass_fields__:
+                return Throw(dataclasses.FrozenInstanceError, f"cannot assign to field '{name}'")
+            raise Mismatch(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not ask",
+                           "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
+        return store(x, name, value)
+
+    def delete_attribute(self, x, name):
+        if own(x.type.cls, "__delattr__") is not UNWRITTEN:
+            raise Mismatch(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not ask",
+                           "delete the attribute outside the compiled function")
+        return by_python(delattr, x, constant(name))
+
+    def setitem(self, x, i, value, asks):
+        function = classes.own_method(x, "__setitem__")
+        if function is None:
+            return super().setitem(x, i, value, asks)
+        return CallValue(function, x, i, value)
+
+    def method(self, x, name, args, kwargs):
+        value = own(x.type.cls, name)
+        if type(value) is classmethod:
+            return CallValue(constant(value.__func__), Const(Singleton(x.type.cls), x.type.cls), *args,
+                             keywords=kwargs)
+        return CallValue(constant(value), x, *args, keywords=kwargs)
+
+
+def store(x: Expr, name: str, value: Expr) -> Expr:
+    """What object.__setattr__(x, name, value) does."""
+    cls = x.type.cls
+    found = own(cls, name)
+    if type(found) is property and found.fset is not None:
+        return CallValue(constant(found.fset), x, value)
+    if name == "__class__" or name == "__dict__":
+        raise Mismatch(f"assigning to the {name} of an object is not compiled", "assign outside the compiled function")
+    if type(found) is MemberDescriptorType:
+        return FieldSet(x, name, value)
+    if found is not UNWRITTEN and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
+        if type(found) is property:  # the interpreter says that there is no setter
+            return by_python(setattr, x, constant(name), value)
+        raise Mismatch(f"{cls.__name__}.{name} is a {type(found).__name__}, whose own code stores the attribute",
+                       "write a property or a method instead")
+    if not cls.__dictoffset__:
+        return by_python(setattr, x, constant(name), value)
+    if _is_method(found) or type(found) is staticmethod:
+        raise Mismatch(f"assigning to '{name}', which is a method of '{cls.__qualname__}', is not compiled",
+                       "give the attribute another name")
+    return FieldSet(x, name, value)
+
+
+def differ(x, y):
+    return not x == y
+
+
+class OfSuper(Protocol):
+    """super(): what the classes behind one say of an object."""
+
+    def _found(self, x, name):
+        """(class, what it has under the name) after x.type.cls in the order of the object's class."""
+        order = x.type.receiver.cls.__mro__
+        for cls in order[order.index(x.type.cls) + 1:]:
+            if name in vars(cls):
+                return cls, vars(cls)[name]
+        return None, UNWRITTEN
+
+    def attribute(self, x, name):
+        cls, value = self._found(x, name)
+        if value is UNWRITTEN:
+            raise Mismatch(f"'super' object has no attribute '{name}'", "", AttributeError)
+        receiver = Apply(structure.STRUCT_GET, x, field="receiver")
+        if cls is object:
+            if name not in ("__init__", "__setattr__"):
+                raise Mismatch(f"object.{name} is not compiled", "write what it does")
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        if _is_method(value):
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        found = _bound(receiver, cls, name, value)
+        return constant(value) if found is None else found
+
+    def method(self, x, name, args, kwargs):
+        cls, value = self._found(x, name)
+        receiver = Apply(structure.STRUCT_GET, x, field="receiver")
+        if cls is object:
+            return _of_object(name, receiver, args, kwargs)
+        if type(value) is classmethod:
+            owner = x.type.receiver.cls
+            return CallValue(constant(value.__func__), Const(Singleton(owner), owner), *args, keywords=kwargs)
+        return CallValue(constant(value), receiver, *args, keywords=kwargs)
+
+
+def _of_object(name: str, x: Expr, args, kwargs) -> Expr:
+    """object.__init__(x) or object.__setattr__(x, "name", value)"""
+    if name == "__setattr__":
+        if kwargs or len(args) != 2 or args[0].type is not Str or not args[0].known:
+            raise Mismatch("object.__setattr__ is compiled with a constant name and a value",
+                           "write x.name = value where the name is known")
+        return store(x, args[0].value, args[1])
+    if args or kwargs:
+        return Throw(TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
+    return Const(NoneType, None)
+
+
+def _own(name: str):
+    def rule(args, kwargs):
+        if not args or not isinstance(args[0].type, ObjectOf):
+            raise Mismatch(f"object.{name} is compiled for objects of the program's classes")
+        return _of_object(name, args[0], args[1:], kwargs)
+
+    return rule
+
+
+_OBJECT = OfObject()
+OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__")}
+PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}

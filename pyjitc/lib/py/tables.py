@@ -1,0 +1,151 @@
+"""What the protocols of dicts, sets and deques have in common: what iterables hold, steps over containers, and calls of
+the interpreter's own methods."""
+from __future__ import annotations
+
+import operator
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList
+from ...infer.names import describe, with_object
+from ...ops.containers import HOLDS
+from ...ops.pyobject import PY_CALL, PY_UNBOX
+from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
+from ...ops.tables import ITER_NEW, ITER_NEXT
+from ...types import kinds as k
+from ...types.kinds import Bool, ListDisplay, NoneType, Object, Tuple, Undefined, wider
+from ..intrinsics import NOTHING
+from ..protocol import Protocol, State, boxed, by_python, text_by_python
+from ..rule import Rule
+from .lists import empty, extended, item_of
+
+__all__ = ["PROTOCOLS", "Held", "as_object", "by_method", "done", "holding", "is_handed", "item_of", "kept", "pair_of",
+           "stepped"]
+
+def pair_of(t) -> tuple | None:
+    """The types of key and value where the items of an iterable are pairs, of type t; None where that is not known."""
+    if isinstance(t, Tuple):
+        return t.parts if len(t.parts) == 2 else None
+    if isinstance(t, k.Union):
+        pairs = [pair_of(m) for m in t.members]
+        if None in pairs:
+            return None
+        keys = values = Undefined
+        for key, value in pairs:
+            keys, values = wider(keys, key), wider(values, value)
+        return keys, values
+    if t is Undefined:
+        return Undefined, Undefined
+    found = item_of(t)
+    return None if found is None or isinstance(t, k.Array) else (found, found)
+
+
+def is_handed(x: Expr) -> bool:
+    """Whether the interpreter can be given an iterable, and it is known what it yields."""
+    return item_of(x.type) is not None
+
+
+def kept(x: Expr) -> Expr:
+    """`x`, which a container is going to hold: a list that is written out must be one."""
+    if k.any_part(x.type, lambda part: isinstance(part, ListDisplay)):
+        raise NeedsList
+    return x if x.type is None else with_object(x)
+
+
+def holding(x: Expr, *items) -> Expr:
+    """The container, which from here on may hold values of these types, in the order of its parameters."""
+    for n, item in enumerate(items):
+        if item is not None and item is not Undefined:
+            x = Apply(HOLDS, x, item=item, parameter=n)
+    return x
+
+
+def done(x: Expr) -> Expr:
+    return Apply(DISCARD, x)
+
+
+def as_object(x: Expr) -> Expr:
+    """An iterable as one that the interpreter can be given: what only compiled code knows becomes a list."""
+    return x if is_handed(x) else extended(empty(), x)
+
+
+def by_method(function, *operands: Expr, type=NoneType, kwargs: dict | None = None) -> Expr:
+    """A call of a method of the interpreter's, with keywords; the result as a value of `type`."""
+    kwargs = kwargs or {}
+    found = Apply(PY_CALL, Const(Object, function), *map(boxed, (*operands, *kwargs.values())), kwnames=tuple(kwargs))
+    if type is NoneType:
+        return done(found)
+    return found if type is Object else Apply(PY_UNBOX, found, type=type)
+
+
+# ---------------------------------------------------------------- the interpreter's iterators
+
+
+def stepped(x: Expr, iterator: Expr | None = None) -> Expr:
+    """The state of a loop over an object by the interpreter's iterator. iterator: the one to take, where it is not that
+    of the object."""
+    it = Apply(ITER_NEW, x) if iterator is None else iterator
+    return Call(with_iterator, x, it)
+
+
+def with_iterator(x, it):
+    return PACK(x, it, name="container_iterator")
+
+
+class _Steps(State):
+    def step(self, state):
+        item = item_of(state.type.parts[0])
+        if item is Undefined:
+            return Call(step_of_none, Apply(ITER_NEXT, Apply(STRUCT_GET, state, field="1"), type=NoneType))
+        return Call(after, state, Apply(ITER_NEXT, Apply(STRUCT_GET, state, field="1"), type=item))
+
+
+def step_of_none(one):
+    """A step over what nothing has been stored in yet, as far as that is known."""
+    if one[0]:
+        raise TypeError("a container holds something, where it was empty when this code was compiled")
+    return False, NOTHING, NOTHING
+
+
+def after(s, one):
+    if one[0]:
+        return True, one[1], s
+    return False, NOTHING, s
+
+
+# ---------------------------------------------------------------- protocols
+
+
+class Held(Protocol):
+    """A container of the interpreter's. path: of its class, for messages; rules: method -> (signature, function of the
+    arguments as expressions)."""
+
+    has_identity = True
+    text = text_by_python
+    path = ""
+    rules: dict = {}
+
+    def identical(self, x, y):
+        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
+
+    def attribute(self, x, name):
+        return Apply(METHOD_MAKE, x, name=name) if name[0] != "_" and hasattr(x.type.python_class, name) else None
+
+    def method(self, x, name, args, kwargs):
+        found = self.rules.get(name)
+        if found is None:
+            raise Mismatch(f"{self.path}.{name} is not compiled yet")
+        signature, function = found
+        return Rule(function, f"{self.path}.{name}", signature)([x, *args], kwargs)
+
+    def iterate(self, x):
+        return stepped(x)
+
+    def reversed(self, x):
+        if not hasattr(x.type.python_class, "__reversed__"):
+            return super().reversed(x)
+        return stepped(x, by_python(reversed, x))
+
+    def unhashable(self, x):
+        return Mismatch(f"unhashable type: {describe(x.type)}")
+
+
+PROTOCOLS = {"container_iterator": _Steps()}

@@ -1,0 +1,225 @@
+"""Text and bytes in the compiled subset: items, slices, iteration, joining."""
+from ...ops.arith import IADD, ISUB
+from ...ops.structure import PACK, STRUCT_GET
+from ...ops.text import (
+    BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTES_AT, BYTES_LEN, STR_CHAR, STR_CODE, STR_LEN, STR_SLICE,
+)
+from ..intrinsics import NOTHING, advance
+from ..protocol import State
+
+__all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
+           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "extend", "joined", "joined_bytes", "memory_iterate",
+           "memory_reversed", "ord_", "ord_of_byte", "set_byte", "str_item", "str_iterate", "str_part", "str_reversed"]
+
+
+def str_item(s, i):
+    n = STR_LEN(s)
+    if i < 0:
+        i = IADD(i, n)
+    if i < 0 or i >= n:
+        raise IndexError("string index out of range")
+    return STR_CHAR(STR_CODE(s, i))
+
+
+def clipped(i, n):
+    """A bound of a slice of n items as a place from 0 to n."""
+    if i < 0:
+        i = IADD(i, n)
+        return i if i > 0 else 0
+    return i if i < n else n
+
+
+def str_part(s, start, stop):
+    """s[start:stop], of which each may be None."""
+    n = STR_LEN(s)
+    first = 0 if start is None else clipped(start, n)
+    last = n if stop is None else clipped(stop, n)
+    return STR_SLICE(s, first, last)
+
+
+def str_iterate(s):
+    return PACK(s, 0, 1, STR_LEN(s), name="str_iterator")
+
+
+def str_reversed(s):
+    n = STR_LEN(s)
+    return PACK(s, ISUB(n, 1), -1, n, name="str_iterator")
+
+
+def str_step(state):
+    s = STRUCT_GET(state, field="0")
+    i = STRUCT_GET(state, field="1")
+    step = STRUCT_GET(state, field="2")
+    left = STRUCT_GET(state, field="3")
+    if left > 0:
+        return (True, STR_CHAR(STR_CODE(s, i)),
+                PACK(s, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="str_iterator"))
+    return False, NOTHING, state
+
+
+def ord_(s):
+    if STR_LEN(s) != 1:
+        raise TypeError(f"ord() expected a character, but string of length {STR_LEN(s)} found")
+    return STR_CODE(s, 0)
+
+
+def ord_of_byte(b):
+    if BYTES_LEN(b) != 1:
+        raise TypeError(f"ord() expected a character, but string of length {BYTES_LEN(b)} found")
+    return BYTES_AT(b, 0)
+
+
+def chr_(i, too_low, too_high):
+    if i < 0 or i > 0x10FFFF:
+        if too_low is not None and i < -0x80000000:
+            raise OverflowError(too_low)
+        if too_high is not None and i > 0x7FFFFFFF:
+            raise OverflowError(too_high)
+        raise ValueError("chr() arg not in range(0x110000)")
+    return STR_CHAR(i)
+
+
+def joined(separator, state):
+    """separator.join(...) of what a loop would give."""
+    first = advance(state)
+    if not first[0]:
+        return ""
+    found, n = text_item(first[1], 0), 1
+    one = advance(first[2])
+    while one[0]:
+        found += separator
+        found += text_item(one[1], n)
+        n += 1
+        one = advance(one[2])
+    return found
+
+
+def text_item(item, n):
+    if not isinstance(item, str):
+        raise TypeError(f"sequence item {n}: expected str instance, {type(item).__name__} found")
+    return item
+
+
+def joined_bytes(separator, state):
+    found = bytearray()
+    n = 0
+    one = advance(state)
+    while one[0]:
+        if not isinstance(one[1], (bytes, bytearray, memoryview)):
+            raise TypeError(f"sequence item {n}: expected a bytes-like object, {type(one[1]).__name__} found")
+        if n > 0:
+            found += separator
+        found += one[1]
+        n += 1
+        one = advance(one[2])
+    return found if isinstance(separator, bytearray) else bytes(found)
+
+
+def extend(b, state):
+    """b.extend(...), which takes all before it changes."""
+    b += bytearray_of(state)
+
+
+def bytes_of(state):
+    return bytes(bytearray_of(state))
+
+
+def bytearray_of(state):
+    """bytearray(...) of the numbers that a loop would give."""
+    found = bytearray()
+    one = advance(state)
+    while one[0]:
+        found.append(one[1])
+        one = advance(one[2])
+    return found
+
+
+def bytes_item(b, i):
+    n = BYTES_LEN(b)
+    if i < 0:
+        i = IADD(i, n)
+    if i < 0 or i >= n:
+        raise IndexError("index out of range")
+    return BYTES_AT(b, i)
+
+
+def bytes_iterate(b):
+    return PACK(b, 0, 1, BYTES_LEN(b), name="bytes_iterator")
+
+
+def bytes_reversed(b):
+    n = BYTES_LEN(b)
+    return PACK(b, ISUB(n, 1), -1, n, name="bytes_iterator")
+
+
+def bytes_step(state):
+    b = STRUCT_GET(state, field="0")
+    i = STRUCT_GET(state, field="1")
+    step = STRUCT_GET(state, field="2")
+    left = STRUCT_GET(state, field="3")
+    if left > 0:
+        return (True, BYTES_AT(b, i),
+                PACK(b, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="bytes_iterator"))
+    return False, NOTHING, state
+
+
+def bytearray_item(b, i):
+    n = BYTEARRAY_LEN(b)
+    if i < 0:
+        i = IADD(i, n)
+    if i < 0 or i >= n:
+        raise IndexError("bytearray index out of range")
+    return BYTEARRAY_AT(b, i)
+
+
+def set_byte(b, i, value):
+    if value < 0 or value > 255:
+        raise ValueError("byte must be in range(0, 256)")
+    n = BYTEARRAY_LEN(b)
+    if i < 0:
+        i = IADD(i, n)
+    if i < 0 or i >= n:
+        raise IndexError("bytearray index out of range")
+    BYTEARRAY_SET(b, i, value)
+
+
+def bytearray_iterate(b):
+    return PACK(b, 0, 1, name="bytearray_iterator")
+
+
+def bytearray_reversed(b):
+    return PACK(b, ISUB(BYTEARRAY_LEN(b), 1), -1, name="bytearray_iterator")
+
+
+def bytearray_step(state):
+    """The length is asked each time, as the program may change it."""
+    b = STRUCT_GET(state, field="0")
+    i = STRUCT_GET(state, field="1")
+    step = STRUCT_GET(state, field="2")
+    if i >= 0 and i < BYTEARRAY_LEN(b):
+        return True, BYTEARRAY_AT(b, i), PACK(b, IADD(i, step, flags="nsw"), step, name="bytearray_iterator")
+    return False, NOTHING, state
+
+
+def memory_iterate(m):
+    return PACK(m, 0, 1, len(m), name="memory_iterator")
+
+
+def memory_reversed(m):
+    n = len(m)
+    return PACK(m, ISUB(n, 1), -1, n, name="memory_iterator")
+
+
+def memory_step(state):
+    m = STRUCT_GET(state, field="0")
+    i = STRUCT_GET(state, field="1")
+    step = STRUCT_GET(state, field="2")
+    left = STRUCT_GET(state, field="3")
+    if left > 0:
+        return (True, m[i],
+                PACK(m, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="memory_iterator"))
+    return False, NOTHING, state
+
+
+PROTOCOLS = {"str_iterator": State(str_step), "bytes_iterator": State(bytes_step),
+             "bytearray_iterator": State(bytearray_step), "memory_iterator": State(memory_step)}

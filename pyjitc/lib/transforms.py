@@ -1,0 +1,160 @@
+"""Jacobians and batches, in the compiled subset: loops over directions and over examples.
+
+Called by the small functions that api/derivatives.py makes. `f` is a function of the program, `args` the tuple of its
+arguments, `at`, the number of the argument in a tuple, and `axes` are constants.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .derivatives import pulled, pushed
+
+__all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
+
+
+# -- Jacobians
+
+
+def forward_jacobian(f, at, args):
+    """The derivative of the result by argument `at`: its axes are those of the result and then those of the argument.
+    One forward sweep for each element of the argument."""
+    x = args[at[0]]
+    if not isinstance(x, np.ndarray):
+        return pushed(f, at, (1.0,), args)[1]
+    y = f(*args)
+    along = np.zeros(x.size, x.dtype)
+    out = np.zeros((size_of(y), x.size), dtype_of(y))
+    for i in range(x.size):
+        along[i] = 1
+        put_column(out, i, pushed(f, at, (along.reshape(x.shape),), args)[1])
+        along[i] = 0
+    return out.reshape(shape_of(y) + x.shape)
+
+
+def reverse_jacobian(f, at, args):
+    """The same, by one reverse sweep for each element of the result."""
+    x, y = args[at[0]], f(*args)
+    if not isinstance(y, np.ndarray):
+        return pulled(f, at, 1.0, args)[1][0]
+    along = np.zeros(y.size, y.dtype)
+    out = np.zeros((y.size, size_of(x)), y.dtype)
+    for i in range(y.size):
+        along[i] = 1
+        put_row(out, i, pulled(f, at, along.reshape(y.shape), args)[1][0])
+        along[i] = 0
+    return out.reshape(y.shape + shape_of(x))
+
+
+def size_of(y):
+    if isinstance(y, np.ndarray):
+        return y.size
+    return 1
+
+
+def shape_of(y):
+    if isinstance(y, np.ndarray):
+        return y.shape
+    return ()
+
+
+def dtype_of(y):
+    if isinstance(y, (np.ndarray, np.generic)):
+        return y.dtype
+    return np.dtype(np.float64)
+
+
+def put_column(out, i, y):
+    if isinstance(y, np.ndarray):
+        out[:, i] = y.reshape(-1)
+    else:
+        out[0, i] = y
+
+
+def put_row(out, i, y):
+    if isinstance(y, np.ndarray):
+        out[i] = y.reshape(-1)
+    else:
+        out[i, 0] = y
+
+
+# -- batches
+
+
+def batched(f, axes, out_axes, args):
+    """The results of f for each example of a batch, along `out_axes` of arrays."""
+    n = examples(args, axes, 0)
+    if n == 0:
+        raise ValueError("vmap of an empty batch: nothing says what the function returns")
+    first = f(*picked(args, axes, 0))
+    out = room(first, n)
+    put(out, 0, first)
+    for i in range(1, n):
+        put(out, i, f(*picked(args, axes, i)))
+    return turned(out, out_axes)
+
+
+def examples(args, axes, k):
+    """The length of the batch, which all arguments that have one agree on."""
+    if k == len(axes):
+        return -1
+    rest = examples(args, axes, k + 1)
+    if axes[k] is None:
+        return rest
+    n = length(args[k], axes[k])
+    if rest >= 0 and n != rest:
+        raise ValueError(f"vmap got arguments with batches of {n} and {rest} examples")
+    return n
+
+
+def length(x, axis):
+    if isinstance(x, tuple):
+        return length(x[0], axis)
+    return x.shape[axis]
+
+
+def picked(args, axes, i):
+    if len(args) == 0:
+        return ()
+    return (example(args[0], axes[0], i),) + picked(args[1:], axes[1:], i)
+
+
+def example(x, axis, i):
+    if axis is None:
+        return x
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return (example(x[0], axis, i),) + example(x[1:], axis, i)
+    if x.ndim == 1:
+        return x[i]
+    return np.moveaxis(x, axis, 0)[i]
+
+
+def room(first, n):
+    if isinstance(first, tuple):
+        if len(first) == 0:
+            return ()
+        return (room(first[0], n),) + room(first[1:], n)
+    if isinstance(first, np.ndarray):
+        return np.empty((n,) + first.shape, first.dtype)
+    return np.full(n, first)
+
+
+def put(out, i, y):
+    if isinstance(y, tuple):
+        for k in range(len(y)):
+            put(out[k], i, y[k])
+    else:
+        out[i] = y
+
+
+def turned(out, axes):
+    if isinstance(out, tuple):
+        if len(out) == 0:
+            return ()
+        if isinstance(axes, tuple):
+            return (turned(out[0], axes[0]),) + turned(out[1:], axes[1:])
+        return (turned(out[0], axes),) + turned(out[1:], axes)
+    if axes == 0:
+        return out
+    return np.moveaxis(out, 0, axes)

@@ -1,0 +1,115 @@
+"""What Numba has and this package has not: an object that can be imported, and says so when it is used."""
+from __future__ import annotations
+
+import importlib.machinery
+import types
+
+__all__ = ["Absent", "NotThere", "module_attribute", "PRIVATE", "private_module"]
+
+
+class NotThere(NotImplementedError):
+    """A name of Numba is used that has no counterpart here."""
+
+
+_INSTEAD = {
+    "typed": "pass lists and dicts of Python",
+    "jitclass": "njit compiles the methods of ordinary classes: pass their objects",
+    "objmode": "do that part outside the compiled function",
+    "cgutils": "what needs LLVM's builder has no way in; write the function in Python",
+    "lower_builtin": "write the meaning in Python, with overload",
+    "register_model": "give the class a kind of value: see docs/contributing.md",
+    "typeof_impl": "give the class a kind of value: see docs/contributing.md",
+}
+
+
+
+class Absent:
+    """Stands for numba.<name>."""
+
+    def __init__(self, name: str):
+        self.__dict__.update(_name=name, __name__=name.rpartition(".")[2], __module__="numba")
+
+    def _raise(self):
+        name = self.__dict__["_name"]
+        instead = next((text for part, text in _INSTEAD.items() if part in name.split(".")), None)
+        raise NotThere(f"pyjitc has no numba.{name}" + (f": {instead}" if instead else ""))
+
+    def __call__(self, *args, **kwargs):
+        self._raise()
+
+    def __getattr__(self, name: str):
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self.__dict__['_name']}.{name}")
+
+    def __getitem__(self, item):
+        self._raise()
+
+    def __iter__(self):
+        self._raise()
+
+    def __mro_entries__(self, bases):
+        return (_of(self.__dict__["_name"]),)
+
+    def __repr__(self):
+        return f"<numba.{self.__dict__['_name']}, which pyjitc has not>"
+
+
+def _of(name: str) -> type:
+    def __init__(self, *args, **kwargs):
+        Absent(name)._raise()
+
+    return type(name.rpartition(".")[2], (), {"__init__": __init__})
+
+
+# Modules of Numba that are not public, which programs import nevertheless.
+PRIVATE = frozenset("""
+core.analysis core.annotations core.base core.boxing core.byteflow core.bytecode core.caching core.callconv
+core.ccallback core.cgutils core.codegen core.compiler core.compiler_lock core.compiler_machinery core.consts
+core.controlflow core.cpu core.cpu_options core.datamodel core.datamodel.models core.debuginfo core.descriptors
+core.entrypoints core.environment core.event core.extending core.externals core.fastmathpass core.funcdesc
+core.generators core.imputils core.inline_closurecall core.interpreter core.intrinsics core.ir core.ir_utils
+core.itanium_mangler core.llvm_bindings core.lowering core.object_mode_passes core.optional core.options
+core.postproc core.pylowering core.pythonapi core.registry core.removerefctpass core.retarget core.rewrites
+core.rewrites.registry core.runtime core.runtime.nrt core.serialize core.sigutils core.ssa core.target_extension
+core.targetconfig core.tracing core.transforms core.typeconv core.typed_passes core.typeinfer core.types.abstract
+core.types.common core.types.containers core.types.functions core.types.misc core.types.npytypes core.types.scalars
+core.types.function_type core.typing.arraydecl core.typing.asnumbatype core.typing.builtins core.typing.templates
+core.typing.npydecl core.typing.collections core.typing.ctypes_utils core.typing.cffi_utils
+core.unsafe
+core.untyped_passes core.unsafe.refcount core.utils core.withcontexts cpython.builtins cpython.listobj cpython.dictimpl
+cpython.hashing cpython.heapq cpython.mathimpl cpython.numbers cpython.old_hashing cpython.printimpl cpython.randomimpl
+cpython.rangeobj cpython.setobj cpython.slicing cpython.tupleobj cpython.unicode cpython.unicode_support
+cpython.unsafe cpython.unsafe.tuple cpython.unsafe.numbers experimental.function_type experimental.structref
+misc.appdirs misc.cffiimpl misc.dump_style misc.findlib misc.gdb_hook misc.help misc.init_utils misc.inspection
+misc.literal misc.llvm_pass_timings misc.mergesort misc.quicksort misc.timsort misc.POST misc.numba_entry
+misc.numba_gdbinfo misc.numba_sysinfo np.arraymath np.arrayobj np.extensions np.linalg np.math np.npdatetime
+np.npyfuncs np.npyimpl np.polynomial np.random np.random.generator_core np.ufunc_db np.unsafe np.unsafe.ndarray
+np.ufunc.decorators np.ufunc.dufunc np.ufunc.gufunc np.ufunc.parallel np.ufunc.ufuncbuilder np.ufunc.wrappers
+parfors parfors.parfor parfors.array_analysis parfors.parfor_lowering pycc pycc.cc stencils stencils.stencil
+stencils.stencilparfor testing typed.dictobject typed.listobject typed.typedobjectutils np.types
+""".split())
+for _name in list(PRIVATE):
+    while "." in _name:
+        _name = _name.rpartition(".")[0]
+        PRIVATE |= {_name}
+
+
+def module_attribute(path: str, missing: frozenset[str] | None = None):
+    """The `__getattr__` of the module numba.<path>: names that Numba has there (any name, where `missing` is None) are
+    absent."""
+    def get(name: str):
+        if name.startswith("__") or missing is not None and name not in missing:
+            raise AttributeError(f"module 'numba{'.' * bool(path)}{path}' has no attribute {name!r}")
+        return Absent(f"{path}{'.' * bool(path)}{name}")
+
+    return get
+
+
+def private_module(path: str) -> types.ModuleType:
+    """A module all of whose names are absent."""
+    made = types.ModuleType(f"pyjitc.numba.{path}")
+    made.__path__ = []
+    made.__spec__ = importlib.machinery.ModuleSpec(made.__name__, None, is_package=True)
+    made.__getattr__ = module_attribute(path)
+    return made

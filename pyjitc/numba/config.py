@@ -1,0 +1,54 @@
+"""Numba's configuration: names that programs read, with what holds here. An assignment has no effect, but for
+DISABLE_JIT."""
+from __future__ import annotations
+
+import os
+import struct
+import sys
+
+from ..base.options import environment
+
+_COUNT = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _number(name: str, usual: int) -> int:
+    try:
+        return int(os.environ.get(f"NUMBA_{name}", usual))
+    except ValueError:
+        return usual
+
+
+DISABLE_JIT = int(environment("PYJITC_DISABLE") not in ("", "0"))
+NUMBA_DEFAULT_NUM_THREADS = _COUNT
+NUMBA_NUM_THREADS = max(1, _number("NUM_THREADS", _COUNT))
+THREADING_LAYER = os.environ.get("NUMBA_THREADING_LAYER", "default")
+THREADING_LAYER_PRIORITY = ["tbb", "omp", "workqueue"]
+BOUNDSCHECK = None if "NUMBA_BOUNDSCHECK" not in os.environ else _number("BOUNDSCHECK", 0)
+CACHE_DIR = environment("PYJITC_CACHE_DIR")
+CAPTURED_ERRORS = "new_style"
+ERROR_MODEL = "python"
+OPT, LOOP_VECTORIZE, SLP_VECTORIZE = 3, 1, 0
+PYVERSION = sys.version_info[:2]
+MACHINE_BITS, IS_32BITS = 8 * struct.calcsize("P"), False
+IS_WIN32, IS_OSX = sys.platform == "win32", sys.platform == "darwin"
+USING_SVML = False
+ENABLE_CUDASIM = _number("ENABLE_CUDASIM", 0)
+DISABLE_CUDA = _number("DISABLE_CUDA", 0)
+PARFOR_MAX_TUPLE_SIZE = 100
+CPU_NAME = CPU_FEATURES = None
+COLOR_SCHEME = "no_color"
+FUNCTION_CACHE_SIZE = 128
+for _name in ("ANNOTATE", "CHROME_TRACE", "CUDA_WARN_ON_IMPLICIT_COPY", "CUDA_LOW_OCCUPANCY_WARNINGS", "DEBUG",
+              "DEBUGINFO_DEFAULT", "DEBUG_ARRAY_OPT", "DEBUG_ARRAY_OPT_RUNTIME", "DEBUG_ARRAY_OPT_STATS", "DEBUG_CACHE",
+              "DEBUG_FRONTEND", "DEBUG_INLINE_CLOSURE", "DEBUG_JIT", "DEBUG_NRT", "DEBUG_TYPEINFER", "DEVELOPER_MODE",
+              "DIFF_IR", "DISABLE_INTEL_SVML", "DISABLE_PERFORMANCE_WARNINGS", "DISABLE_TYPEINFER_FAIL_CACHE",
+              "DUMP_ASSEMBLY", "DUMP_BYTECODE", "DUMP_CFG", "DUMP_FUNC_OPT", "DUMP_IR", "DUMP_LLVM", "DUMP_OPTIMIZED",
+              "DUMP_SSA", "ENABLE_AVX", "ENABLE_PROFILING", "ENABLE_SYS_MONITORING", "EXTEND_VARIABLE_LIFETIMES",
+              "FULL_TRACEBACKS", "HIGHLIGHT_DUMPS", "HTML", "JIT_COVERAGE", "LLVM_PASS_TIMINGS", "NRT_STATS",
+              "PARALLEL_DIAGNOSTICS", "RUNNING_UNDER_PROFILER", "TRACE", "ALWAYS_WARN_UNINIT_VAR"):
+    globals()[_name] = 0
+del _name
+
+
+def reload_config() -> None:
+    """Nothing is kept that would have to be read again."""

@@ -1,0 +1,15 @@
+"""numba.core.typing"""
+from ...api.signature import Signature
+from ..absent import module_attribute
+from ..special import typeof
+from ..types import Type
+
+__all__ = ["signature", "typeof"]
+
+
+def signature(result: Type, *args: Type) -> Signature:
+    """A signature of these types."""
+    return result(*args)
+
+
+__getattr__ = module_attribute("core.typing")

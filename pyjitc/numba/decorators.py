@@ -1,0 +1,63 @@
+"""`jit` and `njit` with Numba's options."""
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+
+from ..api.jit import jit as _jit
+from ..api.jit import njit as _njit
+from ..base.options import NAMES
+
+__all__ = ["jit", "njit", "jit_module", "IGNORED"]
+
+# Options that change nothing here. debug= and locals= have another meaning, or none.
+IGNORED = frozenset((
+    "nopython", "forceobj", "looplift", "locals", "target", "target_backend", "pipeline_class", "debug", "_nrt",
+    "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "forceinline", "_dbg_extend_lifetimes", "_dbg_optnone",
+    "lineinfo", "parallel"))
+
+
+def _options(given: dict) -> dict:
+    chosen = {}
+    for name, value in given.items():
+        if name == "parallel" and name in NAMES:
+            chosen[name] = bool(value)
+        elif name == "inline" and callable(value) or name == "boundscheck" and value is None:
+            continue
+        elif name not in IGNORED:
+            chosen[name] = value
+    return chosen
+
+
+def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None, boundscheck=None, **options):
+    """numba.jit: compiles at the first call, or now where signatures are given."""
+    if options.get("forceobj") and options.get("nopython"):
+        raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
+    forgiving = options.get("forceobj") or options.get("nopython") is False
+    return _decorated(_jit if forgiving else _njit, signature_or_function,
+                      _options({**options, **({"cache": True} if cache else {}),
+                                **({} if boundscheck is None else {"boundscheck": boundscheck})}))
+
+
+def njit(*args, **options):
+    """numba.njit: jit(nopython=True)."""
+    return jit(*args, **{name: value for name, value in options.items() if name not in ("nopython", "forceobj")})
+
+
+def _decorated(decorate, given, options):
+    if given is None:
+        return decorate(**options)
+    if inspect.isclass(given):
+        raise TypeError(f"jit compiles functions, not classes: {given!r}; see numba.experimental.jitclass")
+    if isinstance(given, FunctionType) or hasattr(given, "py_func"):
+        return decorate(**options)(given)
+    return decorate(given, **options)
+
+
+def jit_module(**options):
+    """Compile all functions of the calling module that are defined so far."""
+    frame = inspect.currentframe().f_back
+    name = frame.f_globals["__name__"]
+    for key, value in list(frame.f_globals.items()):
+        if type(value) is FunctionType and value.__module__ == name:
+            frame.f_globals[key] = jit(value, **options)

@@ -1,0 +1,52 @@
+"""The classes of Numba's errors and warnings. This compiler raises CompileError, TypingError and UnsupportedError,
+which are called NumbaError, TypingError and UnsupportedError here; the others are for programs that name or raise them.
+"""
+from __future__ import annotations
+
+import builtins
+
+from ..base.errors import CompileError, TypingError, UnsupportedError
+
+__all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg"]  # and those below
+
+NumbaError = CompileError
+
+
+class NumbaWarning(Warning):
+    """The root of Numba's warnings."""
+
+
+def _add(name: str, *bases: type) -> None:
+    globals()[name] = type(name, bases, {"__module__": __name__, "__init__": _init} if bases[0] is not NumbaWarning
+                           else {"__module__": __name__})
+    __all__.append(name)
+
+
+def _init(self, message="", loc=None, *args, **kwargs):
+    CompileError.__init__(self, str(message))
+    self.msg, self.loc = message, loc
+
+
+for _name in ("DeprecationWarning", "PendingDeprecationWarning"):
+    _add(f"Numba{_name}", NumbaWarning, getattr(builtins, _name))
+for _name in ("PerformanceWarning", "ParallelSafetyWarning", "TypeSafetyWarning", "ExperimentalFeatureWarning",
+              "InvalidConfigWarning", "PedanticWarning", "IRAssumptionWarning", "DebugInfoWarning", "SystemWarning"):
+    _add(f"Numba{_name}", NumbaWarning)
+for _name in ("ByteCodeSupportError", "CompilerError", "ConstantInferenceError", "DeprecationError",
+              "ForbiddenConstruct", "IRError", "InternalError", "LoweringError", "NotDefinedError", "RedefinedError",
+              "UnsupportedBytecodeError", "UnsupportedParforsError", "UnsupportedRewriteError", "VerificationError",
+              "NumbaRuntimeError", "InternalTargetMismatchError", "NonexistentTargetError"):
+    _add(_name, NumbaError)
+for _name in ("UntypedAttributeError", "LiteralTypingError", "RequireLiteralValue", "NumbaAssertionError",
+              "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaNotImplementedError", "NumbaTypeError",
+              "NumbaValueError"):
+    _add(_name, TypingError)
+del _name
+
+
+class ForceLiteralArg(NumbaError):
+    """Raised by an overload that wants the value of an argument."""
+
+    def __init__(self, arg_indices, fold_arguments=None, loc=None):
+        self.requested_args = frozenset(arg_indices)
+        super().__init__(f"the values of arguments {sorted(self.requested_args)} are wanted as constants")

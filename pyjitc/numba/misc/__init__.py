@@ -1,0 +1,4 @@
+"""numba.misc"""
+from .. import special
+
+__all__ = ["special"]

@@ -1,0 +1,6 @@
+"""numba.np"""
+from ..absent import PRIVATE, module_attribute
+from . import numpy_support, ufunc
+
+__all__ = ["numpy_support", "ufunc"]
+__getattr__ = module_attribute("np", frozenset(path.split(".")[1] for path in PRIVATE if path.startswith("np.")))

@@ -1,0 +1,149 @@
+"""Names of Numba that mean something in compiled functions, and those of threads."""
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+
+from ..types.typeof import typeof as _typeof
+from . import types
+
+__all__ = ["gdb", "gdb_breakpoint", "gdb_init", "get_num_threads", "get_parallel_chunksize", "get_thread_id",
+           "literal_unroll", "literally", "objmode", "parallel_chunksize", "pndindex", "prange", "set_num_threads",
+           "set_parallel_chunksize", "threading_layer", "typeof"]
+
+_package = sys.modules[__package__.rpartition(".")[0]]
+_ALONE = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+pndindex = np.ndindex
+
+
+def literally(x):
+    """x: values that are constants stay known where the compiler meets them."""
+    return x
+
+
+def literal_unroll(container):
+    """The tuple itself: a loop over a tuple is written out wherever its items have several types."""
+    return container
+
+
+def gdb(*commands):
+    """Nothing: there is no debugger to start here."""
+
+
+gdb_init = gdb
+
+
+def gdb_breakpoint():
+    """Nothing."""
+
+
+class _ObjectMode:
+    """`with objmode(...)`: in the interpreter everything is."""
+
+    def __call__(self, *args, **kwargs):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+
+objmode = _ObjectMode()
+
+
+def typeof(value, purpose=None):
+    """The type that compiled functions know `value` by."""
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("Cannot type empty list")
+        return types.List(typeof(value[0]), reflected=True)
+    if isinstance(value, (set, frozenset)):
+        if not value:
+            raise ValueError("Cannot type empty set")
+        return types.Set(typeof(next(iter(value))), reflected=True)
+    if isinstance(value, dict) and value:
+        key, item = next(iter(value.items()))
+        return types.DictType(typeof(key), typeof(item))
+    if isinstance(value, np.void):
+        return types.from_dtype(value.dtype)
+    if isinstance(value, types.Type):
+        return types.TypeRef(value)
+    if hasattr(value, "py_func"):
+        return types.Dispatcher(value)
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return types.ExceptionClass(value)
+    try:
+        return types.of(_typeof(value))
+    except TypeError as error:
+        if type(value) is type(typeof):
+            return types.Function(value)
+        raise ValueError(f"Cannot determine Numba type of {type(value)}: it {error}") from None
+
+
+# ---------------------------------------------------------------- threads
+
+
+def _of_package(name: str, alone):
+    """What the package has, where its loops run on threads; else `alone`."""
+    return getattr(_package, name, None) or alone
+
+
+_threads = [_ALONE]
+
+
+def _set_num_threads(n):
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
+        raise TypeError("The number of threads specified must be an integer")
+    if not 1 <= n <= _ALONE:
+        raise ValueError(f"The number of threads must be between 1 and {_ALONE}")
+    _threads[0] = int(n)
+
+
+def _get_num_threads():
+    return _threads[0]
+
+
+def _get_thread_id():
+    return 0
+
+
+set_num_threads = _of_package("set_num_threads", _set_num_threads)
+get_num_threads = _of_package("get_num_threads", _get_num_threads)
+get_thread_id = _of_package("get_thread_id", _get_thread_id)
+prange = _of_package("prange", range)
+
+
+def threading_layer():
+    """The name of what runs parallel loops."""
+    return "workqueue"
+
+
+def get_parallel_chunksize():
+    return 0
+
+
+def set_parallel_chunksize(n):
+    """Accepted: chunks have the size that the threads find best. The size before."""
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("The parallel chunksize must be an integer")
+    if n < 0:
+        raise ValueError("chunksize must be greater than or equal to zero")
+    return 0
+
+
+class parallel_chunksize:
+    """`with parallel_chunksize(n)`, accepted."""
+
+    def __init__(self, n):
+        set_parallel_chunksize(n)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None

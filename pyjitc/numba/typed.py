@@ -1,0 +1,50 @@
+"""numba.typed: lists and dicts are those of Python, whose items have types of their own in compiled code."""
+from __future__ import annotations
+
+from .absent import module_attribute
+
+__all__ = ["Dict", "List"]
+
+
+class _OfPython(type):
+    """isinstance(x, List) asks for a list."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls.python_class)
+
+
+class List(metaclass=_OfPython):
+    """typed.List(items) is a list."""
+
+    python_class = list
+
+    def __new__(cls, *items, lsttype=None, **kwargs):
+        if len(items) > 1:
+            raise TypeError(f"List() expected at most 1 argument, got {len(items)}")
+        return list(*items)
+
+    @classmethod
+    def empty_list(cls, item_type, allocated=0):
+        return []
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Dict(metaclass=_OfPython):
+    """typed.Dict(items) is a dict."""
+
+    python_class = dict
+
+    def __new__(cls, *items, dcttype=None, **kwargs):
+        return dict(*items)
+
+    @classmethod
+    def empty(cls, key_type, value_type, n_keys=0):
+        return {}
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+__getattr__ = module_attribute("typed", frozenset(("typedlist", "typeddict", "dictobject", "listobject")))

@@ -1,0 +1,821 @@
+"""Numba's types as values: what signatures, `typeof`, `isinstance` in overloads and typed containers use.
+
+A type stands for one of this compiler's (`.type`), where there is one; `of(t)` is the way back. `int64`, `float64`,
+`complex128` and `boolean` are Python's numbers and NumPy's, as in signatures.
+"""
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ..api.signature import TypeName
+from ..types import kinds
+from ..types.lattice import dtype_of, type_of_dtype
+
+__all__ = ["Type", "of", "unliteral", "literal", "maybe_literal"]  # and what follows, see below
+
+
+class Type(TypeName):
+    """A type of Numba's. Equal types are those with equal `key`."""
+
+    __slots__ = ("__dict__",)
+    mutable = reflected = False
+
+    def __init__(self, name: str):
+        self.name = name
+
+    @property
+    def key(self):
+        return self.name
+
+    @property
+    def type(self) -> kinds.Type:
+        raise TypeError(f"numba.types: values of type {self.name} have no native form here")
+
+    def __getitem__(self, axes) -> Array:
+        text = super().__getitem__(axes)
+        return Array(self, text.type.ndim, text.type.layout)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.key == other.key
+
+    def __hash__(self):
+        return hash((type(self).__name__, self.key))
+
+    def __repr__(self):
+        return self.name
+
+    __str__ = __repr__
+
+    def __reduce__(self):
+        return _restored, (type(self), dict(self.__dict__), getattr(self, "name", None))
+
+    @property
+    def is_precise(self):
+        return lambda: True
+
+    def cast_python_value(self, value):
+        return self(value)
+
+    def unify(self, context, other):
+        return self if self == other else None
+
+
+def _restored(cls, state, name):
+    made = object.__new__(cls)
+    made.__dict__.update(state)
+    if name is not None:
+        made.name = name
+    return made
+
+
+class Dummy(Type):
+    """A type without values of its own."""
+
+
+class Hashable(Type):
+    pass
+
+
+class Number(Hashable):
+    def __init__(self, name, t=None):
+        super().__init__(name)
+        self._type = t
+
+    @property
+    def type(self):
+        return self._type
+
+    def __lt__(self, other):
+        return self.bitwidth < other.bitwidth
+
+    def __ge__(self, other):
+        return not self < other
+
+
+class Integer(Number):
+    def __init__(self, name, bitwidth=None, signed=None):
+        digits = "".join(c for c in name if c.isdigit())
+        self.bitwidth = int(digits) if bitwidth is None else bitwidth
+        self.signed = not name.startswith("uint") if signed is None else signed
+        super().__init__(name, kinds.NpInt(self.bitwidth, self.signed))
+
+    @property
+    def minval(self):
+        return -(1 << self.bitwidth - 1) if self.signed else 0
+
+    @property
+    def maxval(self):
+        return (1 << self.bitwidth - self.signed) - 1
+
+    @classmethod
+    def from_bitwidth(cls, bitwidth, signed=True):
+        return cls(f"{'int' if signed else 'uint'}{bitwidth}")
+
+
+class Float(Number):
+    def __init__(self, name):
+        self.bitwidth = int(name[5:])
+        super().__init__(name, kinds.NpFloat(self.bitwidth))
+
+
+class Complex(Number):
+    def __init__(self, name, underlying_float=None):
+        self.bitwidth = int(name[7:])
+        self.underlying_float = underlying_float or Float(f"float{self.bitwidth // 2}")
+        super().__init__(name, kinds.NpComplex(self.bitwidth))
+
+
+class Boolean(Hashable):
+    type = kinds.NpBool
+    bitwidth = 1
+
+
+class NoneType(Dummy):
+    type = kinds.NoneType
+
+
+class EllipsisType(Dummy):
+    type = kinds.Ellipsis_
+
+
+class UnicodeType(Hashable):
+    type = kinds.Str
+
+
+class Bytes(Hashable):
+    type = kinds.Bytes
+    mutable = False
+
+
+class PyObject(Dummy):
+    type = kinds.Object
+
+
+class Opaque(Dummy):
+    pass
+
+
+class Omitted(Opaque):
+    def __init__(self, default):
+        self.value = default
+        super().__init__(f"omitted(default={default!r})")
+
+
+class Literal(Dummy):
+    """A constant as a type. `literal_value`: the constant; `literal_type`: the type of such values."""
+
+    def __init__(self, value):
+        self.literal_value = value
+        super().__init__(f"Literal[{type(value).__name__}]({value})")
+
+    @property
+    def key(self):
+        return self.literal_value, type(self.literal_value).__name__
+
+    @property
+    def literal_type(self):
+        from_value = {bool: boolean, int: int64, str: unicode_type, bytes: Bytes("bytes")}
+        return from_value.get(type(self.literal_value)) or of(kinds.Float)
+
+    @property
+    def type(self):
+        return self.literal_type.type
+
+
+class IntegerLiteral(Literal, Integer):
+    def __init__(self, value):
+        Literal.__init__(self, value)
+        self._type = kinds.int64
+        self.bitwidth, self.signed = 64, True
+
+
+class BooleanLiteral(Literal, Boolean):
+    def __init__(self, value):
+        Literal.__init__(self, value)
+
+
+class StringLiteral(Literal, UnicodeType):
+    def __init__(self, value):
+        Literal.__init__(self, value)
+
+
+def literal(value):
+    """The type of a constant."""
+    classes = {bool: BooleanLiteral, int: IntegerLiteral, str: StringLiteral}
+    if type(value) not in classes:
+        raise TypeError(f"{type(value).__name__} cannot be used as a literal")
+    return classes[type(value)](value)
+
+
+def maybe_literal(value):
+    return literal(value) if type(value) in (bool, int, str) else None
+
+
+def unliteral(t):
+    """The type without its constant."""
+    if isinstance(t, Literal):
+        return t.literal_type
+    if isinstance(t, BaseTuple) and any(isinstance(x, Literal) for x in t.types):
+        return Tuple([unliteral(x) for x in t.types])
+    return t
+
+
+class Buffer(Type):
+    pass
+
+
+class ArrayCompatible(Type):
+    pass
+
+
+class Array(Buffer, ArrayCompatible):
+    """An array. layout: 'C', 'F' or 'A'."""
+
+    def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
+        self.dtype, self.ndim, self.layout, self.aligned = dtype, ndim, layout, aligned
+        self.mutable = not readonly
+        super().__init__(name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
+
+    @property
+    def readonly(self):
+        return not self.mutable
+
+    @property
+    def key(self):
+        return self.dtype, self.ndim, self.layout, self.mutable, self.aligned
+
+    @property
+    def type(self):
+        return kinds.Array(self.dtype.type, self.ndim, self.layout, self.mutable, self.aligned)
+
+    @property
+    def is_c_contig(self):
+        return self.layout == "C" or self.ndim <= 1 and self.layout in "CF"
+
+    @property
+    def is_f_contig(self):
+        return self.layout == "F" or self.ndim <= 1 and self.layout in "CF"
+
+    @property
+    def is_contig(self):
+        return self.layout in "CF"
+
+    def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
+        return Array(dtype or self.dtype, self.ndim if ndim is None else ndim, layout or self.layout,
+                     (not self.mutable) if readonly is None else readonly, aligned=self.aligned)
+
+    @property
+    def as_array(self):
+        return self
+
+
+class NestedArray(Array):
+    def __init__(self, dtype, shape):
+        self.shape = tuple(shape)
+        super().__init__(dtype, len(self.shape), "C")
+
+
+class Sequence(Type):
+    pass
+
+
+class BaseTuple(Sequence, Hashable):
+    @property
+    def type(self):
+        return kinds.Tuple([_value_type(t) for t in self.types], getattr(self, "instance_class", None))
+
+    def __len__(self):
+        return len(self.types)
+
+    def __iter__(self):
+        return iter(self.types)
+
+    def __getitem__(self, i):
+        if isinstance(i, slice) and i.start is i.stop is None:
+            return super().__getitem__(i)
+        return self.types[i]
+
+    @property
+    def key(self):
+        return self.types
+
+    @property
+    def count(self):
+        return len(self.types)
+
+
+def _value_type(t) -> kinds.Type:
+    """The type of a part of a value, where numbers are Python's."""
+    found = t.type
+    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
+            kinds.NpBool: kinds.Bool}.get(found, found)
+
+
+class Tuple(BaseTuple):
+    """Tuple((int64, float64)); with equal members it is a UniTuple."""
+
+    def __new__(cls, types=()):
+        types = tuple(types)
+        if cls is Tuple and types and all(t == types[0] for t in types):
+            return UniTuple(types[0], len(types))
+        return object.__new__(cls)
+
+    def __init__(self, types=()):
+        self.types = tuple(types)
+        super().__init__(f"Tuple({', '.join(map(str, self.types))})")
+
+    @classmethod
+    def from_types(cls, types, pyclass=None):
+        return (NamedTuple(types, pyclass) if pyclass is not None and pyclass is not tuple else Tuple(types))
+
+
+class UniTuple(BaseTuple):
+    def __init__(self, dtype, count):
+        self.dtype, self.types = dtype, (dtype,) * count
+        BaseTuple.__init__(self, f"UniTuple({dtype} x {count})")
+
+
+class BaseNamedTuple(BaseTuple):
+    @property
+    def key(self):
+        return self.instance_class, self.types
+
+
+class NamedTuple(BaseNamedTuple):
+    def __init__(self, types, cls):
+        self.types, self.instance_class, self.fields = tuple(types), cls, tuple(cls._fields)
+        BaseTuple.__init__(self, f"{cls.__name__}({', '.join(map(str, self.types))})")
+
+
+class NamedUniTuple(BaseNamedTuple):
+    def __init__(self, dtype, count, cls):
+        self.dtype, self.types, self.instance_class = dtype, (dtype,) * count, cls
+        self.fields = tuple(cls._fields)
+        BaseTuple.__init__(self, f"{cls.__name__}({dtype} x {count})")
+
+
+class Optional(Type):
+    def __init__(self, typ):
+        while isinstance(typ, Optional):
+            typ = typ.base
+        self.base = typ
+        super().__init__(f"OptionalType({typ})")
+
+    @property
+    def key(self):
+        return self.base
+
+    @property
+    def type(self):
+        return kinds.union_of((_value_type(self.base), kinds.NoneType))
+
+
+class MutableSequence(Sequence):
+    mutable = True
+
+
+class List(MutableSequence):
+    """A list of Python's, with items of one type."""
+
+    reflected = True
+
+    def __init__(self, dtype, reflected=False, initial_value=None):
+        self.dtype = dtype
+        super().__init__(f"reflected list({dtype})")
+
+    @property
+    def type(self):
+        return _container("List", self.dtype)
+
+
+class Set(Type):
+    reflected = mutable = True
+
+    def __init__(self, dtype, reflected=False):
+        self.dtype = dtype
+        super().__init__(f"reflected set({dtype})")
+
+    @property
+    def type(self):
+        return _container("Set", self.dtype)
+
+
+class ListType(MutableSequence):
+    """typed.List"""
+
+    def __init__(self, itemty):
+        self.dtype = self.item_type = itemty
+        super().__init__(f"ListType[{itemty}]")
+
+    @property
+    def type(self):
+        return _container("List", self.dtype)
+
+
+class DictType(Type):
+    """typed.Dict"""
+
+    mutable = True
+
+    def __init__(self, keyty, valty, initial_value=None):
+        self.key_type, self.value_type = keyty, valty
+        self.keyvalue_type = Tuple((keyty, valty))
+        super().__init__(f"DictType[{keyty},{valty}]")
+
+    @property
+    def type(self):
+        return _container("Dict", self.key_type, self.value_type)
+
+
+def _container(kind: str, *parts) -> kinds.Type:
+    cls = getattr(kinds, kind, None)
+    if cls is None:
+        raise TypeError(f"numba.types: containers of type {kind} are not compiled yet")
+    return cls(*map(_value_type, parts))
+
+
+class Record(Type):
+    """An element of a structured array."""
+
+    def __init__(self, name, fields, size, aligned):
+        self.fields, self.size, self.aligned = dict(fields), size, aligned
+        super().__init__(name)
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @property
+    def type(self):
+        return kinds.Record(self._dtype)
+
+    @property
+    def members(self):
+        return [(name, self.typeof(name)) for name in self.fields]
+
+    def typeof(self, name):
+        return self.fields[name]
+
+    def __len__(self):
+        return len(self.fields)
+
+    def __contains__(self, name):
+        return name in self.fields
+
+
+class NPDatetime(Number):
+    def __init__(self, unit=""):
+        self.unit = unit
+        t = kinds.NpTime("M", unit or "generic", 1)
+        super().__init__(f"datetime64[{unit}]" if unit else "datetime64", t)
+
+
+class NPTimedelta(Number):
+    def __init__(self, unit=""):
+        self.unit = unit
+        t = kinds.NpTime("m", unit or "generic", 1)
+        super().__init__(f"timedelta64[{unit}]" if unit else "timedelta64", t)
+
+
+class DType(Opaque):
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"dtype({dtype})")
+
+    @property
+    def type(self):
+        return kinds.DType(self.dtype.type)
+
+
+class RangeType(Type):
+    type = kinds.Range
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"range_state_{dtype}")
+
+
+class SliceType(Type):
+    def __init__(self, name, members=2):
+        self.members, self.has_step = members, members >= 3
+        super().__init__(name)
+
+    @property
+    def type(self):
+        return kinds.Slice(kinds.Int, kinds.Int, kinds.Int if self.has_step else kinds.NoneType)
+
+
+class Module(Dummy):
+    def __init__(self, pymod):
+        self.pymod = pymod
+        super().__init__(f"Module({pymod})")
+
+
+class Callable(Type):
+    pass
+
+
+class Function(Callable, Opaque):
+    """A function that the compiler knows, such as np.sum."""
+
+    def __init__(self, template):
+        self.typing_key = template
+        super().__init__(f"Function({template})")
+
+
+class Dispatcher(Callable, Dummy):
+    """A compiled function."""
+
+    def __init__(self, dispatcher):
+        self.dispatcher = dispatcher
+        super().__init__(f"type({dispatcher})")
+
+    @property
+    def key(self):
+        return self.dispatcher
+
+    @property
+    def type(self):
+        return kinds.Singleton(self.dispatcher)
+
+
+class FunctionType(Type):
+    """A function of one signature: FunctionType(int64(int64))."""
+
+    def __init__(self, signature):
+        self.signature = signature
+        super().__init__(f"FunctionType[{signature}]")
+
+
+class NumberClass(Callable, Opaque):
+    def __init__(self, instance_type):
+        self.instance_type = instance_type
+        super().__init__(f"class({instance_type})")
+
+
+class EnumMember(Type):
+    def __init__(self, cls, dtype):
+        self.instance_class, self.dtype = cls, dtype
+        super().__init__(f"{type(self).__name__}<{dtype}>({cls.__name__})")
+
+
+class IntEnumMember(EnumMember):
+    pass
+
+
+class ExceptionClass(Callable, Opaque):
+    def __init__(self, exc_class):
+        self.exc_class = exc_class
+        super().__init__(exc_class.__name__)
+
+
+class CPointer(Type):
+    """A pointer of C: what cfunc hands to carray."""
+
+    mutable = True
+
+    def __init__(self, dtype, addrspace=None):
+        self.dtype = dtype
+        super().__init__(f"{dtype}*")
+
+    @property
+    def type(self):
+        return kinds.uint64
+
+
+class RawPointer(Opaque):
+    type = kinds.uint64
+
+
+class DeferredType(Type):
+    def __init__(self):
+        self._defined = None
+        super().__init__(f"DeferredType#{id(self)}")
+
+    def define(self, typ):
+        self._defined = typ
+
+    def get(self):
+        if self._defined is None:
+            raise RuntimeError("deferred type not defined")
+        return self._defined
+
+    @property
+    def type(self):
+        return self.get().type
+
+
+class ClassType(Callable, Opaque):
+    pass
+
+
+class ClassInstanceType(Type):
+    pass
+
+
+class StructRef(Type):
+    pass
+
+
+class TypeRef(Dummy):
+    """A type as a value in compiled code."""
+
+    def __init__(self, instance_type):
+        self.instance_type = instance_type
+        super().__init__(f"typeref[{instance_type}]")
+
+
+class VarArg(Type):
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(f"*{dtype}")
+
+
+class StarArgTuple(BaseTuple):
+    def __init__(self, types):
+        self.types = tuple(types)
+        BaseTuple.__init__(self, f"*Tuple({', '.join(map(str, self.types))})")
+
+
+StarArgUniTuple = StarArgTuple
+
+
+class Undefined(Type):
+    pass
+
+
+class Generator(Type):
+    pass
+
+
+class IterableType(Type):
+    pass
+
+
+class UnicodeCharSeq(Type):
+    def __init__(self, count):
+        self.count = count
+        super().__init__(f"[unichr x {count}]")
+
+
+class CharSeq(Type):
+    def __init__(self, count):
+        self.count = count
+        super().__init__(f"[char x {count}]")
+
+
+# ---------------------------------------------------------------- names
+
+int8, int16, int32, int64 = (Integer(f"int{bits}") for bits in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (Integer(f"uint{bits}") for bits in (8, 16, 32, 64))
+float16, float32, float64 = (Float(f"float{bits}") for bits in (16, 32, 64))
+complex64, complex128 = (Complex(f"complex{bits}") for bits in (64, 128))
+boolean = bool_ = b1 = Boolean("bool")
+void = none = NoneType("none")
+ellipsis = EllipsisType("...")
+unicode_type = string = UnicodeType("unicode_type")
+pyobject = ffi_forced_object = PyObject("pyobject")
+ffi = Opaque("ffi")
+voidptr = RawPointer("void*")
+undefined = Undefined("undefined")
+unknown = Dummy("unknown")
+slice2_type, slice3_type = SliceType("slice<a:b>", 2), SliceType("slice<a:b:c>", 3)
+intp = int_ = long_ = longlong = ssize_t = i8 = int64
+uintp = uint = ulong = ulonglong = size_t = u8 = uint64
+intc, uintc, short, ushort = int32, uint32, int16, uint16
+byte = uchar = u1 = uint8
+char = i1 = int8
+i2, i4, u2, u4 = int16, int32, uint16, uint32
+f2, f4, f8, c8, c16 = float16, float32, float64, complex64, complex128
+half, float_, double = float16, float64, float64
+signed_domain = frozenset((int8, int16, int32, int64))
+unsigned_domain = frozenset((uint8, uint16, uint32, uint64))
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset((float32, float64))
+complex_domain = frozenset((complex64, complex128))
+number_domain = real_domain | integer_domain | complex_domain
+np_double, np_float32, np_float64, np_intp = float64, float32, float64, int64
+py_int, py_float, py_bool, py_complex = int64, float64, boolean, complex128
+optional, deferred_type = Optional, DeferredType
+
+
+def array(dtype, ndim, layout="A"):
+    return Array(dtype, ndim, layout)
+
+
+def is_homogeneous(*types):
+    return not types or all(t == types[0] for t in types)
+
+
+# ---------------------------------------------------------------- from this compiler's types
+
+_SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, kinds.Bool: boolean,
+            kinds.NpBool: boolean, kinds.NoneType: none, kinds.Str: unicode_type, kinds.Bytes: Bytes("bytes"),
+            kinds.Ellipsis_: ellipsis, kinds.Object: pyobject, kinds.Range: RangeType(int64),
+            **{t.type: t for t in number_domain}, kinds.float16: float16}
+
+
+def of(t: kinds.Type) -> Type:
+    """The type of Numba's for one of this compiler's."""
+    found = _SCALARS.get(t)
+    if found is not None:
+        return found
+    if isinstance(t, kinds.Dual):
+        return of(t.wide)
+    if isinstance(t, kinds.NpTime):
+        return (NPDatetime if t.kind == "M" else NPTimedelta)("" if t.unit == "generic" else t.unit)
+    if isinstance(t, kinds.Array):
+        return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
+    if isinstance(t, kinds.Record):
+        return from_struct_dtype(t.dtype)
+    if isinstance(t, kinds.Tuple):
+        parts = [of(x) for x in t.elements]
+        if t.cls is None:
+            return Tuple(parts)
+        if parts and is_homogeneous(*parts):
+            return NamedUniTuple(parts[0], len(parts), t.cls)
+        return NamedTuple(parts, t.cls)
+    if isinstance(t, kinds.Union):
+        members = [m for m in t.members if m is not kinds.NoneType]
+        return Optional(of(members[0])) if len(members) == 1 else Dummy(str(t))
+    if isinstance(t, kinds.DType):
+        return DType(of(t.scalar))
+    if isinstance(t, kinds.Slice):
+        return slice3_type if t.step is not kinds.NoneType else slice2_type
+    if isinstance(t, kinds.Singleton):
+        value = t.value
+        if hasattr(value, "py_func"):
+            return Dispatcher(value)
+        return Module(value) if type(value) is type(np) else Function(value)
+    for name, cls in (("List", List), ("Set", Set)):
+        kind = getattr(kinds, name, None)
+        if kind is not None and isinstance(t, kind):
+            return cls(of(t.item))
+    kind = getattr(kinds, "Dict", None)
+    if kind is not None and isinstance(t, kind):
+        return DictType(of(t.key_type if hasattr(t, "key_type") else t.parts[0]),
+                        of(t.value_type if hasattr(t, "value_type") else t.parts[1]))
+    return Dummy(str(t))
+
+
+def from_dtype(dtype) -> Type:
+    """The type of elements of a dtype."""
+    dtype = np.dtype(dtype)
+    if dtype.names is not None:
+        return from_struct_dtype(dtype)
+    if dtype.subdtype is not None:
+        return NestedArray(from_dtype(dtype.subdtype[0]), dtype.subdtype[1])
+    if dtype.kind == "U":
+        return UnicodeCharSeq(dtype.itemsize // 4)
+    if dtype.kind == "S":
+        return CharSeq(dtype.itemsize)
+    found = type_of_dtype(dtype)
+    if found is None:
+        from_text = f"the dtype {dtype} has no native form"
+        raise NotImplementedError(from_text)
+    return of(found)
+
+
+def from_struct_dtype(dtype) -> Record:
+    fields = {name: from_dtype(dtype.fields[name][0]) for name in dtype.names}
+    made = Record(f"Record({', '.join(f'{n}[type={t}]' for n, t in fields.items())})", fields, dtype.itemsize,
+                  dtype.isalignedstruct)
+    made._dtype = dtype
+    return made
+
+
+def as_dtype(t) -> np.dtype:
+    """The dtype of a type of elements."""
+    t = unliteral(t)
+    if isinstance(t, NestedArray):
+        return np.dtype((as_dtype(t.dtype), t.shape))
+    if isinstance(t, Record):
+        return t.dtype
+    if isinstance(t, UnicodeCharSeq):
+        return np.dtype(f"U{t.count}")
+    if isinstance(t, CharSeq):
+        return np.dtype(f"S{t.count}")
+    if isinstance(t, DType):
+        return as_dtype(t.dtype)
+    try:
+        return dtype_of(t.type)
+    except (TypeError, AttributeError):
+        raise NotImplementedError(f"{t!r} cannot be represented as a NumPy dtype") from None
+
+
+def from_ctypes(t) -> Type:
+    """The type of a type of ctypes."""
+    if t is None:
+        return void
+    if t in (ctypes.c_void_p, ctypes.c_char_p):
+        return voidptr
+    if isinstance(t, type) and issubclass(t, ctypes._Pointer):
+        return CPointer(from_ctypes(t._type_))
+    return from_dtype(np.dtype(t))
+
+
+__all__ += [name for name, value in list(globals().items())
+            if (isinstance(value, (Type, frozenset)) or isinstance(value, type) and issubclass(value, Type))
+            and not name.startswith("_") and name not in __all__]

@@ -1,0 +1,248 @@
+"""Objects of classes of the program: Python objects whose attributes compiled code reads and writes where they lie.
+
+An attribute that is a slot lies at a fixed offset. Others lie among the values that the object stores inline, at a
+place that a table of its class tells and that never changes: code keeps it in a word of its own, which the first access
+fills. Where a value is not there (the attribute was deleted, the object has a dict, Python 3.10) the interpreter is
+asked, who knows all cases and raises the errors. What is found is always checked: a program may store anything.
+"""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
+from ..runtime import platform
+from ..runtime.objects import slots_of
+from ..types.kinds import Bool, Float, Int, ObjectOf, Undefined
+from .effects import NO_RULE, NONDIFF
+from .memory import owned
+
+__all__ = ["OBJECT_OPS", "look"]
+
+
+def _load(e, t, pointer, offset):
+    return e.assign(f"load {t}, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {offset}')}, align 8")
+
+
+def _place(e, cls, name: str) -> str:
+    """The word that keeps where among the inline values of its objects a class has an attribute; -1: not known."""
+    word = f"@place.{e.object(cls)[1:]}.{e.object(name)[1:]}"
+    e.declare(f"{word} = internal global i64 -1")
+    return word
+
+
+def has_inline_values(cls: type) -> bool:
+    return platform.INLINE_VALUES is not None and bool(cls.__flags__ & platform.INLINE_FLAG)
+
+
+def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> str | None:
+    """Pointer to where an object has an attribute; control goes to the label `other` where it is not known. None: it
+    is never known."""
+    offset = slots_of(cls).get(name)
+    if offset is not None:
+        return e.assign(f"getelementptr i8, ptr {x}, i64 {offset}")
+    if not has_inline_values(cls):
+        return None
+    at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
+    known = e.assign(f"icmp sge i64 {at}, 0")
+    if platform.PYTHON < (3, 12):
+        values = _load(e, "ptr", x, platform.INLINE_VALUES)
+        there = e.assign(f"icmp ne ptr {values}, null")
+    elif platform.PYTHON < (3, 13):
+        word = _load(e, "i64", x, platform.INLINE_VALUES)
+        there = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
+        values = e.assign(f"inttoptr i64 {e.assign(f'add i64 {word}, 1')} to ptr")
+    else:
+        end = cls.__basicsize__
+        assert platform.INLINE_VALUES is not None
+        valid = e.assign(f"load i8, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALID}')}")
+        there = e.assign(f"icmp ne i8 {valid}, 0")
+        values = e.assign(f"getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALUES}")
+        if write:  # a dict of the object counts what is in it
+            free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
+            there = e.assign(f"and i1 {there}, {free}")
+    good = e.label("inline")
+    e.branch(e.assign(f"and i1 {known}, {there}"), good, other, likely=True)
+    e.start(good)
+    return e.assign(f"getelementptr i8, ptr {values}, i64 {at}")
+
+
+def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
+    """The object of an attribute, a borrowed reference; control goes to the label `other` where it is not known. None:
+    it is never known."""
+    slot = _slot(e, cls, name, x, other)
+    if slot is None:
+        return None
+    found = e.assign(f"load ptr, ptr {slot}, align 8")
+    good = e.label("stored")
+    e.branch(e.assign(f"icmp ne ptr {found}, null"), good, other, likely=True)
+    e.start(good)
+    return found
+
+
+def look(e, cls: type, name: str, x: str) -> str:
+    """The object of an attribute, a borrowed reference, or null where an object has none."""
+    ask, done = e.label("ask"), e.label("seen")
+    arms = []
+    found = peek(e, cls, name, x, ask)
+    if found is not None:
+        arms.append((found, e.current))
+        e.jump(done)
+        e.start(ask)
+    place = _place(e, cls, name) if has_inline_values(cls) else "null"
+    arms.append((e.assign(f"call ptr {e.helper('pyj_look')}(ptr {x}, ptr {e.object(name)}, ptr {e.object(cls)}, "
+                          f"ptr {place})"), e.current))
+    e.jump(done)
+    e.start(done)
+    return e.phi("ptr", arms)
+
+
+def _ask(e, inst, cls, name, x):
+    """The object of an attribute as the interpreter finds it: a reference of its own."""
+    if not has_inline_values(cls) or name in slots_of(cls):
+        e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")
+        found = e.assign(f"call ptr @PyObject_GetAttr(ptr {x}, ptr {e.object(name)})")
+    else:
+        found = e.assign(f"call ptr {e.helper('pyj_field')}(ptr {x}, ptr {e.object(name)}, ptr {e.object(cls)}, "
+                         f"ptr {_place(e, cls, name)})")
+    e.check_null(found, inst)
+    return found
+
+
+def _get_lower(e, inst, x):
+    cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.attrs["type"]
+    ask, wrong, done = e.label("ask"), e.label("wrong"), e.label("found")
+    arms = []
+    found = peek(e, cls, name, x[0], ask)
+    if found is not None:
+        values = e.unbox(t, found, ask) if t is not Undefined else None
+        if values is None:
+            e.jump(ask)
+        else:
+            values = owned(e, t, values)
+            arms.append((values, e.current))
+            e.jump(done)
+        e.start(ask)
+    found = _ask(e, inst, cls, name, x[0])
+    if t is Undefined:
+        e.jump(wrong)
+    else:
+        values = owned(e, t, e.unbox(t, found, wrong))
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
+        arms.append((values, e.current))
+        e.jump(done)
+    e.start(wrong)
+    said = _load(e, "ptr", _load(e, "ptr", found, platform.OB_TYPE), platform.TYPE_NAME)
+    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
+    wanted = ("the code was compiled when no object had it" if t is Undefined else
+              f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
+    text = f"attribute '{name}' of '{cls.__name__}' object is a %.200s here, and {wanted}"
+    kind = e.assign(f"load ptr, ptr {e.external('PyExc_TypeError')}, align 8")
+    e.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {e.string(text)}, ptr {said}) cold")
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
+    e.jump(e.fail(inst))
+    e.start(done)
+    if not arms:
+        e.line("unreachable")
+        e.start(e.label("never"))
+        return []
+    return [e.phi(c, [(values[n], block) for values, block in arms]) for n, c in enumerate(e.components(t))]
+
+
+def _is_exact(e, pointer: str, cls: str) -> str:
+    found = _load(e, "ptr", pointer, platform.OB_TYPE)
+    return e.assign(f"icmp eq ptr {found}, {e.external(cls)}")
+
+
+def _overwrite(e, t, old: str, value: str, other: str) -> None:
+    """Write a number into an object that only the attribute refers to: nobody can tell it from a new one. Control goes
+    to `other` where somebody can."""
+    alone = e.assign(f"icmp eq i64 {e.assign(f'load i64, ptr {old}, align 8')}, 1")
+    fits = e.assign(f"and i1 {alone}, {_is_exact(e, old, 'PyFloat_Type' if t is Float else 'PyLong_Type')}")
+    if t is Int:  # of one digit, and none of the small ones, of which there is one object each
+        tag = _load(e, "i64", old, platform.LONG_TAG)
+        if platform.LONG_TAGGED:
+            single = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
+        else:
+            single = e.assign(f"icmp ult i64 {e.assign(f'add i64 {tag}, 1')}, 3")
+        fits = e.assign(f"and i1 {fits}, {single}")
+        e.declare("declare i64 @llvm.abs.i64(i64, i1)")
+        size = e.assign(f"call i64 @llvm.abs.i64(i64 {value}, i1 false)")
+        middle = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {size}, 257')}, {(1 << 30) - 257}")
+        fits = e.assign(f"and i1 {fits}, {middle}")
+    good = e.label("alone")
+    e.branch(fits, good, other, likely=True)
+    e.start(good)
+    if t is Float:
+        e.line(f"store double {value}, ptr {e.assign(f'getelementptr i8, ptr {old}, i64 {platform.FLOAT_VALUE}')}")
+        return
+    negative = e.assign(f"icmp slt i64 {value}, 0")
+    yes, no = (8 + 2, 8) if platform.LONG_TAGGED else (-1, 1)
+    tag = e.assign(f"select i1 {negative}, i64 {yes}, i64 {no}")
+    e.line(f"store i64 {tag}, ptr {e.assign(f'getelementptr i8, ptr {old}, i64 {platform.LONG_TAG}')}, align 8")
+    digit = e.assign(f"trunc i64 {size} to i32")
+    e.line(f"store i32 {digit}, ptr {e.assign(f'getelementptr i8, ptr {old}, i64 {platform.LONG_DIGITS}')}, align 4")
+
+
+def _set_lower(e, inst, x, value):
+    cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.args[1].type
+    box, done = e.label("box"), e.label("set")
+    if t is Float or t is Int:
+        old = peek(e, cls, name, x[0], box)
+        if old is not None:
+            _overwrite(e, t, old, value[0], box)
+            e.jump(done)
+            e.start(box)
+    new = e.box(t, value, inst)
+    offset = slots_of(cls).get(name)
+    if offset is not None:
+        slot = e.assign(f"getelementptr i8, ptr {x[0]}, i64 {offset}")
+        e.line(f"call void {e.helper('pyj_put')}(ptr {slot}, ptr {new})")
+    elif has_inline_values(cls):
+        here, there, after = e.label("here"), e.label("there"), e.label("put")
+        slot = _slot(e, cls, name, x[0], there, write=True)
+        old = e.assign(f"load ptr, ptr {slot}, align 8")
+        e.branch(e.assign(f"icmp ne ptr {old}, null"), here, there, likely=True)
+        e.start(here)
+        e.line(f"store ptr {new}, ptr {slot}, align 8")
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {old})")
+        e.jump(after)
+        e.start(there)
+        status = e.assign(f"call i32 {e.helper('pyj_set_field')}(ptr {x[0]}, ptr {e.object(name)}, ptr {new}, "
+                          f"ptr {e.object(cls)}, ptr {_place(e, cls, name)})")
+        e.check_status(status, inst)
+        e.jump(after)
+        e.start(after)
+    else:
+        status = e.assign(f"call i32 {e.helper('pyj_set_attribute')}(ptr {x[0]}, ptr {e.object(name)}, ptr {new})")
+        e.check_status(status, inst)
+    if e.current != done:
+        e.jump(done)
+        e.start(done)
+    return []
+
+
+def _new_lower(e, inst):
+    """What object.__new__(cls) does."""
+    make = _load(e, "ptr", e.external("PyBaseObject_Type"), platform.TYPE_NEW)
+    made = e.assign(f"call ptr {make}(ptr {e.object(inst.attrs['cls'])}, ptr {e.object(())}, ptr null)")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _same_lower(e, inst, x, y):
+    return [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")]
+
+
+_EFFECTS = RAISES | HOST | READS | WRITES
+OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISES | HOST | ALLOCATES, lower=_new_lower,
+                eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
+                doc="a new object of {cls} without attributes")
+FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
+               lower=_get_lower, eval=lambda x, *, name, type: getattr(x, name), eval_attrs=True, partials=NO_RULE,
+               doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
+                   "where it is something else")
+FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
+               eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
+               doc="store attribute {name} of an object, as object.__setattr__ does")
+OBJECT_SAME = Op("object_same", lambda types, attrs: Bool, PURE, lower=_same_lower, eval=lambda x, y: x is y,
+                 partials=NONDIFF, doc="`x is y` of references to objects", cost=MODERATE)
+
+OBJECT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

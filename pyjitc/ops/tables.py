@@ -1,0 +1,411 @@
+"""Dicts, sets and what else of Python's has items that operations read and change directly.
+
+Keys that are ints or texts are looked for without an object (codegen/tables.py); others are given to the interpreter as
+objects. As with lists, every load checks the class of what it finds.
+"""
+from __future__ import annotations
+
+from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
+from ..runtime import platform
+from ..types.kinds import Bool, Int, Object, Str, Tuple
+from .effects import NO_RULE, NONDIFF
+from .memory import MAX_BYTES, opened
+
+__all__ = ["TABLE_OPS"]
+
+_ASK = "inttoptr (i64 1 to ptr)"
+
+
+class _Key:
+    """A key of an operation: as the helpers take it, or as an object, which is released when it is done."""
+
+    def __init__(self, e, inst, n: int, values):
+        self.e, self.inst, self.type, self.values = e, inst, inst.args[n].type, values
+        self.kind = "int" if self.type is Int else "str" if self.type is Str else "object"
+        self.made = self.kind == "object" and self.type is not Object
+        self.given = e.box(self.type, values, inst) if self.made else values[0]
+        self.text = f"{'i64' if self.kind == 'int' else 'ptr'} {self.given}"
+
+    def release(self) -> None:
+        if self.made:
+            self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {self.given})")
+
+    def fail_unless(self, condition: str, *errors) -> None:
+        """Where the condition is false the exception is raised that is set, or that these functions set."""
+        def fail():
+            for error in errors:
+                error()
+            self.release()
+            self.e.jump(self.e.fail(self.inst))
+
+        self.e.fail_unless(condition, fail)
+
+    def missing(self) -> None:
+        """Sets KeyError."""
+        key = self.e.box(Int, self.values, self.inst) if self.kind == "int" else self.given
+        self.e.line(f"call void {self.e.helper('pyj_key_error')}(ptr {key})")
+        if self.kind == "int":
+            self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {key})")
+
+
+def _search(e, x, key) -> str:
+    """The value of a key, borrowed: null where there is none, 1 where an exception was raised."""
+    return e.assign(f"call ptr {e.helper(f'pyj_dict_get_{key.kind}')}(ptr {x[0]}, {key.text})")
+
+
+def _above(e, pointer: str, least: int) -> str:
+    return e.assign(f"icmp ugt i64 {e.assign(f'ptrtoint ptr {pointer} to i64')}, {least}")
+
+
+def _get_lower(e, inst, x, k):
+    key = _Key(e, inst, 1, k)
+    found = _search(e, x, key)
+
+    def missing():
+        absent, done = e.label("absent"), e.label("missing")
+        e.branch(e.assign(f"icmp eq ptr {found}, null"), absent, done)
+        e.start(absent)
+        key.missing()
+        e.jump(done)
+        e.start(done)
+
+    key.fail_unless(_above(e, found, 1), missing)
+    values = opened(e, inst, inst.result.type, found, "a value of a dict", key.given if key.made else "")
+    key.release()
+    return values
+
+
+def _ask_lower(e, inst, x, k):
+    """What is missing is asked of the class: a defaultdict makes it."""
+    key = _Key(e, inst, 1, k)
+    found = _search(e, x, key)
+    have, absent, done = e.label("have"), e.label("absent"), e.label("value")
+    e.branch(_above(e, found, 1), have, absent, likely=True)
+    e.start(have)
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {found})")
+    e.jump(done)
+    e.start(absent)
+    key.fail_unless(e.assign(f"icmp eq ptr {found}, null"))
+    asked = e.box(Int, k, inst) if key.kind == "int" else key.given
+    e.declare("declare ptr @PyObject_GetItem(ptr, ptr)")
+    made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
+    if key.kind == "int":
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
+    key.fail_unless(e.assign(f"icmp ne ptr {made}, null"))
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    value = e.phi("ptr", [(found, have), (made, there)])
+    key.release()
+    return _taken(e, inst, inst.result.type, value, "a value of a dict")
+
+
+def _taken(e, inst, t, pointer, what: str) -> list[str]:
+    """`opened` of an object that is given up."""
+    values = opened(e, inst, t, pointer, what, pointer)
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {pointer})")
+    return values
+
+
+def _maybe(e, inst, there: str, t, load) -> list[str]:
+    """(whether there is a value, the value): `load` gives its components."""
+    have, done = e.label("have"), e.label("found")
+    here = e.current
+    e.branch(there, have, done)
+    e.start(have)
+    values = load()
+    end = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i1", [("false", here), ("true", end)])] + [
+        e.phi(c, [(zero, here), (value, end)]) for c, zero, value in zip(e.components(t), e.zeros(t), values)]
+
+
+def _find_lower(e, inst, x, k):
+    key = _Key(e, inst, 1, k)
+    found = _search(e, x, key)
+    key.fail_unless(e.assign(f"icmp ne ptr {found}, {_ASK}"))
+    t = inst.result.type.elements[1]
+    result = _maybe(e, inst, e.assign(f"icmp ne ptr {found}, null"), t, lambda: opened(
+        e, inst, t, found, "a value of a dict", key.given if key.made else ""))
+    key.release()
+    return result
+
+
+def _set_lower(e, inst, x, k, value):
+    key = _Key(e, inst, 1, k)
+    t = inst.args[2].type
+    number = "int" if t is Int else "float" if t.text == "float" else ""
+    if number and key.kind != "object":
+        given = f"{'i64' if t is Int else 'double'} {value[0]}"
+        status = e.assign(f"call i32 {e.helper(f'pyj_dict_put_{key.kind}_{number}')}(ptr {x[0]}, {key.text}, {given})")
+        e.check_status(status, inst)
+        return []
+    boxed = e.box(t, value, inst)
+    if key.kind == "int":
+        status = e.assign(f"call i32 {e.helper('pyj_dict_put_int_object')}(ptr {x[0]}, {key.text}, ptr {boxed})")
+    else:
+        status = _store(e, x[0], key.given, boxed)
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+    key.release()
+    e.check_status(status, inst)
+    return []
+
+
+def _ordered_set_lower(e, inst, x, k, value):
+    """Of a class that keeps more than a dict does: its own method."""
+    boxed = [e.box(v.type, given, inst) for v, given in zip(inst.args[1:], (k, value))]
+    e.declare("declare i32 @PyObject_SetItem(ptr, ptr, ptr)")
+    status = e.assign(f"call i32 @PyObject_SetItem(ptr {x[0]}, ptr {boxed[0]}, ptr {boxed[1]})")
+    for one in boxed:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
+    e.check_status(status, inst)
+    return []
+
+
+def _store(e, d, key, value) -> str:
+    e.declare("declare i32 @PyDict_SetItem(ptr, ptr, ptr)")
+    return e.assign(f"call i32 @PyDict_SetItem(ptr {d}, ptr {key}, ptr {value})")
+
+
+def _call(function: str):
+    """The interpreter's function of a container and an object; -1: it has raised an exception."""
+    def lower(e, inst, x, k):
+        boxed = e.box(inst.args[1].type, k, inst)
+        e.declare(f"declare i32 @{function}(ptr, ptr)")
+        status = e.assign(f"call i32 @{function}(ptr {x[0]}, ptr {boxed})")
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+        e.fail_unless(e.assign(f"icmp sge i32 {status}, 0"), lambda: e.jump(e.fail(inst)))
+        return [e.assign(f"icmp ne i32 {status}, 0")] if inst.result is not None else []
+
+    return lower
+
+
+def _has(table: str, function: str):
+    def lower(e, inst, x, k):
+        key = _Key(e, inst, 1, k)
+        symbol = f"@{function}" if key.kind == "object" else e.helper(f"pyj_{table}_has_{key.kind}")
+        if key.kind == "object":
+            e.declare(f"declare i32 @{function}(ptr, ptr)")
+        status = e.assign(f"call i32 {symbol}(ptr {x[0]}, {key.text})")
+        key.release()
+        e.fail_unless(e.assign(f"icmp sge i32 {status}, 0"), lambda: e.jump(e.fail(inst)))
+        return [e.assign(f"icmp ne i32 {status}, 0")]
+
+    return lower
+
+
+def _add_lower(e, inst, x, k):
+    key = _Key(e, inst, 1, k)
+    symbol = "@PySet_Add" if key.kind == "object" else e.helper(f"pyj_set_add_{key.kind}")
+    if key.kind == "object":
+        e.declare("declare i32 @PySet_Add(ptr, ptr)")
+    status = e.assign(f"call i32 {symbol}(ptr {x[0]}, {key.text})")
+    key.release()
+    e.check_status(status, inst)
+    return []
+
+
+def _discard_lower(e, inst, x, k):
+    """KeyError where it is not there and the instruction asks for it."""
+    boxed = e.box(inst.args[1].type, k, inst)
+    e.declare("declare i32 @PySet_Discard(ptr, ptr)")
+    status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
+
+    def fail():
+        absent, done = e.label("absent"), e.label("missing")
+        e.branch(e.assign(f"icmp eq i32 {status}, 0"), absent, done)
+        e.start(absent)
+        e.line(f"call void {e.helper('pyj_key_error')}(ptr {boxed})")
+        e.jump(done)
+        e.start(done)
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+        e.jump(e.fail(inst))
+
+    e.fail_unless(e.assign(f"icmp s{'gt' if inst.attrs['must'] else 'ge'} i32 {status}, 0"), fail)
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+    return []
+
+
+def _len_of(offset: int):
+    def lower(e, inst, x):
+        where = e.assign(f"getelementptr i8, ptr {x[0]}, i64 {offset}")
+        return [e.assign(f"load i64, ptr {where}, align 8, !range !2")]
+
+    return lower
+
+
+def _made(function: str, put: str):
+    """A new dict or set, and what is put in it: `count` objects at a time."""
+    def lower(e, inst, *items):
+        e.declare(f"declare ptr @{function}({'ptr' if put == 'PySet_Add' else ''})")
+        made = e.assign(f"call ptr @{function}({'ptr null' if put == 'PySet_Add' else ''})")
+        e.check_null(made, inst)
+        step = 1 if put == "PySet_Add" else 2
+        e.declare(f"declare i32 @{put}({', '.join(['ptr'] * (step + 1))})")
+        for n in range(0, len(items), step):
+            boxed = [e.box(inst.args[k].type, items[k], inst) for k in range(n, n + step)]
+            status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in boxed)})")
+            for one in boxed:
+                e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
+
+            def fail():
+                e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
+                e.jump(e.fail(inst))
+
+            e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
+        return [made]
+
+    return lower
+
+
+def _changed(e, inst, x, offset: int, used: str, name: str) -> None:
+    size = _len_of(offset)(e, inst, x)[0]
+    e.raise_unless(e.assign(f"icmp eq i64 {size}, {used}"), inst, "RuntimeError",
+                   f"{name} changed size during iteration")
+
+
+def _dict_next_lower(e, inst, x, at, used, left):
+    """As CPython's iterators: the size is compared first, then how many items are left."""
+    _changed(e, inst, x, platform.DICT["used"], used[0], "dictionary")
+    what = inst.attrs["what"]
+    place, keyp, valuep = e.alloca("i64"), e.alloca("ptr"), e.alloca("ptr")
+    e.line(f"store i64 {at[0]}, ptr {place}")
+    e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
+    status = e.assign(f"call i32 @PyDict_Next(ptr {x[0]}, ptr {place}, ptr {keyp}, ptr {valuep})")
+    there = e.assign(f"icmp ne i32 {status}, 0")
+    none = e.assign(f"icmp sle i64 {left[0]}, 0")
+    e.raise_unless(e.assign(f"xor i1 {e.assign(f'and i1 {there}, {none}')}, true"), inst, "RuntimeError",
+                   "dictionary keys changed during iteration")
+    t = inst.result.type.elements[1]
+
+    def load():
+        found = []
+        if what != "values":
+            found += opened(e, inst, t if what == "keys" else t.elements[0], e.assign(f"load ptr, ptr {keyp}"),
+                            "a key of a dict")
+        if what != "keys":
+            found += opened(e, inst, t if what == "values" else t.elements[1], e.assign(f"load ptr, ptr {valuep}"),
+                            "a value of a dict")
+        return found
+
+    return [*_maybe(e, inst, there, t, load), e.assign(f"load i64, ptr {place}")]
+
+
+def _set_next_lower(e, inst, x, at, used):
+    _changed(e, inst, x, platform.SET["used"], used[0], "Set")
+    place, keyp, hashp = e.alloca("i64"), e.alloca("ptr"), e.alloca("i64")
+    e.line(f"store i64 {at[0]}, ptr {place}")
+    e.declare("declare i32 @_PySet_NextEntry(ptr, ptr, ptr, ptr)")
+    status = e.assign(f"call i32 @_PySet_NextEntry(ptr {x[0]}, ptr {place}, ptr {keyp}, ptr {hashp})")
+    t = inst.result.type.elements[1]
+    return [*_maybe(e, inst, e.assign(f"icmp ne i32 {status}, 0"), t, lambda: opened(
+        e, inst, t, e.assign(f"load ptr, ptr {keyp}"), "an item of a set")), e.assign(f"load i64, ptr {place}")]
+
+
+def _iter_lower(e, inst, x):
+    boxed = e.box(inst.args[0].type, x, inst)
+    e.declare("declare ptr @PyObject_GetIter(ptr)")
+    made = e.assign(f"call ptr @PyObject_GetIter(ptr {boxed})")
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _iter_next_lower(e, inst, it):
+    e.declare("declare ptr @PyIter_Next(ptr)")
+    e.declare("declare ptr @PyErr_Occurred()")
+    item = e.assign(f"call ptr @PyIter_Next(ptr {it[0]})")
+    there = e.assign(f"icmp ne ptr {item}, null")
+    look, fine, bad = e.label("end"), e.label("fine"), e.label("raised")
+    e.branch(there, fine, look, likely=True)
+    e.start(look)
+    error = e.assign("call ptr @PyErr_Occurred()")
+    e.branch(e.assign(f"icmp eq ptr {error}, null"), fine, bad, likely=True)
+    e.start(bad)
+    e.jump(e.fail(inst))
+    e.start(fine)
+    t = inst.attrs["type"]
+    return _maybe(e, inst, there, t, lambda: _taken(e, inst, t, item, "an item"))
+
+
+def _found(types, attrs):
+    return Tuple((Bool, types[0].values))
+
+
+def _next_of_dict(types, attrs):
+    d, what = types[0], attrs["what"]
+    item = d.keys if what == "keys" else d.values if what == "values" else Tuple((d.keys, d.values))
+    return Tuple((Bool, item, Int))
+
+
+def _pairs(types, attrs):
+    return [(attrs["type"], n % 2, t) for n, t in enumerate(types)]
+
+
+def _given(types, attrs):
+    return attrs["type"]
+
+
+def _python_find(d, k):
+    return (True, d[k]) if k in d else (False, None)
+
+
+_ANEW = "; {anew}: where that is of another class, the call is made anew"
+_READ = RAISES | ALLOCATES | reads(OBJECTS) | HOST
+_LOOK = RAISES | reads(OBJECTS) | HOST
+_CHANGE = RAISES | writes(OBJECTS) | HOST
+_ANY = RAISES | READS | WRITES | HOST
+
+DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict_New", "PyDict_SetItem"), stores=_pairs,
+              partials=NO_RULE, eval=lambda *x, type: dict(zip(x[::2], x[1::2])), eval_attrs=True,
+              doc="dict of {type} with these keys and values, in turns")
+DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
+              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
+DICT_GET = Op("dict_get", lambda types, attrs: types[0].values, _READ, lower=_get_lower, partials=NO_RULE,
+              eval=lambda d, k: d[k], doc="the value of a key; KeyError where there is none" + _ANEW)
+DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES, lower=_ask_lower, partials=NO_RULE,
+              eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
+              doc="the value of a key; the class of the dict says what it is where there is none" + _ANEW)
+DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
+               doc="(whether there is a key, its value)" + _ANEW)
+DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
+              eval=lambda d, k: k in d, doc="whether there is a key")
+DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
+              stores=lambda types, attrs: [(types[0], 0, types[1]), (types[0], 1, types[2])],
+              eval=lambda d, k, value: d.__setitem__(k, value), doc="the value of a key is `value`")
+DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lower, partials=NO_RULE,
+              stores=DICT_SET.stores, eval=DICT_SET.eval, doc="the same, by the method of the dict's class")
+DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
+                 eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none")
+DICT_NEXT = Op("dict_next", _next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE,
+               doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
+                   "of a dict, a place, the size that it must have, and how many are left" + _ANEW)
+DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
+               partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
+               doc="from here on values of a dict may be such as this one")
+DICT_NEVER = Op("dict_never", lambda types, attrs: Bool, 0, lower=lambda e, inst, x: ["false"], partials=NONDIFF,
+                eval=lambda d: False, doc="False, which inference does not know: code that shows what a dict may hold")
+SET_NEW = Op("set_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PySet_New", "PySet_Add"), partials=NO_RULE,
+             stores=lambda types, attrs: [(attrs["type"], 0, t) for t in types], eval=lambda *x, type: set(x),
+             eval_attrs=True, doc="set of {type} with these items")
+SET_LEN = Op("set_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.SET["used"]),
+             partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many items a set has", cost=1)
+SET_HAS = Op("set_has", lambda types, attrs: Bool, _LOOK, lower=_has("set", "PySet_Contains"), partials=NONDIFF,
+             eval=lambda s, x: x in s, doc="whether an item is in a set")
+SET_ADD = Op("set_put", lambda types, attrs: None, _CHANGE, lower=_add_lower, partials=NO_RULE,
+             stores=lambda types, attrs: [(types[0], 0, types[1])], eval=lambda s, x: s.add(x),
+             doc="an item is in a set")
+SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_lower, partials=NONDIFF,
+                 eval=lambda s, x, *, must: s.remove(x) if must else s.discard(x), eval_attrs=True,
+                 doc="an item is not in a set; {must}: KeyError where it was not")
+SET_NEXT = Op("set_next", lambda types, attrs: Tuple((Bool, types[0].item, Int)), _READ, lower=_set_next_lower,
+              partials=NO_RULE, doc="(whether there is another item, the item, where the next one is), of a set, a "
+                                    "place, and the size that it must have" + _ANEW)
+ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
+              doc="the interpreter's iterator over an object")
+ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,
+               partials=NO_RULE,
+               doc="(whether the interpreter's iterator has another item, the item as {type})" + _ANEW)
+
+TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

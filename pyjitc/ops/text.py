@@ -1,0 +1,224 @@
+"""Operations on text and bytes: references to objects of Python, of which a str and a bytes never change.
+
+`text_call` calls a method or a function of the interpreter whose operands are numbers, text and bytes: it does nothing
+that the program can see but to give its result. What can be read from the object directly is read: lengths, code
+points, bytes.
+"""
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..ir.core import ALLOCATES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
+from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
+from .effects import NO_RULE, NONDIFF
+from .memory import count_references
+from .signature import signature
+
+__all__ = ["TEXT_OPS"]
+
+_MAKES = RAISES | ALLOCATES | HOST
+# What a call that gives a value of these kinds has made is the value itself; others are opened.
+_REFERENCES = (Str, Bytes, ByteArray)
+
+
+def _load(e, kind, pointer, offset, align=8):
+    where = e.assign(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+    return e.assign(f"load {kind}, ptr {where}, align {align}")
+
+
+# ---------------------------------------------------------------- calls of the interpreter's own functions
+
+
+def _call_lower(e, inst, callee, *operands):
+    args = [x[0] for x in operands]
+    for x in args:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x})")
+    found = e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())
+    t = inst.attrs["type"]
+    if t in _REFERENCES or isinstance(t, List):
+        return [found]
+    if t is NoneType:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
+        return []
+    wrong, done = e.label("wrong"), e.label("opened")
+    values = e.unbox(t, found, wrong)
+    count_references(e, t, values, "retain")
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
+    e.jump(done)
+    e.start(wrong)
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
+    e.error(inst, "OverflowError", "the int does not fit in 64 bits")
+    e.start(done)
+    return values
+
+
+def _call(function, *args, kwnames=(), type=None):
+    count = len(args) - len(kwnames)
+    return function(*args[:count], **dict(zip(kwnames, args[count:])))
+
+
+def _given(types, attrs):
+    return attrs["type"]
+
+
+_DOC = "call the interpreter's {}; the last operands are the keywords {{kwnames}}; the result as {{type}}"
+TEXT_CALL = Op("text_call", _given, _MAKES, lower=_call_lower, eval=_call, eval_attrs=True, partials=NONDIFF,
+               doc=_DOC.format("function of numbers, text and bytes, which changes nothing"))
+OBJECT_CALL = Op("object_call", _given, _MAKES | READS | WRITES, lower=_call_lower, eval=_call, eval_attrs=True,
+                 partials=NO_RULE, doc=_DOC.format("function of any objects"))
+
+# ---------------------------------------------------------------- what is read from the object
+
+
+def _op(name: str, takes: str, effects: int, lower: Any, eval: Any, doc: str, **more):
+    return Op(name, signature(takes), effects, lower=lower, eval=eval, partials=NONDIFF, doc=doc, **more)
+
+
+def _length_lower(offset: int):
+    return lambda e, inst, x: [_load(e, "i64", x[0], offset)]
+
+
+_SIZE = (0, (1 << 60) - 1)
+STR_LEN = _op("str_len", "s: str -> int", PURE, _length_lower(STR["length"]), len, "how many characters", bounds=_SIZE,
+              cost=1)
+BYTES_LEN = _op("bytes_len", "b: bytes -> int", PURE, _length_lower(OB_SIZE), len, "how many bytes", bounds=_SIZE,
+                cost=1)
+BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _length_lower(OB_SIZE), len,
+                    "how many bytes it has now", bounds=_SIZE, cost=1)
+
+
+def _code_lower(e, inst, s, i):
+    """The kind is asked each time; in a loop LLVM asks it before the loop where nothing is called in it."""
+    data, kind = _characters(e, s[0])
+    one, wide, two, four, done = (e.label(name) for name in ("one", "wide", "two", "four", "code"))
+    e.branch(e.assign(f"icmp eq i32 {kind}, {STR_STATE['one']}"), one, wide, likely=True)
+    arms = []
+    for label, size in ((one, 1), (two, 2), (four, 4)):
+        if size == 2:
+            e.start(wide)
+            e.branch(e.assign(f"icmp eq i32 {kind}, {STR_STATE['two']}"), two, four)
+        e.start(label)
+        where = e.assign(f"getelementptr i{8 * size}, ptr {data}, i64 {i[0]}")
+        found = e.assign(f"load i{8 * size}, ptr {where}, align {size}")
+        arms.append((e.assign(f"zext i{8 * size} {found} to i64"), label))
+        e.jump(done)
+    e.start(done)
+    return [e.phi("i64", arms)]
+
+
+def _characters(e, s):
+    """(where the characters of a str are, the bits of its state that say its kind)"""
+    state = _load(e, "i32", s, STR["state"], 4)
+    kind = e.assign(f"and i32 {state}, {STR_STATE['sizes']}")
+    ascii_bit = e.assign(f"and i32 {state}, {STR_STATE['ascii']}")
+    plain = e.assign(f"icmp ne i32 {ascii_bit}, 0")
+    offset = e.assign(f"select i1 {plain}, i64 {STR['ascii']}, i64 {STR['wide']}")
+    return e.assign(f"getelementptr i8, ptr {s}, i64 {offset}"), kind
+
+
+STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower, lambda s, i: ord(s[i]),
+               "the code point of character i, which there is", bounds=(0, 0x10FFFF), cost=2)
+
+
+def _char_lower(e, inst, code):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_char')}(i64 {code[0]})"))]
+
+
+def _checked(e, inst, pointer):
+    e.check_null(pointer, inst)
+    return pointer
+
+
+STR_CHAR = _op("str_char", "code: int -> str", _MAKES, _char_lower, chr, "the character of a code point", cost=8)
+
+
+def _slice_lower(e, inst, s, i, j):
+    e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
+    return [_checked(e, inst, e.assign(f"call ptr @PyUnicode_Substring(ptr {s[0]}, i64 {i[0]}, i64 {j[0]})"))]
+
+
+STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_lower, lambda s, i, j: s[i:j],
+                "the characters from i to before j, 0 <= i, j <= length")
+
+
+def _equal_lower(e, inst, x, y):
+    return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
+
+
+STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
+             cost=8)
+
+
+def _compare_lower(e, inst, x, y):
+    e.declare("declare i32 @PyUnicode_Compare(ptr, ptr)")
+    found = e.assign(f"call i32 @PyUnicode_Compare(ptr {x[0]}, ptr {y[0]})")
+    return [e.assign(f"sext i32 {found} to i64")]
+
+
+STR_COMPARE = _op("str_compare", "x: str, y: str -> int", HOST, _compare_lower, lambda x, y: (x > y) - (x < y),
+                  "-1, 0 or 1: the order of two texts", bounds=(-1, 1))
+
+
+def _in_lower(e, inst, s, part):
+    e.declare("declare i32 @PyUnicode_Contains(ptr, ptr)")
+    found = e.assign(f"call i32 @PyUnicode_Contains(ptr {s[0]}, ptr {part[0]})")
+    failed, done = e.label("failed"), e.label("searched")
+    e.branch(e.assign(f"icmp slt i32 {found}, 0"), failed, done, likely=False)
+    e.start(failed)
+    e.jump(e.fail(inst))
+    e.start(done)
+    return [e.assign(f"icmp ne i32 {found}, 0")]
+
+
+STR_IN = _op("str_in", "s: str, part: str -> bool", RAISES | HOST, _in_lower, lambda s, part: part in s,
+             "whether a text has another in it")
+
+
+def _hash_lower(e, inst, x):
+    known = _load(e, "i64", x[0], STR["hash"])
+    here, compute, done = e.current, e.label("compute"), e.label("hashed")
+    e.branch(e.assign(f"icmp eq i64 {known}, -1"), compute, done, likely=False)
+    e.start(compute)
+    e.declare("declare i64 @PyObject_Hash(ptr)")
+    found = e.assign(f"call i64 @PyObject_Hash(ptr {x[0]})")
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i64", [(known, here), (found, compute)])]
+
+
+STR_HASH = _op("str_hash", "x: str | bytes -> int", HOST, _hash_lower, hash, "the hash of a text or of bytes", cost=4)
+
+
+def _byte_lower(e, inst, b, i):
+    where = e.assign(f"getelementptr i8, ptr {b[0]}, i64 {BYTES_DATA}")
+    at = e.assign(f"getelementptr i8, ptr {where}, i64 {i[0]}")
+    return [e.assign(f"zext i8 {e.assign(f'load i8, ptr {at}, align 1')} to i64")]
+
+
+BYTES_AT = _op("bytes_at", "b: bytes, i: int -> int", PURE, _byte_lower, lambda b, i: b[i], "byte i, which there is",
+               bounds=(0, 255), cost=1)
+
+
+
+def _place(e, b, i):
+    """Where byte i of a bytearray is."""
+    return e.assign(f"getelementptr i8, ptr {_load(e, 'ptr', b[0], BYTEARRAY_DATA)}, i64 {i[0]}")
+
+
+def _get_lower(e, inst, b, i):
+    return [e.assign(f"zext i8 {e.assign(f'load i8, ptr {_place(e, b, i)}, align 1')} to i64")]
+
+
+def _set_lower(e, inst, b, i, value):
+    e.line(f"store i8 {e.assign(f'trunc i64 {value[0]} to i8')}, ptr {_place(e, b, i)}, align 1")
+    return []
+
+
+BYTEARRAY_AT = _op("bytearray_at", "b: bytearray, i: int -> int", reads(OBJECTS), _get_lower, lambda b, i: b[i],
+                   "byte i, which there is", bounds=(0, 255), cost=1)
+BYTEARRAY_SET = _op("bytearray_set", "b: bytearray, i: int, value: int", writes(OBJECTS), _set_lower,
+                    operator.setitem, "byte i, which there is, becomes the value, which is below 256", cost=1)
+
+TEXT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,1 @@
+"""Derivatives of typed functions, as typed functions: see make.py."""

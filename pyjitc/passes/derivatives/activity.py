@@ -1,0 +1,227 @@
+"""What of a function varies with some of its parameters, and what its result depends on.
+
+Arrays that may share memory are one class: what is true of one element is taken to be true of all, at any time. What
+varies and is of use is *active*; derivatives are computed of that alone. An operation without a rule is refused where
+something active goes through it: nobody gets a zero for what nobody has written down.
+"""
+from __future__ import annotations
+
+from ...ir.cfg import reverse_postorder
+from ...ir.core import COUNTS, ERRORS, WRITES, Function, Inst, Value, writes
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import math as m
+from ...ops import memory as mem
+from ...ops import pyobject as py
+from ...ops import structure as s
+from ...ops.nest import NEST, NEST_INTO
+from ...ops.effects import NO_RULE, STRUCTURAL, Zero
+from ...types import kinds as k
+from ...types.tangents import is_varying, varies
+from .builder import refused
+
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_rule", "is_known", "partials_of"]
+
+SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
+# The first operand, which may have been checked or be of another type in name.
+SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
+_OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # what is printed varies as well, and nobody minds
+# Structural operations that the transforms know.
+_KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
+    a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
+    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET)) | _OBJECTS
+
+
+def is_known(nest: Inst) -> bool:
+    """Whether reverse mode knows the derivative of a loop nest as a whole."""
+    name = nest.attrs["template"].qualname
+    if name in ("folded", "folded_axes") and nest.attrs.get("how") != "sum":
+        return False
+    return name in ("mapped", "stored", "folded", "folded_axes", "dotted_rows", "dotted_columns") and (
+        name != "folded_axes" or "reduced" in nest.attrs)
+
+
+def has_rule(inst: Inst) -> bool:
+    """Whether the transforms know the derivative of an instruction."""
+    if inst.op is NEST or inst.op is NEST_INTO:
+        return is_known(inst)
+    if inst.op is c.INVOKE:
+        return rules_of(inst) is not None
+    rule = inst.op.partials
+    return inst.op in _KNOWN or rule is not NO_RULE and rule is not STRUCTURAL
+
+
+def rules_of(call: Inst):
+    """The rules of a library function that stays a call, or None."""
+    return call.attrs["callee"].memo.get("rules")
+
+
+def partials_of(b, inst: Inst) -> list[tuple[Value, Value]]:
+    """[(operand, partial derivative of the result by it)] of an operation on numbers."""
+    b.t = inst.result.type
+    return list(zip(inst.args, inst.op.partials(b, *inst.args, inst.result)))
+
+
+class Classes:
+    """Arrays that may share memory, as one of them that stands for all."""
+
+    def __init__(self, fn: Function):
+        self.up: dict[Value, Value] = {}
+        for block in fn.blocks:
+            for inst in block.insts:
+                r = inst.result
+                if inst.op in SAME_MEMORY and isinstance(r.type, k.Array):
+                    for x in inst.args:
+                        if isinstance(x.type, k.Array):
+                            self.join(x, r)
+                for e in inst.edges():
+                    for p, x in zip(e.block.params, e.args):
+                        if isinstance(x.type, k.Array):
+                            self.join(x, p)
+
+    def of(self, v: Value) -> Value:
+        while v in self.up:
+            v = self.up[v]
+        return v
+
+    def join(self, x: Value, y: Value) -> None:
+        x, y = self.of(x), self.of(y)
+        if x is not y:
+            self.up[x] = y
+
+
+def flows(inst: Inst) -> list[Value]:
+    """The operands whose change changes the result to first order."""
+    op, r = inst.op, inst.result
+    if r is None or op is mem.ARRAY_NEW:
+        return []
+    if op in _OBJECTS:
+        return list(inst.args)
+    if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
+        return [x for x in inst.args if varies(x.type)] if varies(r.type) else []
+    if op is c.INVOKE:
+        return inst.args
+    if op is NEST:
+        return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
+    if not is_varying(r.type):
+        return list(inst.args) if not has_rule(inst) else []
+    if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
+        return inst.args[1:]
+    if op in SAME_VALUE or op is a.CAST or op is mem.ARRAY_LOAD or op is mem.ARRAY_VIEW or op is mem.SUM_EIGHTS:
+        return inst.args[:1]
+    return [] if isinstance(op.partials, Zero) else list(inst.args)
+
+
+class Activity:
+    """seeds: values that vary; outputs: values that matter (reverse mode), or None where all do; check: refuse what has
+    no rule."""
+
+    def __init__(self, fn: Function, seeds, outputs=None, check: bool = True):
+        self.fn, self.classes = fn, Classes(fn)
+        self.order = reverse_postorder(fn)
+        self.varied = self._closed(map(self.key, seeds), self._vary)
+        self.active = self.varied
+        if outputs is not None:
+            self.useful = self._closed(map(self.key, outputs), self._matter)
+            self.active = self.varied & self.useful
+        if check:
+            self._check()
+
+    def key(self, v: Value) -> Value:
+        return self.classes.of(v) if isinstance(v.type, k.Array) else v
+
+    def __contains__(self, v: Value) -> bool:
+        return self.key(v) in self.active
+
+    def _closed(self, start, step) -> set[Value]:
+        found = set(start)
+        while True:
+            before = len(found)
+            step(found)
+            if len(found) == before:
+                return found
+
+    def _vary(self, found):
+        key = self.key
+        for block in self.order:
+            for inst in block.insts:
+                targets, sources = written(inst)
+                if targets and any(key(x) in found for x in sources):
+                    found.update(map(key, targets))
+                if inst.result is not None and any(key(x) in found for x in flows(inst)):
+                    found.add(key(inst.result))
+                for e in inst.edges():
+                    for p, x in zip(e.block.params, e.args):
+                        if key(x) in found and (varies(p.type) or not is_varying(x.type)):
+                            found.add(key(p))
+
+    def _matter(self, found):
+        key = self.key
+        for block in reversed(self.order):
+            for inst in reversed(block.insts):
+                targets, sources = written(inst)
+                if any(key(x) in found for x in targets):
+                    found.update(map(key, sources))
+                if inst.result is not None and key(inst.result) in found:
+                    found.update(map(key, flows(inst)))
+                for e in inst.edges():
+                    for p, x in zip(e.block.params, e.args):
+                        if key(p) in found:
+                            found.add(key(x))
+
+    def _check(self):
+        """Refuse what no rule is known for."""
+        for block in self.order:
+            for inst in block.insts:
+                given = [x for x in flows(inst) if x in self]
+                targets, sources = written(inst)
+                if any(x in self for x in targets):
+                    given += [x for x in sources if x in self]
+                if given and not has_rule(inst):
+                    raise self._refusal(inst)
+                if (inst.op in SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
+                    and inst.result.type.dtype is not inst.args[0].type.dtype and inst.args[0] in self):
+                    raise refused(self.fn, inst, "the bits of an array that varies are read or written as elements of "
+                                  "another type: there is no derivative of that",
+                                  "convert the elements with .astype, or stop_gradient(x)")
+                if inst.op is py.PY_UNBOX and inst.result in self:
+                    raise refused(self.fn, inst, "a captured array gets values that vary, or a value comes back from a "
+                                  "Python object: there is no derivative of that",
+                                  "pass the array as an argument, and compute in compiled code")
+
+    def _refusal(self, inst):
+        op = inst.op
+        if op is c.INVOKE:
+            callee = inst.attrs["callee"]
+            if callee.library:
+                return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
+                               "write it out, or stop_gradient(x) around what shall count as constant")
+            return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
+                           "yet", "write the recursion as a loop")
+        if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
+            return refused(self.fn, inst, "a value that varies is in a variable that an inner function changes, of "
+                           "which there is no derivative yet", "pass it as an argument, and return it")
+        if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
+            return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
+                           "derivative", "give it the same type on every path: 0.0 for 0 and for None")
+        return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
+                       "write it with operations that have one, or stop_gradient(x) around what shall count as "
+                       "constant")
+
+
+def written(inst: Inst) -> tuple[list[Value], list[Value]]:
+    """(what an instruction writes into, what the new content comes from)."""
+    op = inst.op
+    if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
+        return inst.args[:1], inst.args[-1:] if op is mem.ARRAY_STORE else inst.args[1:2]
+    if op is c.INVOKE:
+        rules = rules_of(inst)
+        return ([x for x in inst.args if not k.is_scalar(x.type)] if rules is None
+                else [inst.args[n] for n in rules.writes]), inst.args
+    if op is NEST_INTO:
+        return inst.args[1:2], inst.args[inst.attrs["count"]:]
+    if op is NEST:
+        return [], []
+    if op.effects & WRITES & ~writes(COUNTS, ERRORS) and op not in _OBJECTS and not isinstance(op.partials, Zero):
+        return inst.args, inst.args
+    return [], []

@@ -1,0 +1,98 @@
+"""Instructions for derivatives, added one after the other, and where an error is said to be."""
+from __future__ import annotations
+
+from ...base.errors import Diagnostic, UnsupportedError
+from ...ir.core import Function, Inst, NOWHERE, Op, Value
+from ...ops import arith as a
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...ops.control import CONST, INVOKE
+from ...ops.table import OPS
+from ...types import kinds as k
+from ...types.lattice import dtype_of
+from ...types.tangents import is_varying
+
+__all__ = ["Builder", "refused", "varying_operands"]
+
+_TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.STRUCT_MAKE, s.DUAL_MAKE))
+
+
+class Builder:
+    """Appends instructions to `insts`. The rules of operations (`partials`) call it: an operation by its name, and
+    `const`. It knows what is 0, 1 and -1, so that rules need not."""
+
+    def __init__(self, insts: list[Inst], like: Inst | None = None, t=k.Float):
+        self.insts = insts
+        self.t = t  # of constants
+        self.known: dict[Value, float] = {}
+        self.at(like)
+
+    def at(self, like: Inst | None) -> None:
+        """What is added from here on is at the place of this instruction."""
+        self.loc = like.loc if like is not None else NOWHERE
+        self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
+
+    def op(self, op: Op, *args: Value, type=None, **attrs) -> Value:
+        if type is not None and op in _TYPED:
+            attrs["type"] = type
+        elif type is None:
+            type = op.rule(tuple([x.type for x in args]), attrs)
+        result = Value(type) if type is not None else None
+        self.insts.append(Inst(op, args, {**attrs, **self.notes}, result, self.loc))
+        return result
+
+    def again(self, inst: Inst, args, **attrs) -> Value:
+        """The same operation on other operands, of the types of its own."""
+        result = Value(inst.result.type) if inst.result is not None else None
+        self.insts.append(Inst(inst.op, args, {**inst.attrs, **attrs}, result, inst.loc))
+        return result
+
+    def const(self, value, t=None) -> Value:
+        t = t or self.t
+        if isinstance(t, k.NpFloat):
+            value = dtype_of(t).type(value)
+        made = self.op(CONST, type=t, value=value)
+        self.known[made] = float(value)
+        return made
+
+    def zero(self, t) -> Value:
+        return self.const(0.0, t)
+
+    def call(self, callee: Function, *args: Value) -> Value:
+        """A call with the arguments whose types have more than one value: the others are known in the function."""
+        if len(args) > len(callee.params):
+            args = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
+        return self.op(INVOKE, *args, type=callee.result, callee=callee)
+
+    def fmul(self, x: Value, y: Value) -> Value:
+        for p, q in ((x, y), (y, x)):
+            factor = self.known.get(p)
+            if factor == 1.0:
+                return q
+            if factor == -1.0:
+                return self.op(a.FNEG, q)
+        return self.op(a.FMUL, x, y)
+
+    def fneg(self, x: Value) -> Value:
+        return self.const(-self.known[x]) if x in self.known else self.op(a.FNEG, x)
+
+    def cast(self, x: Value, t) -> Value:
+        return x if x.type is t else self.op(a.CAST, x, type=t)
+
+    def __getattr__(self, name):
+        op = OPS[name]
+        return lambda *args: self.op(op, *args)
+
+
+def varying_operands(inst: Inst) -> list[Value]:
+    """The operands that are floats or arrays of floats."""
+    return [x for x in inst.args if is_varying(x.type)]
+
+
+def refused(fn: Function, inst: Inst | None, message: str, hint: str = "") -> UnsupportedError:
+    """What to raise where there is no derivative."""
+    qualname, filename = inst.attrs.get("origin", (None, None)) if inst is not None else (None, None)
+    loc = inst.loc if inst is not None and inst.loc.line else None
+    place = tuple(loc) if loc is not None else (fn.firstlineno, 0, -1, -1)
+    return UnsupportedError(Diagnostic(message, filename or fn.filename, *place, function=qualname or fn.qualname,
+                                       hint=hint))

@@ -1,0 +1,112 @@
+"""What forward and reverse mode share: arguments, results, and products with partial derivatives."""
+from __future__ import annotations
+
+from ...ir.cfg import reverse_postorder
+from ...ir.core import Function, Value
+from ...ops import arith as a
+from ...ops import math as m
+from ...ops import structure as s
+from ...types import kinds as k
+from ...types.tangents import is_varying, varies
+from ..rewrite import resolve, substitute
+from .builder import Builder
+from .targets import written_parameters
+
+__all__ = ["copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments", "zeros"]
+
+# Their derivatives are infinite, or no numbers, somewhere: what does not count must not count as 0 * inf.
+_SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
+                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2))
+
+
+def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
+    """d * g, and 0 where g is 0, whatever d is."""
+    term = b.fmul(d, g)
+    if inst.op not in _SINGULAR:
+        return term
+    zero = b.zero(g.type)
+    return b.op(s.SELECT, b.op(a.FEQ, g, zero), zero, term)
+
+
+def plain_value(b: Builder, y: Value) -> Value:
+    """A result as it is handed out: numbers of one type."""
+    if type(y.type) is k.Dual:
+        return b.op(s.DUAL_WIDE, y)
+    if type(y.type) is k.Tuple and k.any_part(y.type, lambda t: type(t) is k.Dual):
+        parts = [plain_value(b, b.op(s.TUPLE_GET, y, index=n)) for n in range(len(y.type.elements))]
+        return b.op(s.TUPLE_MAKE, *parts, cls=y.type.cls)
+    return y
+
+
+def copied(b: Builder, helpers, x: Value) -> Value:
+    """A copy of an array argument, in C order where its type does not say which."""
+    t = x.type
+    found = b.call(helpers("copied_by_columns" if t.layout == "F" else "copied", (t,)), x)
+    return found if found.type is t else b.op(s.RETYPE, found, type=t)
+
+
+def own_type(t: k.Array) -> k.Array:
+    """The type of tangents or adjoints beside an array: they can be written."""
+    return k.Array(t.dtype, t.ndim, t.layout)
+
+
+def zeros(b: Builder, helpers, x: Value) -> Value:
+    """Zeros beside an array that lies in C order, or in Fortran order where its type says so."""
+    t = x.type
+    found = b.call(helpers("zeros_by_columns" if t.layout == "F" else "zeros_like", (t,)), x)
+    return found if found.type is own_type(t) else b.op(s.RETYPE, found, type=own_type(t))
+
+
+def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value, Value]]:
+    """(part of an argument, part of its seed) of all floats and arrays of floats among the arguments that vary.
+
+    Arrays that vary are copied, so that the caller's stay as they are; so are their seeds, which then lie in memory as
+    the copies do. What takes tuples apart and copies is added to `b`, for the start of the function."""
+    leaves: list[tuple[Value, Value]] = []
+    replace: dict[Value, Value] = {}
+
+    def open_up(x, seed):
+        t = x.type
+        if type(t) is k.Tuple:
+            parts = []
+            for n, part in enumerate(t.elements):
+                taken = b.op(s.TUPLE_GET, x, index=n)
+                parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
+            return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
+        if type(t) is k.Array:
+            x = copied(b, helpers, x)
+            name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
+            seed = b.call(helpers(name, (t, seed.type)), x, seed)
+            seed = seed if seed.type is own_type(t) else b.op(s.RETYPE, seed, type=own_type(t))
+        if is_varying(t):
+            leaves.append((x, seed))
+        return x
+
+    for p, seed in zip(wrt, seeds):
+        new = open_up(p, seed)
+        if new is not p:
+            replace[p] = new
+    for p in written_parameters(fn):
+        if p not in wrt:
+            replace[p] = copied(b, helpers, p)
+    replace_arguments(fn, replace)
+    return leaves
+
+
+def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:
+    """Read other values for arguments, and the parts of tuples that were taken apart for what takes them apart
+    again."""
+    if not replace:
+        return
+    replace = dict(replace)
+    for block in reverse_postorder(fn):
+        kept = []
+        for inst in block.insts:
+            inst.args = [resolve(replace, v) for v in inst.args]
+            made = inst.args[0].inst if inst.op is s.TUPLE_GET else None
+            if made is not None and made.op is s.TUPLE_MAKE:
+                replace[inst.result] = made.args[inst.attrs["index"]]
+            else:
+                kept.append(inst)
+        block.insts = kept
+    substitute(fn.blocks, replace)

@@ -1,0 +1,166 @@
+"""Forward mode: beside every number that varies its tangent, beside every array a second one of tangents.
+
+Block parameters and the arguments of edges double; views are made of both arrays; a store stores twice. The second
+array of an argument lies in memory as the first: an argument of any strides is copied first, so that offsets of views
+are right for both.
+"""
+from __future__ import annotations
+
+from ...ir.cfg import reverse_postorder
+from ...ir.core import Function, Inst, Value
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...types import kinds as k
+from ...types.tangents import is_varying, tangent_type, varies
+from .activity import SAME_VALUE, Activity, partials_of
+from .builder import Builder
+from .common import entry_of, guarded_term, plain_value, zeros
+
+__all__ = ["push"]
+
+
+def push(fn: Function, request, shell: Function, helpers) -> None:
+    """Make `fn`, a copy of the function, the derivative in the direction of the last parameters of `shell`."""
+    _Forward(fn, request, shell, helpers).run()
+
+
+class _Forward:
+    def __init__(self, fn, request, shell, helpers):
+        self.fn, self.shell, self.helpers = fn, shell, helpers
+        self.wrt = [fn.params[n] for n in request.wrt]
+        self.seeds = [Value(p.type, p.name and f"d_{p.name}") for p in shell.params[len(fn.params):]]
+        self.dual: dict[Value, Value] = {}
+
+    def run(self):
+        fn, entry = self.fn, self.fn.entry
+        b = Builder([])
+        leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
+        self.act = act = Activity(fn, [p for p, _ in leaves])
+        entry.params += self.seeds
+        self.dual.update(leaves)
+        for inst in list(b.insts):  # copies of other arguments, into which something that varies is written
+            r = inst.result
+            if type(r.type) is k.Array and r in act and r not in self.dual and r not in self.dual.values():
+                self.dual[r] = (zeros(b, self.helpers, r) if inst.op is c.INVOKE
+                                else b.op(s.RETYPE, self.dual[inst.args[0]], type=tangent_type(r.type)))
+        order = reverse_postorder(fn)
+        for block in order:
+            if block is not entry:
+                params = []
+                for p in block.params:
+                    params.append(p)
+                    if is_varying(p.type) and p in act:
+                        self.dual[p] = Value(tangent_type(p.type), p.name and f"d_{p.name}")
+                        params.append(self.dual[p])
+                block.params = params
+        twins = set(self.dual.values())
+        for block in order:
+            self.block(block, twins, list(b.insts) if block is entry else [])
+        fn.result = self.shell.result
+
+    def block(self, block, twins, first):
+        insts, block.insts = block.insts, first
+        b = self.b = Builder(block.insts)
+        for inst in insts:
+            b.at(inst)
+            for e in inst.edges():
+                old = [p for p in e.block.params if p not in twins]
+                e.args = [y for p, x in zip(old, e.args) for y in ((x, self.tangent(x)) if p in self.dual else (x,))]
+            if inst.op is c.RETURN:
+                self.give_back(b, inst)
+            block.insts.append(inst)
+            self.after(b, inst)
+
+    def tangent(self, x: Value) -> Value:
+        found = self.dual.get(x)
+        if found is not None:
+            return found
+        assert x not in self.act, f"a value that varies has no tangent: {x}"
+        t = tangent_type(x.type)
+        return zeros(self.b, self.helpers, x) if type(t) is k.Array else self.b.zero(t)
+
+    def give_back(self, b, inst):
+        y = inst.args[0]
+        inst.args = [b.op(s.TUPLE_MAKE, plain_value(b, y), self.whole(b, y), cls=None)]
+
+    def whole(self, b, y):
+        """The tangent of a result, which may be a tuple."""
+        t = tangent_type(y.type)
+        if t is k.NoneType:
+            return b.op(c.CONST, type=k.NoneType, value=None)
+        if type(t) is k.Tuple:
+            made = y.inst
+            parts = (made.args if made is not None and made.op is s.TUPLE_MAKE
+                     else [b.op(s.TUPLE_GET, y, index=n) for n in range(len(t.elements))])
+            return b.op(s.TUPLE_MAKE, *(self.whole(b, x) for x in parts), cls=t.cls)
+        return self.tangent(y)
+
+    def after(self, b, inst):
+        op, r, dual, act = inst.op, inst.result, self.dual, self.act
+        if op is mem.ARRAY_STORE:
+            if inst.args[0] in dual:
+                b.insts.append(Inst(op, [dual[inst.args[0]], *inst.args[1:-1], self.tangent(inst.args[-1])],
+                                    dict(inst.attrs), None, inst.loc))
+            return
+        if op is mem.ROW_COPY:
+            if inst.args[0] in dual:
+                b.insts.append(Inst(op, [dual[inst.args[0]], self.tangent(inst.args[1]), *inst.args[2:]],
+                                    dict(inst.attrs), None, inst.loc))
+            return
+        if op is c.INVOKE:
+            self.called(b, inst)
+            return
+        if r is None or not is_varying(r.type) or r not in act:
+            return
+        if op is mem.ARRAY_NEW:
+            dual[r] = b.again(inst, inst.args, zero=True)
+        elif op is s.UNDEF:
+            dual[r] = b.again(inst, ())
+        elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
+            dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
+        elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
+            dual[r] = b.op(op, inst.args[0], *map(self.tangent, inst.args[1:]))
+        elif op is mem.ARRAY_LOAD or op is mem.SUM_EIGHTS:
+            dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
+        elif op is mem.DOT:
+            x, y = inst.args
+            terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
+            dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
+        elif op is a.CAST or op in SAME_VALUE:
+            dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
+        elif op is a.FADD or op is a.FSUB:
+            x, y = map(dual.get, inst.args)
+            dual[r] = (b.op(op, x, y) if x is not None and y is not None else x if x is not None
+                       else y if op is a.FADD else b.fneg(y))
+        else:
+            total = None
+            for x, d in partials_of(b, inst):
+                if x in dual:
+                    term = guarded_term(b, inst, d, dual[x])
+                    total = term if total is None else b.fadd(total, term)
+            dual[r] = total
+
+    def called(self, b, inst):
+        """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
+        if not any(x in self.dual for x in inst.args):
+            r = inst.result
+            if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
+                self.dual[r] = zeros(b, self.helpers, r)
+            return
+        rule = inst.attrs["callee"].memo["rules"].tangent
+        none = None
+        twins = []
+        for x in inst.args:
+            if x in self.dual:
+                twins.append(self.dual[x])
+            elif x in self.act:
+                twins.append(self.tangent(x))
+            else:
+                none = none or b.op(c.CONST, type=k.NoneType, value=None)
+                twins.append(none)
+        given = [*inst.args, *twins]
+        found = b.call(self.helpers(rule, tuple([x.type for x in given])), *given)
+        if inst.result is not None and varies(inst.result.type):
+            self.dual[inst.result] = found

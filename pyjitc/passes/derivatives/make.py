@@ -1,0 +1,45 @@
+"""Give the functions that inference asked for (ops/derivative.py) their bodies.
+
+Runs before inlining. The function to be differentiated is copied with all that it calls put into it, and simplified;
+forward.py or reverse.py makes the derivative of that, which is a typed function like any other: it is inlined,
+vectorised and differentiated again by what comes after.
+Before:  fn f.gradient(x: float64) -> (float64, (float64,)): unreachable
+After:   y = ... ; gx = ... ; return (y, (gx,))
+Needs: the functions that are asked for and all that they call, as inference left them.  Keeps: all other functions.
+"""
+from __future__ import annotations
+
+from typing import Callable
+
+from ...ir.core import Function
+from ...ops.derivative import request_of
+from . import forward, reverse
+from .activity import is_known
+from .prepare import put_in_calls, tidy, whole
+
+__all__ = ["run"]
+
+
+def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
+    """The functions of a module that got a body. helpers: (name of a function of lib/adjoints.py, types) -> typed
+    function."""
+    done: dict[Function, None] = {}
+
+    def make(fn: Function) -> None:
+        request = request_of(fn)
+        if request is None or fn in done:
+            return
+        done[fn] = None
+        pushes = request.mode == "push"
+        body = whole(request.primal, options, make, not pushes)
+        body.name, body.result = fn.name, request.primal.result
+        put_in_calls(body, [body.params[n] for n in request.wrt], options,
+                     lambda nest: pushes or not is_known(nest))
+        (forward.push if pushes else reverse.pull)(body, request, fn, helpers)
+        fn.blocks = body.blocks
+        del fn.memo["derivative"]
+        tidy(fn, options)
+
+    for fn in functions:
+        make(fn)
+    return list(done)

@@ -1,0 +1,173 @@
+"""Reverse mode of loop nests that are not written out: nests again, so that they fuse.
+
+    y = f(x, ...) for each element       x_ += (df/dx * y_) for each element, summed where x was broadcast
+    y = sum of f(x, ...)                 the same, with the number y_ (or one for each sum) in place of an array
+    y = a @ x                            a_ += outer(y_, x) ; x_ += y_ @ a
+    a[...] = f(x, ...)                   g = a_ ; a_ = 0 ; then as the first
+
+The product with the derivative of an element function is made of it by the same reverse mode.
+"""
+from __future__ import annotations
+
+from ...base.options import Options
+from ...ir.core import Function, Inst, Value
+from ...ops import control as c
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...ops.derivative import Request, requested
+from ...ops.nest import NEST, Leaf, Node
+from ...types import kinds as k
+from ...types.lattice import dtype_of
+from ...types.tangents import gradient_type, is_varying, tangent_type
+from .. import inline
+from ..rewrite import copy_of
+from .builder import Builder
+from .prepare import put_in_calls, tidy
+
+__all__ = ["Nests"]
+
+
+class Nests:
+    """sweep: the reverse sweep that asks; pull: its maker, for element functions."""
+
+    def __init__(self, sweep, pull):
+        self.sweep, self.pull, self.helpers = sweep, pull, sweep.helpers
+
+    def made(self, b, inst: Inst, cur, g: Value) -> None:
+        """The adjoint of what a nest makes: g, an array, or of an array that has the same adjoint everywhere a number.
+        """
+        name, sweep = inst.attrs["template"].qualname, self.sweep
+        operands = inst.args[inst.attrs["count"]:]
+        if name == "dotted_rows":
+            matrix, x = operands
+            g = sweep.dense(b, g, inst.result)
+            if matrix in sweep.act:
+                sweep.add(b, cur, matrix, self.call(b, "outer", g, sweep.content(inst, x)))
+            if x in sweep.act:
+                sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)))
+            return
+        if name == "dotted_columns":
+            column, matrix = operands
+            g = sweep.dense(b, g, inst.result)
+            if matrix in sweep.act:
+                sweep.add(b, cur, matrix, self.call(b, "by_column", sweep.content(inst, column), g))
+            if column in sweep.act:
+                sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g))
+            return
+        if name == "folded_axes" and type(g.type) is k.Array:
+            g = self.stretched(b, g, inst.attrs["reduced"])
+        self.elements(b, inst, cur, g)
+
+    def into(self, b, inst: Inst, cur) -> None:
+        """The adjoint of writing elements into an array."""
+        shadow = self.sweep.shadow[inst.args[1]]
+        g = self.call(b, "copied", shadow)
+        self.call(b, "clear", shadow)
+        self.elements(b, inst, cur, g)
+
+    def call(self, b, name, *args):
+        return b.call(self.helpers(name, tuple([x.type for x in args])), *args)
+
+    def stretched(self, b, g, reduced):
+        """g with an axis of length 1 for each that was summed over."""
+        dims, strides, axis = [], [], 0
+        for gone in reduced:
+            if gone:
+                dims.append(b.const(1, k.Int))
+                strides.append(b.const(0, k.Int))
+            else:
+                dims.append(b.op(mem.ARRAY_DIM, g, axis=axis))
+                strides.append(b.op(mem.ARRAY_STRIDE, g, axis=axis))
+                axis += 1
+        return b.op(mem.ARRAY_VIEW, g, b.const(0, k.Int), *dims, *strides,
+                    type=k.Array(g.type.dtype, len(reduced), "A"))
+
+    def elements(self, b, inst, cur, g):
+        tree, sweep = inst.attrs["tree"], self.sweep
+        operands = inst.args[inst.attrs["count"]:]
+        if type(tree) is Leaf:
+            sweep.add(b, cur, operands[tree.index], g)
+            return
+        places: dict[int, list[int]] = {}
+        for n, part in enumerate(tree.parts):
+            places.setdefault(part.index, []).append(n)
+        for index, parts in places.items():
+            x = operands[index]
+            if not is_varying(x.type) or x not in sweep.act:
+                continue
+            for n in parts:
+                kernel = self.adjoint_kernel(inst, tree.kernel, n)
+                if _is_last(kernel):
+                    sweep.add(b, cur, x, g)
+                    continue
+                sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g))
+
+    def mapped(self, b, inst, kernel, parts, operands, g):
+        """The array of kernel(element of each operand, element of g) over the space of the nest."""
+        used = _used(kernel)
+        given, leaves = [], []
+        for n, part in enumerate(parts):
+            x = operands[part.index]
+            if n not in used:
+                x = g if kernel.params[n].type is kernel.params[-1].type else x
+            elif type(x.type) is k.Array:
+                x = self.sweep.content(inst, x)
+            given.append(x)
+        given.append(g)
+        order = list(dict.fromkeys(given))
+        leaves = [Leaf(order.index(x)) for x in given]
+        t = kernel.result
+        t = k.float64 if t is k.Float else t
+        ndim = inst.attrs["ndim"]
+        shape = inst.args[0]
+        template = self.helpers("mapped", (shape.type, k.DType(t)))
+        dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
+        attrs = {"template": template, "tree": Node(kernel, leaves), "count": 2, "shape": 0, "ndim": ndim}
+        if not any(type(x.type) is k.Array for x in order):  # one number for all elements
+            found = b.call(kernel, *given)
+            return b.call(self.helpers("full", (shape.type, found.type)), shape, found)
+        result = Value(k.Array(t, ndim))
+        b.insts.append(Inst(NEST, [shape, dtype, *order], attrs, result, b.loc))
+        return result
+
+    def adjoint_kernel(self, inst, kernel: Function, n: int) -> Function:
+        """(parameters of an element function, adjoint of its result) -> adjoint of parameter n."""
+        found = kernel.memo.get(("adjoint", n))
+        if found is None:
+            body = copy_of(kernel)
+            inline.run([body])
+            options = Options()
+            tidy(body, options)
+            put_in_calls(body, [body.params[n]], options, lambda nest: True)
+            types = [*(p.type for p in kernel.params), tangent_type(kernel.result)]
+            t = gradient_type(kernel.params[n].type)
+            request = Request(kernel, "pull", (n,), False)
+            for block in body.blocks:
+                for one in block.insts:
+                    if not one.loc.line:
+                        one.loc = inst.loc
+            self.pull(body, request, requested(request, types, k.Tuple((kernel.result, k.Tuple((t,))))), self.helpers)
+            for block in body.blocks:
+                last = block.terminator
+                if last.op is c.RETURN:
+                    b = Builder([], last)
+                    pair = b.op(s.TUPLE_GET, last.args[0], index=1)
+                    last.args = [b.op(s.TUPLE_GET, pair, index=0)]
+                    block.insts[-1:-1] = b.insts
+            body.name, body.result, body.library = f"{kernel.name}.adjoint.{n}", t, True
+            tidy(body, options)
+            found = kernel.memo["adjoint", n] = body
+        return found
+
+
+def _used(kernel: Function) -> set[int]:
+    """The positions of the parameters that are read."""
+    read = {v for block in kernel.blocks for i in block.insts for v in i.args}
+    read |= {v for block in kernel.blocks for e in block.edges() for v in e.args}
+    return {n for n, p in enumerate(kernel.params) if p in read}
+
+
+def _is_last(kernel: Function) -> bool:
+    """Whether a function returns its last parameter."""
+    last = kernel.entry.terminator
+    return len(kernel.blocks) == 1 and last.args == [kernel.params[-1]]

@@ -1,0 +1,216 @@
+"""The form of a function that reverse mode starts from.
+
+One block returns, whose parameters are the parts of the result. A loop is entered from one block, its preheader, and
+left by blocks of their own, one for each way out, and what is read behind it goes through their parameters. Its header
+counts its visits in a parameter, from 0, and each way out gets the number of the last one.
+"""
+from __future__ import annotations
+
+from ...ir.cfg import LoopNest, in_edges
+from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import structure as s
+from ...types import kinds as k
+from .. import counted
+from ..repair import repair
+from ..rewrite import remove_unreachable, split_edge
+from .builder import Builder, refused
+from .common import plain_value
+
+__all__ = ["Normal"]
+
+
+class Normal:
+    """out: the block that returns; parts: its parameters as a tree of tuples; alive: the blocks from which it is
+    reached; nest, dom, edges: of the new form; pre, exits, latch: of each loop the preheader, [(source, edge)], [edge
+    back]; visit: loop -> number of the visit; final: (loop, exit block) -> number of the last visit; trips: of a
+    counted loop the number of its trips, known in the preheader; home: value -> block."""
+
+    def __init__(self, fn: Function):
+        self.fn = fn
+        self.one_return()
+        remove_unreachable(fn)
+        nest = LoopNest(fn)
+        if nest.irreducible:
+            raise refused(fn, nest.irreducible[0].insts[0], "a loop is entered in several places here, of which there "
+                          "is no derivative", "write the loop without break, or with a flag that ends it")
+        self.alive = self.returning()
+        self.preheaders(nest)
+        self.exit_blocks(LoopNest(fn))
+        self.nest = nest = LoopNest(fn)
+        self.dom, self.edges = nest.dom, in_edges(fn.blocks)
+        self.pre, self.exits, self.latch = {}, {}, {}
+        for loop in nest.loops:
+            (self.pre[loop],) = [p for p, _, _ in self.edges[loop.header] if p not in loop.blocks]
+            self.latch[loop] = [x for x in self.edges[loop.header] if x[0] in loop.blocks]
+            self.exits[loop] = [(p, e) for p in self.dom.order if p in loop.blocks for e in p.terminator.targets
+                                if e.block not in loop.blocks and e.block in self.alive]
+        self.count_visits()
+        for loop in reversed(nest.loops):
+            self.close(loop)
+        self.edges = in_edges(fn.blocks)
+        self.home = {}
+        for block in fn.blocks:
+            self.note(block, block.insts)
+            for p in block.params:
+                self.home[p] = block
+
+    def note(self, block: Block, insts) -> None:
+        """Instructions were added to a block."""
+        for inst in insts:
+            if inst.result is not None:
+                self.home[inst.result] = block
+
+    def loop_of(self, v: Value):
+        return self.nest.of.get(self.home.get(v))
+
+    def chain(self, block: Block) -> list:
+        """The loops around a block, the outermost first."""
+        found, loop = [], self.nest.of.get(block)
+        while loop is not None:
+            found.append(loop)
+            loop = loop.parent
+        return found[::-1]
+
+    # -- the steps
+
+    def one_return(self):
+        fn = self.fn
+        self.out = out = Block("out")
+
+        def opened(t):
+            if type(t) is k.Tuple:
+                return [opened(part) for part in t.elements]
+            out.params.append(Value(t))
+            return out.params[-1]
+
+        result = None
+        for block in list(fn.blocks):
+            for inst in block.insts:
+                if inst.unwind is not None:
+                    raise refused(fn, inst, "there is no derivative of `try` around code that may raise yet",
+                                  "test before it with `if`, or move the `try` out of the function")
+            last = block.terminator
+            if last.op is not c.RETURN:
+                continue
+            b = Builder(block.insts, last)
+            del block.insts[-1]
+            y = plain_value(b, last.args[0])
+            if result is None:
+                result = y.type
+                self.parts = opened(result)
+            leaves = []
+
+            def take(x):
+                if type(x.type) is not k.Tuple:
+                    leaves.append(x)
+                    return
+                made = x.inst
+                for n in range(len(x.type.elements)):
+                    take(made.args[n] if made is not None and made.op is s.TUPLE_MAKE
+                         else b.op(s.TUPLE_GET, x, index=n))
+
+            take(y)
+            block.insts.append(Inst(c.JUMP, loc=last.loc, targets=[Edge(out, leaves)]))
+        if result is None:
+            raise refused(fn, None, "the function never returns, so it has no derivative")
+        b = Builder(out.insts)
+
+        def whole(t, parts):
+            return parts if type(t) is not k.Tuple else b.op(
+                s.TUPLE_MAKE, *(whole(part, x) for part, x in zip(t.elements, parts)), cls=t.cls)
+
+        self.result = whole(result, self.parts)
+        out.insts.append(Inst(c.RETURN, [self.result]))
+        fn.blocks.append(out)
+
+    def returning(self) -> set[Block]:
+        edges = in_edges(self.fn.blocks)
+        found, work = {self.out}, [self.out]
+        while work:
+            for p, _, _ in edges[work.pop()]:
+                if p not in found:
+                    found.add(p)
+                    work.append(p)
+        return found
+
+    def preheaders(self, nest):
+        edges = in_edges(self.fn.blocks)
+        for loop in nest.loops:
+            outside = [x for x in edges[loop.header] if x[0] not in loop.blocks]
+            if len(outside) == 1:
+                pre = split_edge(outside[0][2], "pre")
+            else:
+                pre = Block("pre", [Value(p.type, p.name) for p in loop.header.params])
+                pre.insts.append(Inst(c.JUMP, targets=[Edge(loop.header, pre.params)]))
+                for _, _, e in outside:
+                    e.block = pre
+            self.fn.blocks.append(pre)
+            if loop.header in self.alive:
+                self.alive.add(pre)
+
+    def exit_blocks(self, nest):
+        done: set[int] = set()
+        for loop in nest.loops:
+            for block in loop.blocks:
+                for e in block.terminator.targets:
+                    if e.block not in loop.blocks and e.block in self.alive and id(e) not in done:
+                        exit = split_edge(e, "exit")
+                        done.add(id(e))
+                        self.fn.blocks.append(exit)
+                        self.alive.add(exit)
+
+    def count_visits(self):
+        self.visit, self.final, self.trips = {}, {}, {}
+        defs = counted.Definitions(self.fn)
+        first: list[Inst] = []
+        zero, one = Builder(first).const(0, k.Int), Builder(first).const(1, k.Int)
+        self.fn.entry.insts[0:0] = first
+        for loop in self.nest.loops:
+            info = counted.find(loop, defs, self.edges)
+            start = info.start[info.left] if info is not None else None
+            n = self.visit[loop] = Value(k.Int, "n")
+            loop.header.params.append(n)
+            self.pre[loop].terminator.targets[0].args.append(zero)
+            for p, _, e in self.latch[loop]:
+                more = Value(k.Int)
+                p.insts.insert(len(p.insts) - 1, Inst(a.IADD, [n, one], {"flags": "nuw nsw"}, more))
+                e.args.append(more)
+            if start is not None:
+                b = Builder([])
+                self.trips[loop] = b.op(s.SELECT, b.op(a.IGT, start, zero), start, zero)
+                self.pre[loop].insts[-1:-1] = b.insts
+            for p, e in self.exits[loop]:
+                if loop in self.trips and p is loop.header:
+                    self.final[loop, e.block] = self.trips[loop]
+                else:
+                    last = self.final[loop, e.block] = Value(k.Int, "n")
+                    e.block.params.append(last)
+                    e.args.append(n)
+
+    def close(self, loop):
+        """Values that are read behind a loop go through its exit blocks."""
+        home = {v: block for block in loop.blocks
+                for v in (*block.params, *(i.result for i in block.insts if i.result is not None))}
+        read: dict[Value, None] = {}
+        for block in self.dom.order:
+            if block not in loop.blocks and block in self.alive:
+                for inst in block.insts:
+                    for values in (inst.args, *(e.args for e in inst.edges())):
+                        read.update(dict.fromkeys(v for v in values if v in home))
+        definitions = {}
+        for v in read:
+            ends = {home[v]: v}
+            for p, e in self.exits[loop]:
+                if self.dom.dominates(home[v], p):
+                    x = Value(v.type, v.name)
+                    for inst in e.block.insts:
+                        inst.args = [x if y is v else y for y in inst.args]
+                        for to in inst.edges():
+                            to.args = [x if y is v else y for y in to.args]
+                    e.block.params.append(x)
+                    e.args.append(v)
+                    ends[e.block] = x
+            definitions[v] = ends
+        repair(self.fn, definitions)

@@ -1,0 +1,612 @@
+"""Reverse mode: the function as it is, and behind it each of its blocks reversed, the last first.
+
+R(B), the reverse of block B, takes the adjoints of the values that leave B, and for each loop around the number k of
+the visit that it reverses. It runs the adjoints of B's instructions backwards and goes on to R(P) of the block P that B
+was reached from: the only one; of a loop header the latch (k - 1) or, where k is 0, the preheader; else what the
+condition of the branch above says, or a number that says which way was taken.
+An edge P -> B(args) gives adjoint(arg) += adjoint(parameter).
+
+Adjoints are of two kinds. Of floats, and of arrays that nobody writes into, views, or reads an element of, they are
+values, which flow backwards. Other arrays have a second array of adjoints beside them, made where the array is made:
+    y = a[i]: a_[i] += y_        a[i] = x: x_ += a_[i] ; a_[i] = 0
+What R reads of the first part is computed again, or kept on a tape: tape.py.
+"""
+from __future__ import annotations
+
+from ...ir.cfg import live_in
+from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...ops.nest import NEST, NEST_INTO
+from ...types import kinds as k
+from ...types.tangents import gradient_type, is_varying, tangent_type, varies
+from . import variables
+from .activity import SAME_VALUE, Activity, partials_of
+from .builder import Builder, refused
+from .common import copied, guarded_term, own_type, replace_arguments, zeros
+from .normal import Normal
+from .nests import Nests
+from .tape import Tape
+from .targets import targets, written_parameters
+
+__all__ = ["pull"]
+
+
+def pull(fn: Function, request, shell: Function, helpers) -> None:
+    """Make `fn`, a copy of the function, the one that returns (result, gradients) as `request` asks."""
+    _Reverse(fn, request, shell, helpers).run()
+
+
+class _Reverse:
+    def __init__(self, fn, request, shell, helpers):
+        self.fn, self.request, self.shell, self.helpers = fn, request, shell, helpers
+        self.wrt = [fn.params[n] for n in request.wrt]
+        self.seeds = [Value(p.type, "g") for p in shell.params[len(fn.params):]]
+        self.lengths: dict[Value, list[Value]] = {}  # of arrays
+        self.copies: dict[tuple[Inst, Value], Value] = {}  # of what an array holds at an instruction
+        self.writers: dict | None = None  # class of arrays -> where they may be written into
+        self.opened: set[Value] = set()  # parts of arguments that are tuples
+        self.nests = Nests(self, pull)
+
+    def run(self):
+        fn = self.fn
+        fn.entry.params += self.seeds
+        self.form = form = Normal(fn)
+        self.arguments()
+        self.act = act = Activity(fn, [p for leaves in self.leaves for p in leaves], self.outputs())
+        self.values = self.flowing()
+        self.shadows()
+        self.reverse_blocks()
+        tape = Tape(form, act, self.reversed, self.owner, self.ks, self.entries, self.local, set(self.shadow.values()),
+                    self.helpers)
+        tape.run()
+        form.out.insts[-1] = Inst(c.JUMP, targets=[Edge(self.R[form.out][0], [])])
+        fn.blocks += self.reversed
+        fn.result = self.shell.result
+        variables.build(fn)
+
+    def outputs(self):
+        """The parts of the result that are differentiated."""
+        parts = self.form.parts
+        return _leaves(parts[0] if self.request.has_aux else parts)
+
+    # -- arguments
+
+    def arguments(self):
+        """Open the arguments, and copy arrays that are written into, or whose order in memory is not known."""
+        fn = self.fn
+        written = written_parameters(fn)
+        b = Builder([])
+        replace: dict[Value, Value] = {}
+        self.leaves: list[list[Value]] = []
+
+        def open_up(x, found):
+            t = x.type
+            if type(t) is k.Tuple:
+                parts = [b.op(s.TUPLE_GET, x, index=n) for n in range(len(t.elements))]
+                self.opened.update(parts)
+                parts = [open_up(part, found) for part in parts]
+                return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
+            if type(t) is k.Array and k.is_float(t.dtype) and t.layout != "C":
+                x = self.copied(b, x)
+            if is_varying(t):
+                found.append(x)
+            return x
+
+        for p in fn.params:
+            if p in self.wrt:
+                self.leaves.append([])
+                replace[p] = open_up(p, self.leaves[-1])
+            elif type(p.type) is k.Array and p in written:
+                replace[p] = self.copied(b, p)
+        for found in self.leaves:
+            for n, x in enumerate(found):
+                if x in written:
+                    replace[x] = found[n] = self.copied(b, x)
+        replace_arguments(fn, {p: x for p, x in replace.items() if p is not x})
+        fn.entry.insts[0:0] = b.insts
+        self.form.note(fn.entry, b.insts)
+
+    def copied(self, b, x):
+        return copied(b, self.helpers, x)
+
+    # -- which adjoints are values
+
+    def flowing(self) -> set[Value]:
+        """The classes of arrays whose adjoints are values."""
+        cl = self.act.classes.of
+        touched, made = set(), set()
+        for block in self.fn.blocks:
+            for i in block.insts:
+                if i.op is NEST and type(i.result.type) is k.Array:
+                    made.add(cl(i.result))
+                    continue
+                if i.op in (NEST, mem.ARRAY_DIM, mem.ARRAY_STRIDE, c.JUMP, c.BRANCH, c.RETURN, s.TUPLE_MAKE):
+                    continue
+                read = i.args[1:2] if i.op is NEST_INTO else i.args
+                touched.update(cl(x) for x in read if type(x.type) is k.Array)
+        return made - touched
+
+    def is_value(self, v: Value) -> bool:
+        """Whether the adjoint of v is a value."""
+        t = v.type
+        if type(t) is k.Array:
+            return k.is_float(t.dtype) and self.act.classes.of(v) in self.values
+        return is_varying(t)
+
+    def has_shadow(self, v: Value) -> bool:
+        return type(v.type) is k.Array and is_varying(v.type) and v in self.act and not self.is_value(v)
+
+    # -- arrays of adjoints
+
+    def shadows(self):
+        fn, form = self.fn, self.form
+        self.shadow = shadow = {}
+        self.local = {}  # shadow -> (the loop in each trip of which it is made anew, the instruction, variable)
+        for block in form.dom.order:
+            if block is not fn.entry:
+                for p in list(block.params):
+                    if self.has_shadow(p):
+                        shadow[p] = Value(own_type(p.type), f"{p.name}_")
+                        block.params.append(shadow[p])
+                        form.home[shadow[p]] = block
+        for block in form.dom.order:
+            insts, block.insts = block.insts, []
+            b = Builder(block.insts)
+            if block is fn.entry:
+                for p in fn.params:
+                    if self.has_shadow(p):
+                        shadow[p] = self.zeros(b, p)
+            for inst in insts:
+                b.at(inst)
+                for e in inst.edges():
+                    e.args += [shadow[x] for p, x in list(zip(e.block.params, e.args)) if p in shadow]
+                block.insts.append(inst)
+                if inst.result is not None and self.has_shadow(inst.result):
+                    shadow[inst.result] = self.shadow_of(b, inst, block)
+            form.note(block, block.insts)
+
+    def shadow_of(self, b, inst, block):
+        op, r, shadow = inst.op, inst.result, self.shadow
+        if op is mem.ARRAY_VIEW or op is s.RETYPE:
+            return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
+        if op is s.SELECT or op is s.CHOOSE:
+            return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
+        if op is s.UNDEF:
+            return b.op(op, type=own_type(r.type))
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
+            raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
+                          "make the array with NumPy's functions")
+        loop = self.local_loop(r, block)
+        if loop is None:
+            return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
+        found = Value(own_type(r.type), f"{r.name}_")
+        if op is mem.ARRAY_NEW:
+            dims = inst.args
+        else:
+            dims = [b.op(mem.ARRAY_DIM, r, axis=n) for n in range(r.type.ndim)]
+            self.form.note(block, b.insts)
+        self.local[found] = loop, inst, dims, variables.Variable(r.name, found.type)
+        self.form.home[found] = block
+        return found
+
+    def zeros(self, b, x):
+        return zeros(b, self.helpers, x)
+
+    def local_loop(self, r, block):
+        """The loop around `block` if an array that is made in it lives in one trip of it only."""
+        loop, cl, home = self.form.nest.of.get(block), self.act.classes.of, self.form.home
+        if loop is None:
+            return None
+        own = cl(r)
+        if any(type(p.type) is k.Array and cl(p) is own for p in loop.header.params):
+            return None
+        inside = all(at in loop.blocks for v, at in home.items()
+                     if type(v.type) is k.Array and v not in self.local and cl(v) is own)
+        return loop if inside else None
+
+    # -- blocks
+
+    def reverse_blocks(self):
+        form, act = self.form, self.act
+        live = live_in(self.fn, lambda v: self.is_value(v) and v in act)
+        self.R, self.leaving, self.ks = {}, {}, {}
+        self.reversed, self.owner, self.entries = [], {}, []
+        order = [block for block in form.dom.order if block in form.alive]
+        for block in order:
+            found = {}
+            for e in block.terminator.targets:
+                if e.block in form.alive:
+                    found.update(live[e.block])
+                    found.update({x: None for p, x in zip(e.block.params, e.args)
+                                  if self.is_value(p) and p in act and self.is_value(x) and x in act})
+            made = Block(f"r.{block.name}")
+            self.leaving[block] = list(found)
+            adjoints = {v: Value(gradient_type(v.type), f"{v.name}_") for v in found}
+            ks = {loop: Value(k.Int, "k") for loop in form.chain(block)}
+            made.params = [*adjoints.values(), *ks.values()]
+            self.R[block], self.ks[block] = (made, adjoints), ks
+        for block in order:
+            self.reverse_block(block, live)
+
+    def new(self, r, block):
+        self.reversed.append(r)
+        self.owner[r] = block
+
+    def reverse_block(self, block, live):
+        form = self.form
+        r, adjoints = self.R[block]
+        cur = dict(adjoints)
+        b = Builder(r.insts)
+        self.new(r, block)
+        if block is form.out:
+            self.start(b, cur)
+        for inst in reversed(list(block.insts)):
+            b.at(inst)
+            self.adjoint(b, inst, cur)
+        ks = self.ks[block]
+        if block is self.fn.entry:
+            self.finish(b, cur)
+            return
+        arriving = [x for x in form.edges[block] if x[0] in form.alive]
+        if len(arriving) == 1:
+            r.insts.append(self.back(b, block, arriving[0], cur, live, ks))
+            for left in self.ks[arriving[0][0]]:
+                if left not in ks:
+                    self.entries.append((r, left.header))
+            return
+        loop = form.nest.of.get(block)
+        is_header = loop is not None and loop.header is block
+        ways = []
+        for x in arriving:
+            way = Block("s")
+            ways.append(Edge(way))
+            way.insts.append(self.back(Builder(way.insts), block, x, cur, live, ks))
+            if is_header and x[0] in loop.blocks:
+                self.entries.append((way, block))
+            self.new(way, block)
+        if is_header:
+            assert len(arriving) == 2
+            ways = ways if arriving[0][0] in loop.blocks else ways[::-1]
+            more = b.op(a.IGT, ks[loop], b.const(0, k.Int))
+            r.insts.append(Inst(c.BRANCH, [more], {}, None, b.loc, ways))
+            return
+        found = self.condition(block, arriving)
+        if found is not None:
+            test, arms = found
+            r.insts.append(Inst(c.BRANCH, [test], {}, None, b.loc, [ways[n] for n in arms]))
+            return
+        way = Value(k.Int, "way")
+        block.params.append(way)
+        form.home[way] = block
+        for n, (p, _, e) in enumerate(arriving):
+            insts: list[Inst] = []
+            e.args.append(Builder(insts).const(n, k.Int))
+            p.insts[-1:-1] = insts
+            form.note(p, insts)
+        if len(arriving) == 2:
+            r.insts.append(Inst(c.BRANCH, [b.op(a.IEQ, way, b.const(0, k.Int))], {}, None, b.loc, ways))
+        else:
+            r.insts.append(Inst(c.SWITCH, [way], {"cases": tuple(range(1, len(arriving)))}, None, b.loc, ways))
+
+    def condition(self, block, arriving):
+        """(the condition of the branch that decides which of two edges `block` is reached by, the index of the edge
+        for true and for false), or None."""
+        if len(arriving) != 2:
+            return None
+        form = self.form
+        dom = form.dom
+        above = dom.idom.get(block)
+        if above is None or above.terminator.op is not c.BRANCH or form.nest.of.get(above) is not form.nest.of.get(
+                block):
+            return None
+        arms = []
+        for p, _, e in arriving:
+            found = [n for n, t in enumerate(above.terminator.targets)
+                     if t is e or p is not above and t.block is not block and len(form.edges[t.block]) == 1
+                     and dom.dominates(t.block, p)]
+            if len(found) != 1:
+                return None
+            arms.append(found[0])
+        if arms[0] == arms[1]:
+            return None
+        return above.terminator.args[0], (arms.index(0), arms.index(1))
+
+    def back(self, b, block, x, cur, live, ks):
+        """The jump to the reverse of the block that an edge comes from."""
+        p, _, e = x
+        target, _ = self.R[p]
+        args = []
+        for v in self.leaving[p]:
+            terms = [cur[v]] if v in live[block] and v in cur else []
+            terms += [cur[q] for q, y in zip(block.params, e.args) if y is v and q in cur]
+            args.append(self.summed(b, v, terms))
+        for loop in self.ks[p]:
+            if loop not in ks:
+                args.append(self.form.final[loop, block])
+            elif block is loop.header and p in loop.blocks:
+                args.append(b.op(a.ISUB, ks[loop], b.const(1, k.Int), flags="nsw"))
+            else:
+                args.append(ks[loop])
+        return Inst(c.JUMP, loc=b.loc, targets=[Edge(target, args)])
+
+    def summed(self, b, v, terms):
+        if type(v.type) is not k.Array:
+            total = None
+            for x in terms:
+                total = x if total is None else b.fadd(total, x)
+            return total if total is not None else b.zero(tangent_type(v.type))
+        total = None
+        for x in terms:
+            total = x if total is None else self.plus(b, total, x)
+        return self.dense(b, total, v)
+
+    # -- the first and the last
+
+    def start(self, b, cur):
+        """The adjoints of the parts of the result."""
+        if not self.seeds:
+            (y,) = self.outputs()
+            if y in self.act:
+                cur[y] = b.const(1.0, tangent_type(y.type))
+            return
+
+        def put(y, g):
+            if isinstance(y, list):
+                for n, part in enumerate(y):
+                    if not isinstance(part, list) and not varies(part.type):
+                        continue
+                    put(part, b.op(s.TUPLE_GET, g, index=n))
+            elif y in self.act:
+                self.add(b, cur, y, self.shaped(b, y, g) if type(y.type) is k.Array else g)
+
+        put(self.form.parts, self.seeds[0])
+
+    def shaped(self, b, y, g):
+        """A cotangent that the caller gives, which must have the shape of the result."""
+        return b.call(self.helpers("shaped", (k.Tuple((k.Int,) * y.type.ndim), g.type)), self.shape_of(b, y), g)
+
+    def finish(self, b, cur):
+        """Return the result and the gradients."""
+        gradients = []
+        for p, leaves in zip(self.wrt, self.leaves):
+            rest = iter(leaves)
+            gradients.append(self.gradient(b, cur, p.type, rest))
+        found = b.op(s.TUPLE_MAKE, *gradients, cls=None)
+        b.insts.append(Inst(c.RETURN, [b.op(s.TUPLE_MAKE, self.form.result, found, cls=None)]))
+
+    def gradient(self, b, cur, t, leaves):
+        if type(t) is k.Tuple:
+            return b.op(s.TUPLE_MAKE, *(self.gradient(b, cur, part, leaves) for part in t.elements), cls=t.cls)
+        if not is_varying(t):
+            return b.op(c.CONST, type=k.NoneType, value=None)
+        p = next(leaves)
+        if type(t) is not k.Array:
+            return cur[p] if p in cur else b.zero(tangent_type(t))
+        wanted = gradient_type(t)
+        if p in self.shadow:
+            found = self.shadow[p]
+        elif p in cur:
+            found = self.dense(b, cur[p], p)
+        else:
+            found = self.zeros(b, p)
+        if found.type is wanted:
+            return found
+        return b.call(self.helpers("copied", (found.type,)), found)
+
+    # -- adjoints of arrays
+
+    def dims_of(self, x: Value) -> list[Value]:
+        """The lengths of an array, as values of the first part."""
+        made = x.inst
+        if made is not None and made.op is mem.ARRAY_NEW:
+            return list(made.args)
+        if made is not None and made.op is NEST and made.attrs["shape"] is not None:
+            shape = made.args[made.attrs["shape"]].inst
+            if shape is not None and shape.op is s.TUPLE_MAKE:
+                return list(shape.args)
+        found = self.lengths.get(x)
+        if found is None:
+            b = Builder([], made)
+            found = self.lengths[x] = [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)]
+            block = self.form.home[x]
+            at = 0 if made is None else block.insts.index(made) + 1
+            block.insts[at:at] = b.insts
+            self.form.note(block, b.insts)
+        return found
+
+    def shape_of(self, b, x):
+        return b.op(s.TUPLE_MAKE, *self.dims_of(x), cls=None)
+
+    def dense(self, b, g, v):
+        """An adjoint of the array v as an array: of a sum it is one number."""
+        wanted = gradient_type(v.type)
+        if g is not None and type(g.type) is k.Array:
+            return g if g.type is wanted else b.op(s.RETYPE, g, type=wanted)
+        shape = self.shape_of(b, v)
+        if g is None:
+            g = b.zero(v.type.dtype)
+        return b.call(self.helpers("full", (shape.type, g.type)), shape, g)
+
+    def plus(self, b, x, y):
+        if type(x.type) is not k.Array and type(y.type) is not k.Array:
+            return b.fadd(x, y)
+        return b.call(self.helpers("plus", (x.type, y.type)), x, y)
+
+    def add(self, b, cur, v, g):
+        """Adjoint of v += g, which may have more axes than v, or fewer."""
+        if v not in self.act or not varies(v.type):
+            return
+        if type(v.type) is not k.Array:
+            if type(g.type) is k.Array:
+                g = b.call(self.helpers("total", (g.type,)), g)
+            g = b.cast(g, tangent_type(v.type))
+            cur[v] = b.fadd(cur[v], g) if v in cur else g
+        elif self.is_value(v):
+            if type(g.type) is k.Array:
+                shape = self.shape_of(b, v)
+                g = b.call(self.helpers("reduced", (shape.type, g.type)), shape, g)
+                if g.type is not gradient_type(v.type):
+                    g = b.op(s.RETYPE, g, type=gradient_type(v.type))
+            cur[v] = self.plus(b, cur[v], g) if v in cur else g
+        else:
+            total = self.shadow[v]
+            b.call(self.helpers("accumulate", (total.type, g.type)), total, g)
+
+    # -- adjoints of instructions
+
+    def adjoint(self, b, inst, cur):
+        op, r, act = inst.op, inst.result, self.act
+        if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
+            if inst.args[0] in self.shadow:
+                self.store(b, inst, cur)
+            return
+        if op is NEST_INTO:
+            if inst.args[1] in self.shadow:
+                self.nests.into(b, inst, cur)
+            return
+        if op is c.INVOKE:
+            self.called(b, inst, cur)
+            return
+        if op is mem.ARRAY_COPY and r in self.shadow:
+            if inst.args[1] not in self.shadow:
+                return
+            pair = self.shadow[inst.args[1]], self.shadow[r]
+            b.call(self.helpers("accumulate_if", (k.Bool, *(x.type for x in pair))), inst.args[0], *pair)
+            return
+        if r is not None and r in self.shadow:
+            if op is NEST:
+                self.nests.made(b, inst, cur, self.shadow[r])
+            return
+        if r is None or r not in cur or r in self.opened:
+            return
+        g = cur.pop(r)
+        if op is NEST:
+            self.nests.made(b, inst, cur, g)
+        elif op is mem.ARRAY_LOAD:
+            if inst.args[0] in self.shadow:
+                at = self.shadow[inst.args[0]], *inst.args[1:]
+                notes = {name: inst.attrs[name] for name in ("parallel",) if name in inst.attrs}
+                new = b.fadd(b.op(op, *at, **notes), g)
+                b.insts.append(Inst(mem.ARRAY_STORE, [*at, new], notes, None, b.loc))
+        elif op is mem.SUM_EIGHTS:
+            if inst.args[0] in self.shadow:
+                array = self.shadow[inst.args[0]]
+                b.call(self.helpers("add_to_first", (array.type, k.Int, g.type)), array, inst.args[1], g)
+        elif op is mem.DOT:
+            for x, y in (inst.args, inst.args[::-1]):
+                if x in self.shadow:
+                    y = self.content(inst, y)
+                    b.call(self.helpers("add_multiple", (self.shadow[x].type, y.type, g.type)), self.shadow[x], y, g)
+        elif op is s.SELECT or op is s.CHOOSE:
+            zero = b.zero(g.type)
+            self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
+            self.add(b, cur, inst.args[2], b.op(s.SELECT, inst.args[0], zero, g))
+        elif op is a.CAST or op in SAME_VALUE:
+            if is_varying(inst.args[0].type):
+                self.add(b, cur, inst.args[0], b.cast(g, tangent_type(inst.args[0].type)))
+        elif op is a.FADD or op is a.FSUB:
+            self.add(b, cur, inst.args[0], g)
+            if inst.args[1] in act:
+                self.add(b, cur, inst.args[1], g if op is a.FADD else b.fneg(g))
+        elif op is a.FMUL and inst.args[0] is inst.args[1]:
+            self.add(b, cur, inst.args[0], b.fmul(b.const(2.0, g.type), b.fmul(g, inst.args[0])))
+        else:
+            for x, d in partials_of(b, inst):
+                if x in act:
+                    self.add(b, cur, x, guarded_term(b, inst, d, g))
+
+    def store(self, b, inst, cur):
+        shadow = self.shadow[inst.args[0]]
+        if inst.op is mem.ROW_COPY:
+            source = self.shadow.get(inst.args[1])
+            moved = (k.NoneType if source is None else source.type)
+            none = source if source is not None else b.op(c.CONST, type=k.NoneType, value=None)
+            *index, n = inst.args[2:]
+            place = b.op(s.TUPLE_MAKE, *index, cls=None)
+            b.call(self.helpers("move_row", (shadow.type, moved, place.type, k.Int)), shadow, none, place, n)
+            return
+        *index, x = inst.args[1:]
+        notes = {name: inst.attrs[name] for name in ("parallel",) if name in inst.attrs}
+        if x in self.act:
+            self.add(b, cur, x, b.op(mem.ARRAY_LOAD, shadow, *index, **notes))
+        b.insts.append(Inst(mem.ARRAY_STORE, [shadow, *index, b.zero(shadow.type.dtype)], notes, None, b.loc))
+
+    def called(self, b, inst, cur):
+        """A library function with a rule of its own."""
+        g = cur.pop(inst.result, None)
+        if g is None and (varies(inst.result.type) or not any(x in self.shadow for x in inst.args)):
+            return
+        rules = inst.attrs["callee"].memo.get("rules")
+        if rules is None:
+            return
+        none = b.op(c.CONST, type=k.NoneType, value=None)
+        given = []
+        for n, x in enumerate(inst.args):
+            if type(x.type) is k.Array:
+                if n in rules.rereads:
+                    x = self.content(inst, x)
+                else:
+                    x = self.shadow.get(x, x)
+            given.append(x)
+        given += [self.shadow.get(x, none) for x in inst.args]
+        given.append(none if g is None else g)
+        found = b.call(self.helpers(rules.adjoint, tuple([x.type for x in given])), *given)
+        if type(found.type) is k.Tuple:  # adjoints of numbers
+            for n, x in enumerate(inst.args):
+                if found.type.elements[n] is not k.NoneType:
+                    self.add(b, cur, x, b.op(s.TUPLE_GET, found, index=n))
+
+    def content(self, inst, x: Value) -> Value:
+        """An array with what x holds before the instruction: x itself, or a copy where it is written into later."""
+        if not self.changes_after(inst, x):
+            return x
+        found = self.copies.get((inst, x))
+        if found is None:
+            b = Builder([], inst)
+            found = self.copies[inst, x] = b.call(self.helpers("copied", (x.type,)), x)
+            block = self.block_of(inst)
+            at = block.insts.index(inst)
+            block.insts[at:at] = b.insts
+            self.form.note(block, b.insts)
+        return found
+
+    def block_of(self, inst):
+        return next(block for block in self.form.dom.order if inst in block.insts)
+
+    def changes_after(self, inst, x) -> bool:
+        """Whether an array may be written into after an instruction reads it."""
+        own = self.act.classes.of(x)
+        home = self.block_of(inst)
+        if self.writers is None:
+            self.writers = {}
+            for block in self.form.dom.order:
+                for n, one in enumerate(block.insts):
+                    for target in targets(one):
+                        self.writers.setdefault(self.act.classes.of(target), []).append((block, n))
+        writers = self.writers.get(own, ())
+        if not writers:
+            return False
+        later, work = set(), [home]
+        while work:
+            for e in work.pop().edges():
+                if e.block not in later:
+                    later.add(e.block)
+                    work.append(e.block)
+        at = home.insts.index(inst)
+        return any(block in later or block is home and n >= at for block, n in writers)
+
+
+def _leaves(parts):
+    if not isinstance(parts, list):
+        return [parts]
+    return [x for part in parts for x in _leaves(part)]
+
+
+def _as(v, inst, t):
+    v.type = t
+    if "type" in inst.attrs:
+        inst.attrs = {**inst.attrs, "type": t}
+    return v

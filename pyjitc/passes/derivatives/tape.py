@@ -1,0 +1,431 @@
+"""What the second part of a reverse sweep reads of the first: computed again, or kept on a tape.
+
+A value is *free* where it follows from constants, arguments, numbers of visits, counters and elements of arrays that
+nobody writes into, by operations that are cheap and cannot fail (checks have held once). Of the others, for each loop
+the fewer are kept: the values that are read, or those from which they follow. What a loop keeps lies in one array of
+64-bit floats, of a counted loop made once, at  start + slot * (trips + 1) + visit,  else in one that doubles, at
+start + visit * slots + slot.  Elements of arrays that are made in a loop go to an array of their own.
+"""
+from __future__ import annotations
+
+from ...ir.core import PURE, Inst, Value
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import math as m
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...ops.nest import BROADCAST, NEST, kernels
+from ...types import kinds as k
+from ...types.tangents import is_varying
+from .. import counted
+from .builder import Builder, refused
+from .targets import targets
+from .variables import Variable, read, write
+
+__all__ = ["Tape"]
+
+_CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
+                    s.DUAL_WIDE, s.DUAL_MAKE))
+_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))  # the first operand
+_BUFFER = k.Array(k.float64, 1)
+
+
+class Tape:
+    """form: see Normal; rblocks: the blocks of the second part; owner, ks, entries,
+    local, shadows: see reverse.py."""
+
+    def __init__(self, form, act, rblocks, owner, ks, entries, local, shadows, helpers):
+        self.form, self.act, self.fn = form, act, form.fn
+        self.rblocks, self.owner, self.ks = rblocks, owner, ks
+        self.entries, self.local, self.shadows, self.helpers = entries, local, shadows, helpers
+        self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
+        self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
+
+    def run(self):
+        self.decide()
+        self.lay_out()
+        self.renew()
+        self.resolve()
+        self.keep()
+
+    # -- what is kept
+
+    def decide(self):
+        cl = self.act.classes.of
+        self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+        self.counters = counted.Definitions(self.fn)
+        self.own = {v for r in self.rblocks for v in (*r.params, *(i.result for i in r.insts if i.result is not None))}
+        needed: dict[Value, None] = {}
+        for r in self.rblocks:
+            for inst in r.insts:
+                for values in (inst.args, *(e.args for e in inst.edges())):
+                    needed.update(dict.fromkeys(v for v in values if v not in self.own))
+        for _, _, dims, _ in self.local.values():
+            needed.update(dict.fromkeys(dims))
+        self.memo: dict[Value, bool] = {}
+        read = [v for v in needed if self.form.loop_of(v) is not None and not self.free(v)]
+        leaves = dict.fromkeys(x for v in read for x in self.leaves(v))
+        if len(leaves) <= len(read):
+            taped = leaves
+        else:
+            taped = dict.fromkeys(read)
+            for v in sorted(read, key=self.position, reverse=True):  # what follows from others by a cheap operation
+                i = v.inst
+                if i is not None and i.op in _CHEAP and all(self.free(x) or x in taped and x is not v for x in i.args):
+                    del taped[v]
+        for v in list(taped):
+            if type(v.type) is k.Array:
+                self.keep_elements(v, taped)
+        self.taped = taped
+
+    def position(self, v):
+        home = self.form.home[v]
+        return self.form.dom.number[home], -1 if v.inst is None else home.insts.index(v.inst)
+
+    def free(self, v) -> bool:
+        found = self.memo.get(v)
+        if found is None:
+            self.memo[v] = False
+            found = self.memo[v] = self._free(v)
+        return found
+
+    def _free(self, v) -> bool:
+        loop, i = self.form.loop_of(v), v.inst
+        if loop is None or v is self.form.visit.get(loop) or v in self.local:
+            return True
+        if i is None:
+            line = self.line(v)
+            return line is not None and self.free(line[0])
+        if i.op is c.CONST:
+            return True
+        if i.op is mem.ARRAY_LOAD and self.act.classes.of(i.args[0]) in self.written:
+            return False
+        given = i.args[:1] if i.op in _SAME else i.args
+        return self.again(i) and all(map(self.free, given))
+
+    def again(self, i: Inst) -> bool:
+        """Whether the second part may do this once more."""
+        op = i.op
+        if op is NEST:
+            cl = self.act.classes.of
+            return i.attrs["template"].qualname == "mapped" and all(
+                cl(x) not in self.written for x in i.args if type(x.type) is k.Array) and all(
+                map(_is_cheap, kernels(i.attrs["tree"])))
+        if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
+            return True
+        scalar = type(i.result.type) is not k.Array and is_varying(i.result.type)
+        return op.effects == PURE and (op in _CHEAP or not scalar)
+
+    def line(self, v):
+        """(value on entry, step) of a counter of a loop, or None."""
+        home = self.form.home[v]
+        loop = self.form.nest.of.get(home)
+        if loop is None or loop.header is not home or v not in home.params or v.type is not k.Int:
+            return None
+        step = counted.step_of(loop, self.form.edges, v, self.counters)
+        if step is None:
+            return None
+        return self.form.pre[loop].terminator.targets[0].args[home.params.index(v)], step
+
+    def leaves(self, v):
+        if self.free(v):
+            return ()
+        i = v.inst
+        if i is None or i.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE, mem.ARRAY_LOAD) or not self.again(i):
+            return (v,)
+        return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
+
+    def keep_elements(self, v, taped):
+        """The elements of an array go to a tape of their own, where they are read through a view."""
+        if v.type.dtype is not k.float64 or v in self.local or v in self.shadows:
+            raise refused(self.fn, v.inst, "an array that a loop makes and carries to its next trip, and writes into, "
+                          "has no derivative yet", "make the arrays before the loop, and write into them with "
+                          "a[...] = in the loop")
+        del taped[v]
+        block, i = self.form.home[v], v.inst
+        tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
+        self.before(lambda b: (write(b, tape, self.buffer(b)), write(b, at, b.const(0, k.Int))))
+        b = Builder([], i)
+        place = read(b, at)
+        dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
+        write(b, tape, b.call(self.helpers("pushed", (_BUFFER, k.Int, v.type)), read(b, tape), place, v))
+        size = b.const(1, k.Int)
+        for d in dims:
+            size = b.op(a.IMUL, size, d)
+        write(b, at, b.op(a.IADD, place, size))
+        where = 0 if i is None else block.insts.index(i) + 1
+        block.insts[where:where] = b.insts
+        self.form.note(block, b.insts)
+        for x in (place, *dims):
+            if self.form.loop_of(x) is not None:
+                taped[x] = None
+        self.arrays[v] = tape, place, dims
+
+    def before(self, add):
+        """Put instructions at the start of the function."""
+        b = Builder([])
+        add(b)
+        self.fn.entry.insts[0:0] = b.insts
+        self.form.note(self.fn.entry, b.insts)
+
+    def buffer(self, b):
+        return b.op(mem.ARRAY_NEW, b.const(0, k.Int), type=_BUFFER, zero=False)
+
+    # -- where
+
+    def lay_out(self):
+        self.slots: dict = {}
+        for v in self.taped:
+            self.slots.setdefault(self.form.loop_of(v), []).append(v)
+        frames, self.prefix = {}, {}
+        for loop in reversed(self.form.nest.loops):  # where an inner one begins may be on the tape of the outer one
+            if loop in self.slots:
+                frames[loop] = self.frame(loop)
+        self.where = {v: (frames[loop], slot) for loop, values in self.slots.items() for slot, v in enumerate(values)}
+        for block in self.form.dom.order:
+            made = [i.result for i in block.insts if i.result is not None]
+            if block not in self.prefix and not any(v in self.where for v in (*block.params, *made)):
+                continue
+            insts, block.insts = block.insts, list(self.prefix.get(block, ()))
+            b = Builder(block.insts)
+            for v in block.params:
+                self.put(b, v)
+            for inst in insts:
+                block.insts.append(inst)
+                if inst.result in self.where:
+                    self.put(b, inst.result)
+
+    def frame(self, loop):
+        form, count = self.form, len(self.slots[loop])
+        pre, outer = form.pre[loop], form.chain(loop.header)[:-1]
+        frame = _Frame(loop, count, loop in form.trips)
+        self.before(lambda b: write(b, frame.tape, self.buffer(b)))
+        p, need, pos = Builder([]), None, None
+        p.at(loop.header.terminator)
+        if frame.counted:
+            frame.rows = p.op(a.IADD, form.trips[loop], p.const(1, k.Int), flags="nuw nsw")
+            need = p.op(a.IMUL, frame.rows, p.const(count, k.Int), flags="nuw nsw")
+        if not outer:
+            frame.start = p.const(0, k.Int)
+        elif len(outer) == 1 and need is not None and self.is_invariant(form.trips[loop], outer[0]):
+            frame.start = p.op(a.IMUL, form.visit[outer[0]], need, flags="nuw nsw")
+        else:
+            pos = Variable("start", k.Int)
+            self.before(lambda b: write(b, pos, b.const(0, k.Int)))
+            frame.start = read(p, pos)
+        if need is not None:
+            end = p.op(a.IADD, frame.start, need, flags="nuw nsw")
+            if outer and pos is None and outer[0] in form.trips:  # room for all trips of the outer loop at once
+                q = Builder([])
+                q.at(loop.header.terminator)
+                rows = q.op(a.IADD, self.moved(q, form.trips[loop], outer[0], {}), q.const(1, k.Int), flags="nuw nsw")
+                each = q.op(a.IMUL, rows, q.const(count, k.Int), flags="nuw nsw")
+                trips = q.op(a.IADD, form.trips[outer[0]], q.const(1, k.Int), flags="nuw nsw")
+                whole = q.op(a.IMUL, each, trips, flags="nuw nsw")
+                write(q, frame.tape, q.op(mem.ARRAY_NEW, whole, type=_BUFFER, zero=False))
+                self.at_end(form.pre[outer[0]], q.insts)
+            else:
+                write(p, frame.tape, self.room(p, frame.tape, end))
+            if pos is not None:
+                write(p, pos, end)
+        self.at_end(pre, p.insts)
+        if need is None:
+            h = Builder([])
+            h.at(loop.header.terminator)
+            at = h.op(a.IADD, frame.start, h.op(a.IMUL, form.visit[loop], h.const(count, k.Int)))
+            write(h, frame.tape, self.room(h, frame.tape, h.op(a.IADD, at, h.const(count, k.Int))))
+            self.at_start(loop.header, h.insts)
+            if pos is not None:
+                for _, e in form.exits[loop]:
+                    x = Builder([])
+                    n = x.op(a.IADD, form.final[loop, e.block], x.const(1, k.Int))
+                    write(x, pos, x.op(a.IADD, frame.start, x.op(a.IMUL, n, x.const(count, k.Int))))
+                    self.at_start(e.block, x.insts)
+        if pos is not None and form.loop_of(frame.start) is not None:
+            self.taped[frame.start] = None
+            self.slots.setdefault(outer[-1], []).append(frame.start)
+        return frame
+
+    def room(self, b, tape, need):
+        return b.call(self.helpers("roomy", (_BUFFER, k.Int)), read(b, tape), need)
+
+    def at_end(self, block, insts):
+        block.insts[-1:-1] = insts
+        self.form.note(block, insts)
+
+    def at_start(self, block, insts):
+        self.prefix.setdefault(block, []).extend(insts)
+        self.form.note(block, insts)
+
+    def is_invariant(self, v, loop) -> bool:
+        if self.form.home.get(v) not in loop.blocks:
+            return True
+        i = v.inst
+        return i is not None and (i.op is c.CONST or i.op.effects == PURE
+                                  and all(self.is_invariant(x, loop) for x in i.args))
+
+    def moved(self, b, v, loop, memo):
+        """A value that does not change in a loop, computed before it."""
+        if self.form.home.get(v) not in loop.blocks:
+            return v
+        if v not in memo:
+            memo[v] = b.again(v.inst, [self.moved(b, x, loop, memo) for x in v.inst.args])
+        return memo[v]
+
+    def put(self, b, v):
+        found = self.where.get(v)
+        if found is None:
+            return
+        frame, slot = found
+        x, t = v, v.type
+        if t is k.Bool or t is k.NpBool or isinstance(t, k.NpInt):
+            x = b.op(a.CAST, v, type=k.Int)
+        if x.type is k.Int:
+            x = b.op(m.FROM_BITS, x)
+        if x.type is k.Float:
+            x = b.op(s.RETYPE, x, type=k.float64)
+        elif isinstance(t, k.NpFloat) and t is not k.float64:
+            x = b.op(a.CAST, x, type=k.float64)
+        if x.type is not k.float64:
+            raise refused(self.fn, v.inst, f"a value of type {t} changes in a loop and is read by its derivative: such "
+                          "values cannot be kept yet", "use numbers and arrays in the loop")
+        b.op(mem.ARRAY_STORE, read(b, frame.tape), frame.index(b, slot, self.form.visit[frame.loop], lambda y: y), x)
+
+    def get(self, b, v, n, go):
+        frame, slot = self.where[v]
+        t = v.type
+        x = b.op(mem.ARRAY_LOAD, read(b, frame.tape), frame.index(b, slot, n, go))
+        if t is k.float64:
+            return x
+        if isinstance(t, k.NpFloat):
+            return b.op(a.CAST, x, type=t)
+        x = b.op(s.RETYPE, x, type=k.Float)
+        if t is k.Float:
+            return x
+        x = b.op(m.BITS, x)
+        if t is k.Bool:
+            return b.op(a.INE, x, b.const(0, k.Int))
+        return x if t is k.Int else b.op(a.CAST, x, type=t)
+
+    # -- what the second part reads
+
+    def renew(self):
+        """Adjoints of arrays that are made in a trip: fresh zeros where the second part enters the trip."""
+        for v, (loop, inst, dims, variable) in self.local.items():
+            if not all(self.is_invariant(d, loop) for d in dims):
+                raise refused(self.fn, inst, "an array that a loop makes has another length in each trip: there is no "
+                              "derivative of that yet", "make it before the loop, and use slices of it")
+            self.before(lambda b: write(b, variable, b.op(s.UNDEF, type=variable.type)))
+            for r, header in self.entries:
+                if header is loop.header:
+                    b = Builder([], inst)
+                    t = variable.type
+                    made = b.op(mem.ARRAY_NEW, *dims, type=k.Array(t.dtype, t.ndim, "F" if t.layout == "F" else "C"),
+                                zero=True)
+                    write(b, variable, made if made.type is t else b.op(s.RETYPE, made, type=t))
+                    self.own.update(i.result for i in b.insts if i.result is not None)
+                    r.insts[-1:-1] = b.insts
+
+    def resolve(self):
+        for r in self.rblocks:
+            ks = self.ks[self.owner[r]]
+            insts, r.insts = r.insts, []
+            b, memo = Builder(r.insts), {}
+            for inst in insts:
+                b.at(inst)
+                inst.args = [v if v in self.own else self.value(b, v, ks, memo) for v in inst.args]
+                for e in inst.edges():
+                    e.args = [v if v in self.own else self.value(b, v, ks, memo) for v in e.args]
+                r.insts.append(inst)
+
+    def value(self, b, v, ks, memo):
+        found = memo.get(v)
+        if found is None:
+            found = memo[v] = self._value(b, v, ks, memo)
+        return found
+
+    def _value(self, b, v, ks, memo):
+        form, i = self.form, v.inst
+        loop = form.loop_of(v)
+
+        def go(x):
+            return self.value(b, x, ks, memo)
+
+        if i is not None and i.op is c.CONST:
+            return b.again(i, ())
+        if v in self.local:
+            return read(b, self.local[v][3])
+        if v in self.arrays:
+            return self.elements_back(b, v, go)
+        if loop is None:
+            if form.dom.dominates(form.home[v], form.out):
+                return v
+            if v not in self.kept:
+                self.kept[v] = Variable(v.name, v.type)
+            return read(b, self.kept[v])
+        n = ks.get(loop)
+        if v in self.where:
+            return self.get(b, v, n, go)
+        if v is form.visit.get(loop):
+            return n
+        if i is None:
+            start, step = self.line(v)
+            by = n if step == 1 else b.op(a.IMUL, n, b.const(step, k.Int), flags="nsw")
+            return b.op(a.IADD, go(start), by, flags="nsw")
+        if i.op in _SAME:
+            return go(i.args[0])
+        if i.op.wrapping is not None:
+            return b.op(i.op.wrapping, *map(go, i.args))
+        if i.op is mem.CHECK_INDEX:
+            x = go(i.args[0])
+            if i.attrs.get("nonnegative"):
+                return x
+            return b.op(s.SELECT, b.op(a.ILT, x, b.const(0, k.Int)), b.op(a.IADD, x, go(i.args[1])), x)
+        return b.again(i, list(map(go, i.args)))
+
+    def elements_back(self, b, v, go):
+        tape, place, dims = self.arrays[v]
+        n, strides, step = [go(d) for d in dims], [], b.const(8, k.Int)
+        for d in reversed(n):
+            strides.insert(0, step)
+            step = b.op(a.IMUL, step, d)
+        t = k.Array(k.float64, v.type.ndim)
+        x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
+        return x if t is v.type else b.op(s.RETYPE, x, type=v.type)
+
+    def keep(self):
+        for v, variable in self.kept.items():
+            self.before(lambda b: write(b, variable, b.op(s.UNDEF, type=v.type)))
+            block = self.form.home[v]
+            at = 0 if v.inst is None else block.insts.index(v.inst) + 1
+            if block is self.fn.entry and v.inst is None:
+                continue
+            b = Builder([])
+            write(b, variable, v)
+            block.insts[at:at] = b.insts
+
+
+class _Frame:
+    """Where the values of a loop lie on its tape: `count` of them for each visit of the header."""
+
+    def __init__(self, loop, count, is_counted):
+        self.loop, self.count, self.counted = loop, count, is_counted
+        self.tape = Variable("tape", _BUFFER)
+        self.start = self.rows = None
+
+    def index(self, b, slot, visit, go):
+        def add(x, y):
+            return b.op(a.IADD, x, y, flags="nuw nsw")
+
+        start = go(self.start)
+        if self.counted:
+            if slot:
+                start = add(start, b.op(a.IMUL, go(self.rows), b.const(slot, k.Int), flags="nuw nsw"))
+            return add(start, visit)
+        return add(add(start, b.op(a.IMUL, visit, b.const(self.count, k.Int), flags="nuw nsw")),
+                   b.const(slot, k.Int))
+
+
+def _is_cheap(kernel) -> bool:
+    return all(i.op in _CHEAP or not is_varying(i.result.type) if i.result is not None else i.op is c.RETURN
+               for block in kernel.blocks for i in block.insts)

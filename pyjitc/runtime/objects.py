@@ -1,0 +1,196 @@
+"""Objects of classes that a program writes: which classes these are, what such an object stores, and the type of one.
+
+An object is looked at without making its `__dict__`, which would move its attributes away from where compiled code (and
+the interpreter) reads them at once.
+"""
+from __future__ import annotations
+
+import ctypes
+import enum
+from types import MemberDescriptorType
+from typing import Any, Callable
+
+from ..types.classes import is_fixed
+from ..types.kinds import Object, ObjectOf, Type, Undefined, Union, kind_of_class, union_of, wider
+from . import platform
+
+__all__ = ["attributes_of", "hides", "is_object_class", "slots_of", "type_of", "with_attributes", "with_parts"]
+
+_MOST_LOOKED_AT = 256  # objects that one type is made of; the code checks what it finds in others
+_known: dict[type, bool] = {}
+_ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")  # what has these is passed as the array that it is
+
+
+def is_object_class(cls: type) -> bool:
+    """Whether objects of `cls` are made by a class statement alone: slots and a dict are all that they have."""
+    found = _known.get(cls)
+    if found is None:
+        found = _is_object_class(cls)
+        if len(_known) > 4096:
+            _known.clear()  # a class that is no longer used must not live for ever
+        _known[cls] = found
+    return found
+
+
+def _is_object_class(cls: type) -> bool:
+    if is_fixed(cls) or issubclass(cls, (type, enum.Enum, BaseException)) or kind_of_class(cls) is not None or getattr(
+            cls, "__pyjitc_function__", False):
+        return False
+    if any(hasattr(cls, name) for name in _ARRAYS):
+        return False
+    base: Any = cls
+    while base is not object:
+        if not _made_by_statement(base):
+            return False
+        base = base.__base__
+    return all(_made_by_statement(base) for base in cls.__mro__ if base is not object)
+
+
+class _Plain:
+    """What a class statement makes."""
+
+
+def _word(address: int) -> int:
+    return ctypes.c_void_p.from_address(address).value or 0
+
+
+def _made_by_statement(cls: type) -> bool:
+    """Whether no code in C has a part in what objects of the class are."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and (_word(id(cls) + platform.TYPE_DEALLOC)
+                                                 == _word(id(_Plain) + platform.TYPE_DEALLOC))
+
+
+_HEAP_TYPE = 1 << 9
+
+
+def slots_of(cls: type) -> dict[str, int]:
+    """The offsets of the attributes that are slots."""
+    found: dict[str, int] = {}
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if type(value) is MemberDescriptorType and value.__objclass__ is base and _made_by_statement(base):
+                found[name] = platform.member_offset(value)
+            else:
+                found.pop(name, None)
+    return found
+
+
+def attributes_of(value) -> list[str]:
+    """The names of what an object stores, and perhaps of what it does not store any more."""
+    cls = type(value)
+    found = list(slots_of(cls))
+    if not cls.__dictoffset__:
+        return found
+    where = platform.INLINE_VALUES
+    if where is not None and cls.__flags__ & platform.INLINE_FLAG:
+        if platform.PYTHON == (3, 12):
+            inline = _word(id(value) + where) & 1
+        else:
+            inline = not _word(id(value) + platform.MANAGED_DICT)
+        if inline:
+            return found + shared_names(cls)
+    return found + [name for name in vars(value) if type(name) is str]
+
+
+def shared_names(cls: type) -> list[str]:
+    """The names of the attributes that objects of the class store inline, each at the place of its value."""
+    keys = _word(id(cls) + platform.TYPE_CACHED_KEYS)
+    if not keys:
+        return []
+    count = ctypes.c_ssize_t.from_address(keys + platform.KEYS["count"]).value
+    first = keys + platform.KEYS["indices"] + (1 << ctypes.c_uint8.from_address(keys + platform.KEYS["bytes"]).value)
+    return [ctypes.cast(_word(first + 16 * n), ctypes.py_object).value for n in range(count) if _word(first + 16 * n)]
+
+
+def hides(cls: type, name: str) -> bool:
+    """Whether the class has something under the name of an attribute that is found before what an object stores."""
+    for base in cls.__mro__:
+        if name in vars(base):
+            found = type(vars(base)[name])
+            return found is not MemberDescriptorType and (hasattr(found, "__set__") or hasattr(found, "__delete__"))
+    return False
+
+
+def type_of(value, typeof: Callable, other: Callable | None = None) -> Type:
+    """typeof(value, other), which also gives the types of objects of the program's classes, those in a value too, with
+    those of their attributes."""
+    look = _Look(typeof, other)
+    t = typeof(value, look.meet)
+    return look.closed(t, ()) if look.looked() else t
+
+
+class _Look:
+    """One look at the objects that can be reached from a value. Each attribute of a class has one type for all."""
+
+    def __init__(self, typeof: Callable, other: Callable | None):
+        self.typeof, self.other = typeof, other
+        self.found: dict[type, dict[str, Type]] = {}
+        self.seen: dict[int, Any] = {}
+        self.waiting: list = []
+
+    def meet(self, value):
+        """The type of an object, which is looked at later; of another value what `other` says."""
+        cls = type(value)
+        if not is_object_class(cls):
+            return None if self.other is None else self.other(value)
+        if id(value) not in self.seen and len(self.seen) < _MOST_LOOKED_AT:
+            self.seen[id(value)] = value
+            self.waiting.append(value)
+        return ObjectOf(cls)
+
+    def looked(self) -> bool:
+        """Looks at all objects; whether there are any."""
+        while self.waiting:
+            self.look(self.waiting.pop(0))
+        return bool(self.seen)
+
+    def look(self, value) -> None:
+        cls = type(value)
+        fields = self.found.setdefault(cls, {})
+        for name in attributes_of(value):
+            if hides(cls, name):
+                continue
+            try:
+                held = object.__getattribute__(value, name)
+            except AttributeError:
+                continue
+            fields[name] = wider(fields.get(name, Undefined), self.type_of(held))
+
+    def type_of(self, held) -> Type:
+        try:
+            return self.typeof(held, self.meet)
+        except (TypeError, OverflowError, RecursionError):
+            return Object
+
+    def closed(self, t: Type, above: tuple) -> Type:
+        """A type with the attributes of the classes in it; where a class is met again inside itself, without them."""
+        if isinstance(t, ObjectOf):
+            if t.cls in above:
+                return t
+            fields = self.found.get(t.cls, {})
+            inner = (*above, t.cls)
+            return ObjectOf(t.cls, [(name, self.closed(part, inner)) for name, part in sorted(fields.items())])
+        return with_parts(t, lambda part: self.closed(part, above))
+
+
+def with_parts(t: Type, change: Callable[[Type], Type]) -> Type:
+    """The type with its parts changed; the type itself where they do not change."""
+    def changed(part):
+        if isinstance(part, Type):
+            return change(part)
+        return tuple(map(changed, part)) if type(part) is tuple else part
+
+    if not t.passing:
+        return t
+    kind, *parts = t.key
+    new = tuple(map(changed, parts))
+    return t if new == tuple(parts) else union_of(new[0]) if kind is Union else kind(*new)
+
+
+def with_attributes(t: Type, note: Callable[[type, str, Type], None]) -> Type:
+    """The type of code for that of an argument: objects without attributes, which `note(cls, name, type)` gets."""
+    if isinstance(t, ObjectOf):
+        for name, part in t.attributes:
+            note(t.cls, name, with_attributes(part, note))
+        return ObjectOf(t.cls)
+    return with_parts(t, lambda part: with_attributes(part, note))

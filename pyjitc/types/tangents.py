@@ -1,0 +1,51 @@
+"""The types of tangents, cotangents and gradients of values: which numbers in a value can vary.
+
+Floats vary, elements of arrays of floats, and the items of tuples. All else (integers, bools, texts, shapes) is
+constant for a derivative; in a tuple of tangents None stands in its place.
+"""
+from __future__ import annotations
+
+from .kinds import Array, Dual, NoneType, Tuple, Type, any_part, is_complex, is_float
+
+__all__ = ["gradient_type", "holds_complex", "is_varying", "plain", "tangent_type", "varies"]
+
+
+def is_varying(t: Type) -> bool:
+    """Whether a value of type t is a float, a number that may be one, or an array of floats."""
+    return is_float(t) or type(t) is Array and is_float(t.dtype) or type(t) is Dual and is_float(t.wide)
+
+
+def varies(t: Type) -> bool:
+    """Whether there is anything in a value of type t that can vary."""
+    return is_varying(t) or type(t) is Tuple and any(map(varies, t.elements))
+
+
+def holds_complex(t: Type) -> bool:
+    """Whether a value of type t has complex numbers in it, of which there are no derivatives yet."""
+    return any_part(t, lambda part: is_complex(part.dtype if type(part) is Array else part))
+
+
+def tangent_type(t: Type) -> Type:
+    """The type of what a small change of a value of type t is."""
+    if type(t) is Dual:
+        return t.wide if is_float(t.wide) else NoneType
+    if type(t) is Tuple:
+        return Tuple(map(tangent_type, t.elements), t.cls)
+    if type(t) is Array and is_float(t.dtype):
+        return Array(t.dtype, t.ndim, t.layout)
+    return t if is_float(t) else NoneType
+
+
+def gradient_type(t: Type) -> Type:
+    """The same of what reverse mode makes anew: its arrays lie in C order."""
+    t = tangent_type(t)
+    if type(t) is Tuple:
+        return Tuple(map(gradient_type, t.elements), t.cls)
+    return Array(t.dtype, t.ndim) if type(t) is Array else t
+
+
+def plain(t: Type) -> Type:
+    """The type in which a result is handed out beside its derivative: numbers of one type."""
+    if type(t) is Dual:
+        return t.wide
+    return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t

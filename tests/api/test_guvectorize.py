@@ -1,0 +1,158 @@
+"""Generalised ufuncs made of functions of rows and matrices, against NumPy and the functions in loops."""
+import pickle
+
+import numpy as np
+import pytest
+
+from pyjitc import float64, guvectorize, int64, njit, void
+from tests.oracle import same
+
+
+@guvectorize(["void(float64[:], float64[:])", "void(int64[:], int64[:])"], "(n)->()")
+def total(a, out):
+    out[0] = 0
+    for x in a:
+        out[0] += x
+
+
+@guvectorize("(n),()->(n)")
+def shifted(a, x, out):
+    for i in range(len(a)):
+        out[i] = a[i] + x
+
+
+@guvectorize("(m,n),(n,p)->(m,p)")
+def product(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0 * a[i, 0]
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            out[i, j] = s
+
+
+@guvectorize([void(float64[:], float64[:], float64[:])], "(n)->(),()")
+def span(a, low, high):
+    low[0], high[0] = a.min(), a.max()
+
+
+@guvectorize(["void(float64[:], int64[:], float64[:])"], "(n),()->(n)")
+def rolled(a, count, out):
+    out[:] = np.roll(a, count[0])
+
+
+A = np.arange(24.0).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("a", [A, A[0], A[0, 0], A[:, ::2], A[..., ::-1], A.T, A.astype(np.int64), A.astype(np.int8),
+                               A.astype(np.float32), A[:0], A[..., :0], A.astype(">f8")])
+def test_rows(a):
+    wide = a.astype(np.float64 if a.dtype.kind == "f" else a.dtype)
+    expected = wide.sum(-1) if a.dtype.kind == "i" and a.dtype.itemsize == 8 else wide.astype(float).sum(-1)
+    assert same(total(a), expected)
+
+
+@pytest.mark.parametrize("code", "bBhilfdFD")
+def test_a_loop_for_each_dtype(code):
+    a = A.astype(code)
+    assert same(shifted(a, a[..., 0]), a + a[..., :1])
+    expected = a @ a.swapaxes(1, 2)
+    assert np.allclose(product(a, a.swapaxes(1, 2)), expected) and product(a, a.swapaxes(1, 2)).dtype == expected.dtype
+
+
+def test_broadcasting():
+    assert same(shifted(A, [1, 2, 3]), A + np.array([1, 2, 3])[:, None])
+    assert same(product(A, np.ones((5, 1, 4, 2))), A @ np.ones((5, 1, 4, 2)))
+    assert same(rolled(A, 1), np.roll(A, 1, -1))
+    assert all(same(x, y) for x, y in zip(span(A), (A.min(-1), A.max(-1))))
+
+
+def test_out_axis_and_axes():
+    out = np.zeros((2, 3))
+    assert total(A, out) is out and same(out, A.sum(-1))
+    assert same(total(A, axis=1), A.sum(1))
+    assert same(total(A, axis=0, keepdims=True), A.sum(0, keepdims=True))
+    assert same(product(A, A, axes=[(1, 2), (2, 1), (0, 1)]), np.moveaxis(A @ A.swapaxes(1, 2), 0, 2))
+
+
+def test_attributes():
+    assert isinstance(total, np.ufunc) and total.signature == "(n)->()" and total.types == ["d->d", "l->l"]
+    assert (span.nin, span.nout) == (1, 2)
+    assert pickle.loads(pickle.dumps(total)) is total
+
+
+def test_exceptions():
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def bad(a, out):
+        out[len(a)] = 1.0
+
+    with pytest.raises(IndexError, match="out of bounds"):
+        bad(A)
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        product(A, A)
+
+
+def test_writable_arguments():
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->()", writable_args=("a",))
+    def taken(a, out):
+        out[0] = a[0]
+        a[0] = -1.0
+
+    a = np.arange(6.0).reshape(2, 3)
+    assert same(taken(a), np.array([0.0, 3.0])) and same(a[:, 0], np.array([-1.0, -1.0]))
+
+
+def test_other_arguments_are_read_only():
+    def taken(a, out):
+        a[0] = -1.0
+
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->()")(taken)(A)
+
+
+def test_many_rows():
+    a = np.arange(200_000.0).reshape(-1, 2)
+    assert same(total(a), a.sum(-1))
+
+
+@pytest.mark.parametrize("made, error, text", [
+    (lambda f: guvectorize(f), TypeError, "layout of the operands"),
+    (lambda f: guvectorize(["void(float64[:], float64[:])"], "n->()")(f), ValueError, "is not a layout"),
+    (lambda f: guvectorize(["void(float64[:], float64[:])"], "(n),(n)->()")(f), TypeError, "has 2 inputs and 1 resul"),
+    (lambda f: guvectorize(["void(float64[:,:], float64[:])"], "(n)->()")(f), TypeError, "argument 0 is float64[:, :"),
+    (lambda f: guvectorize(["void(float64[:], float64)"], "(n)->()")(f), TypeError, "argument 1 is float"),
+    (lambda f: guvectorize(["float64(float64[:], float64[:])"], "(n)->()")(f), TypeError, "returns nothing"),
+    (lambda f: guvectorize([(int64[:],)], "(n)->()")(f), TypeError, "has 1 arguments")])
+def test_mistakes(made, error, text):
+    with pytest.raises(error) as raised:
+        made(lambda a, out: None)
+    assert text in str(raised.value)
+
+
+# -- in compiled code
+
+
+def calls(a, m):
+    return (total(a), total(a[0]), shifted(a, 2), shifted(a[0, 0], a[0]), product(a, a[0].T), product(m, a[0].T),
+            span(a), span(a[0, 0]), rolled(a, 1))
+
+
+def placed(a, out):
+    total(a, out)
+    shifted(a[0, 0], 1, out=a[0, 1])
+    return out, a
+
+
+@pytest.mark.parametrize("code", "ild")
+def test_calls_in_compiled_code(code):
+    a = A.astype(code)
+    m = np.ones((5, 1, 1, 4), code)
+    assert same(njit(calls)(a, m), calls(a, m))
+    assert same(njit(placed)(a.copy(), np.zeros((2, 3))), placed(a.copy(), np.zeros((2, 3))))
+
+
+def test_mistakes_in_compiled_code():
+    with pytest.raises(ValueError, match="mismatch in its core dimension 0, with gufunc signature"):
+        njit(lambda a: product(a, a))(A)
+    with pytest.raises(ValueError, match="does not have enough dimensions"):
+        njit(lambda a: product(a, 1.0))(A)

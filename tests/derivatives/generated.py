@@ -1,0 +1,114 @@
+"""Programs made at random, for derivatives: loops, branches, writes into arrays, views and whole-array expressions."""
+import random
+
+__all__ = ["program"]
+
+_SCALARS = ("a", "b", "c")
+_ARRAYS = ("x", "u", "v")
+_UNARY = ("math.sin({})", "math.tanh({})", "math.exp(-abs({}))", "math.sqrt({} * {} + 0.5)", "math.atan({})", "abs({})",
+          "-{}", "math.log(1.5 + {} * {})")
+_BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / (1.5 + abs({}))", "max({}, {})", "min({}, {})")
+_WHOLE = ("np.sin({})", "np.tanh({})", "{} * {}", "{} + {}", "{} - {}", "{} / (1.5 + {} * {})", "np.maximum({}, {})",
+          "np.where({} > 0.1, {}, 0.5 * {})", "{} * {s}", "np.exp(-{} * {})", "np.roll({}, 1)", "{}[::-1]",
+          "np.cumsum({}) * 0.2", "m @ {}", "{} @ m")
+_FOLDS = ("np.sum({})", "np.mean({} * {})", "np.max({})", "{} @ {}", "np.sum({}[1:] * {}[:-1])", "np.std({})",
+          "np.sum(np.outer({}, {}))", "np.prod({} * 0.5 + 1.0)")
+
+
+class _Program:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines = []
+        self.counters = 0
+        self.indices = []
+
+    def pick(self, options):
+        return self.random.choice(options)
+
+    def index(self):
+        if self.indices and self.random.random() < 0.8:
+            return self.pick(self.indices)
+        return str(self.random.randrange(-3, 3))
+
+    def number(self, depth=2):
+        kind = self.random.random()
+        if depth == 0 or kind < 0.25:
+            return self.pick((*_SCALARS, *_SCALARS, f"{self.pick(_ARRAYS)}[{self.index()}]", "0.7", "-1.3"))
+        if kind < 0.35:
+            return self.fold(depth - 1)
+        if kind < 0.6:
+            text = self.pick(_UNARY)
+            inner = self.number(depth - 1)
+            return text.format(*[f"({inner})"] * text.count("{}"))
+        text = self.pick(_BINARY)
+        return "(" + text.format(*(self.number(depth - 1) for _ in range(text.count("{}")))) + ")"
+
+    def whole(self, depth=2):
+        if depth == 0 or self.random.random() < 0.3:
+            return self.pick(_ARRAYS)
+        text = self.pick(_WHOLE)
+        inner = [f"({self.whole(depth - 1)})" for _ in range(text.count("{}"))]
+        return text.replace("{s}", "§").format(*inner).replace("§", self.pick(_SCALARS))
+
+    def fold(self, depth):
+        text = self.pick(_FOLDS)
+        return "(" + text.format(*(f"({self.whole(depth)})" for _ in range(text.count("{}")))) + ")"
+
+    def test(self):
+        return f"{self.number(1)} {self.pick('<>')} {self.pick(('0.1', '-0.4', 'a', 'b', 'n', 'c * 0.5'))}"
+
+    def block(self, indent, depth, in_loop):
+        for _ in range(self.random.randrange(1, 4)):
+            self.statement(indent, depth, in_loop)
+
+    def statement(self, indent, depth, in_loop):
+        pad, kind = "    " * indent, self.random.random()
+        add = self.lines.append
+        if depth == 0 or kind < 0.3:
+            add(f"{pad}{self.pick(_SCALARS)} {self.pick(('=', '=', '+=', '-='))} {self.number()}")
+        elif kind < 0.45:
+            add(f"{pad}{self.pick(('u', 'v'))}[{self.index()}] {self.pick(('=', '+=', '*='))} {self.number(1)}")
+        elif kind < 0.55:
+            name = self.pick(("u", "v"))
+            form = self.random.random()
+            if form < 0.4:
+                add(f"{pad}{name} = {self.whole()} + 0.0")
+            elif form < 0.7:
+                add(f"{pad}{name}[...] = {self.whole()}")
+            else:
+                add(f"{pad}{name}[1:] {self.pick(('=', '+=', '*='))} {self.pick(_ARRAYS)}[:-1]")
+        elif kind < 0.7:
+            add(f"{pad}if {self.test()}:")
+            self.block(indent + 1, depth - 1, in_loop)
+            if in_loop and self.random.random() < 0.25:
+                add(f"{pad}    {self.pick(('break', 'continue'))}")
+            elif self.random.random() < 0.1:
+                add(f"{pad}    return {self.number(1)}")
+            elif self.random.random() < 0.5:
+                add(f"{pad}else:")
+                self.block(indent + 1, depth - 1, in_loop)
+        elif kind < 0.9:
+            name = f"i{self.counters}"
+            self.counters += 1
+            add(f"{pad}for {name} in range({self.pick(('len(x)', '3', 'n', '1, len(x)', 'len(x) - 1, -1, -1'))}):")
+            self.indices.append(name)
+            self.block(indent + 1, depth - 1, True)
+            self.indices.pop()
+        else:
+            name = f"t{self.counters}"
+            self.counters += 1
+            add(f"{pad}{name} = 0")
+            add(f"{pad}while {name} < 4 and {self.test()}:")
+            add(f"{pad}    {name} += 1")
+            self.block(indent + 1, depth - 1, True)
+
+
+def program(seed, swaps=False):
+    """The text of `f(x, a, m, n)`: x an array of 6 numbers or more, m a matrix of as many rows and columns."""
+    made = _Program(seed)
+    made.lines += ["def f(x, a, m, n):", "    b, c = 0.3 * a, x[0]", "    u = x * 0.5", "    v = np.zeros(len(x))"]
+    for _ in range(made.random.randrange(2, 6)):
+        made.statement(1, 3, False)
+    made.lines.append("    return " + made.pick(("a + b * c + np.sum(u * v)", "c - b + u[0] * v[-1] + a",
+                                                 "np.sum(np.tanh(u) + v) + a * b * c")))
+    return "\n".join(made.lines) + "\n"

@@ -1,0 +1,1230 @@
+"""Objects of classes that a program writes, each time beside the interpreter: what is returned, what is raised, what the
+arguments are afterwards, and which objects are one."""
+import copy
+import dataclasses
+import enum
+import math
+import sys
+from dataclasses import dataclass, field
+from typing import Optional
+
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, njit
+
+
+def told(value, seen=None):
+    """What a value is made of, objects with their class and attributes; the same object again is a number."""
+    seen = {} if seen is None else seen
+    cls = type(value)
+    if isinstance(value, enum.Enum) or isinstance(value, type):
+        return value
+    if isinstance(value, (tuple, list)):
+        return (cls.__name__, *[told(x, seen) for x in value])
+    if isinstance(value, np.ndarray):
+        return (cls.__name__, str(value.dtype), value.tolist())
+    if cls.__module__ in ("builtins", "numpy"):
+        return (cls.__name__, repr(value))
+    if id(value) in seen:
+        return ("again", seen[id(value)])
+    seen[id(value)] = len(seen)
+    names = [name for base in cls.__mro__ for name in getattr(base, "__slots__", ()) if hasattr(value, name)]
+    names += list(getattr(value, "__dict__", ()))
+    return (cls.__qualname__, *[(name, told(getattr(value, name), seen)) for name in names])
+
+
+def outcome(function, args):
+    args = copy.deepcopy(args)
+    try:
+        how, what = "returns", function(*args)
+    except Exception as error:
+        how, what = "raises", (type(error), str(error))
+    return how, told((what, args) if how == "returns" else args), None if how == "returns" else what
+
+
+def agree(function, *args, compiled=None):
+    compiled = compiled or njit(function)
+    expected = outcome(function, args)
+    for _ in range(2):  # compiled, and again
+        assert outcome(compiled, args) == expected
+    return compiled
+
+
+class Point:
+    """A plain class."""
+
+    scale = 10
+
+    def __init__(self, x, y=0.0):
+        self.x = x
+        self.y = y
+
+    def norm(self):
+        return math.sqrt(self.x * self.x + self.y * self.y)
+
+    def move(self, dx, dy=1.0, *, times=1):
+        for _ in range(times):
+            self.x += dx
+            self.y += dy
+        return self
+
+    def scaled(self):
+        return self.x * self.scale
+
+    @property
+    def angle(self):
+        return math.atan2(self.y, self.x)
+
+    @property
+    def length(self):
+        return self.norm()
+
+    @length.setter
+    def length(self, value):
+        k = value / self.norm()
+        self.x *= k
+        self.y *= k
+
+    @staticmethod
+    def between(a, b):
+        return Point((a.x + b.x) / 2, (a.y + b.y) / 2)
+
+    @classmethod
+    def unit(cls, angle):
+        return cls(math.cos(angle), math.sin(angle))
+
+    def __add__(self, other):
+        if isinstance(other, Point):
+            return Point(self.x + other.x, self.y + other.y)
+        if isinstance(other, (int, float)):
+            return Point(self.x + other, self.y + other)
+        return NotImplemented
+
+    def __radd__(self, other):
+        return self + other
+
+    def __iadd__(self, other):
+        self.x += other.x
+        return self
+
+    def __neg__(self):
+        return Point(-self.x, -self.y)
+
+    def __eq__(self, other):
+        if not isinstance(other, Point):
+            return NotImplemented
+        return self.x == other.x and self.y == other.y
+
+    def __lt__(self, other):
+        return self.norm() < other.norm()
+
+    def __hash__(self):
+        return 12345
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        if i == 0:
+            return self.x
+        if i == 1:
+            return self.y
+        raise IndexError("Point index out of range")
+
+    def __setitem__(self, i, value):
+        if i == 0:
+            self.x = value
+        else:
+            self.y = value
+
+    def __iter__(self):
+        yield self.x
+        yield self.y
+
+    def __contains__(self, value):
+        return self.x == value or self.y == value
+
+    def __call__(self, k, add=0):
+        return self.x * k + add
+
+    def __bool__(self):
+        return self.x != 0 or self.y != 0
+
+    def __abs__(self):
+        return self.norm()
+
+    def __repr__(self):
+        return f"Point({self.x}, {self.y})"
+
+
+class Slots:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def total(self):
+        return self.x + self.y
+
+
+class More(Slots):
+    """Slots of a base, a slot, and a dict."""
+
+    def __init__(self, x, y, z):
+        super().__init__(x, y)
+        self.z = z
+
+    def total(self):
+        return super().total() + self.z
+
+
+@dataclass
+class Vec:
+    x: float
+    y: float = 0.5
+    z: float = field(default_factory=float)
+
+    def __add__(self, other):
+        return Vec(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def dot(self, other):
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: int
+    b: float = 2.5
+
+
+@dataclass(slots=True)
+class Slotted:
+    a: float
+    b: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    a: float
+    b: int = 7
+
+
+@dataclass(order=True)
+class Version:
+    major: int
+    minor: int = 0
+
+
+@dataclass
+class Post:
+    r: float
+    area: float = field(init=False)
+
+    def __post_init__(self):
+        if self.r < 0:
+            raise ValueError(f"negative {self.r}")
+        self.area = 3 * self.r * self.r
+
+
+@dataclass
+class Particle:
+    position: Vec
+    velocity: Vec
+    mass: float = 1.0
+
+    def step(self, dt):
+        self.position = self.position + Vec(self.velocity.x * dt, self.velocity.y * dt, 0.0)
+
+
+class Node:
+    __slots__ = ("value", "left", "right")
+
+    def __init__(self, value, left=None, right=None):
+        self.value, self.left, self.right = value, left, right
+
+
+class Link:
+    def __init__(self, value, next=None):
+        self.value, self.next = value, next
+
+
+class Stack:
+    def __init__(self):
+        self.head = None
+        self.size = 0
+
+    def push(self, value):
+        self.head = Link(value, self.head)
+        self.size += 1
+
+    def pop(self):
+        if self.head is None:
+            raise IndexError("pop from an empty stack")
+        value = self.head.value
+        self.head = self.head.next
+        self.size -= 1
+        return value
+
+    def __len__(self):
+        return self.size
+
+    def __iter__(self):
+        link = self.head
+        while link is not None:
+            yield link.value
+            link = link.next
+
+
+class Shape:
+    sides = 0
+
+    def __init__(self, size):
+        self.size = size
+
+    def area(self):
+        raise NotImplementedError("area")
+
+    def describe(self):
+        return self.area() * 10 + self.sides
+
+
+class Square(Shape):
+    sides = 4
+
+    def area(self):
+        return self.size * self.size
+
+
+class Cube(Square):
+    def __init__(self, size, depth):
+        super().__init__(size)
+        self.depth = depth
+
+    def area(self):
+        return super().area() * self.depth
+
+
+P, Q = Point(3.0, 4.0), Point(1, 2)
+
+
+def reads(p):
+    return p.x, p.y, p.norm(), p.scaled(), p.angle, p.length, p.scale
+
+
+def writes(p, a):
+    p.x = a
+    p.y = p.x + a
+    p.x += 1
+    p.x -= 0.5
+    return p
+
+
+def methods(p):
+    return p.move(1.5).move(2, times=3), Point.between(p, p), Point.unit(0.5), p.unit(1.0), p.between(p, p)
+
+
+def setter(p):
+    p.length = 10.0
+    return p.length
+
+
+def operators(p, q):
+    p += q
+    return p + q, p + 1, 2 + q, -p, p == q, p != q, p < q, p > q, abs(p), hash(p)
+
+
+def containers(p):
+    p[0] = 5.5
+    p[1] = 7
+    total = 0.0
+    for x in p:
+        total += x
+    a, b = p
+    return len(p), p[0], p[1], 7 in p, 99 in p, total, a, b, p(2), p(2, add=1), bool(p), not p
+
+
+def index_error(p):
+    return p[5]
+
+
+def no_attribute(p):
+    return p.nothing
+
+
+def texts(p):
+    return str(p), repr(p), f"{p} and {p!r}"
+
+
+def identity(p, q):
+    r = p
+    return p is q, p is r, p is not q, p is None
+
+
+def made(x, y):
+    p = Point(x, y)
+    q = Point(y=x, x=y)
+    r = Point(x)
+    return p, q, r, (p, p)
+
+
+def counted(n):
+    total = Point(0.0, 0.0)
+    for i in range(n):
+        total = total + Point(i, 2 * i)
+    return total
+
+
+@pytest.mark.parametrize("function, args", [
+    (reads, (P,)), (reads, (Q,)), (reads, (Point(True, 2.5),)),
+    (writes, (P, 2.0)), (writes, (Q, 2)), (writes, (P, 2 ** 40)), (writes, (Q, -3)), (writes, (Point(2 ** 61, 5), 0)),
+    (methods, (P,)), (setter, (P,)), (operators, (P, Q)), (operators, (P, P)), (containers, (P,)),
+    (index_error, (P,)), (no_attribute, (P,)), (texts, (P,)), (identity, (P, Q)), (identity, (P, P)),
+    (made, (1.0, 2.0)), (made, (1, 2.0)), (counted, (50,)),
+])
+def test_plain_class(function, args):
+    agree(function, *args)
+
+
+def test_one_code_for_each_combination_of_attribute_types():
+    def f(p):
+        return p.x * 2 + p.y
+
+    compiled = agree(f, P)
+    agree(f, Q, compiled=compiled)
+    agree(f, Point(1.5, 2), compiled=compiled)
+    agree(f, Point(1, 2.5), compiled=compiled)
+    agree(f, P, compiled=compiled)
+    agree(f, Point(np.float32(1.5), 2), compiled=compiled)
+    assert compiled.stats["compiled"] == 5
+
+
+def test_attributes_that_the_code_does_not_read_may_be_anything():
+    def f(p):
+        return p.x + 1
+
+    compiled = njit(f)
+    for y in (1, 2.5, "text", None, [1], {"a": 2}, object()):
+        p = Point(1.5, y)
+        assert compiled(p) == 2.5
+    assert compiled.stats["compiled"] == 1
+
+
+def test_slots():
+    def f(s):
+        s.x += 1
+        s.y = s.x * 2
+        return s.x, s.y, s.total()
+
+    for args in ((1, 2), (1.5, 2.5), (1, 2.5)):
+        agree(f, Slots(*args))
+    agree(f, More(1.0, 2.0, 3.0))
+    agree(f, More(1, 2, 3.0))
+
+
+def test_slot_without_a_value():
+    def f(s):
+        return s.x
+
+    empty = Slots.__new__(Slots)
+    compiled = agree(f, empty)
+    agree(f, Slots(1, 2), compiled=compiled)
+    agree(f, empty, compiled=compiled)
+
+
+def dataclass_operations(v, w):
+    u = v + w
+    u.x = 2.0
+    return u, u == v, v == w, v != w, v.dot(w), Vec(1.0), Vec(1.0, z=4.0), repr(u)
+
+
+def make_all(a):
+    return Frozen(a), Frozen(a, 1.5), Slotted(1.5, a), Both(2.5), Frozen(a) == Frozen(a), Both(1.0) == Both(1.0, 7)
+
+
+def assign_frozen(f):
+    f.a = 3
+    return f
+
+
+def post(r):
+    p = Post(r)
+    return p, p.area
+
+
+def ordered(a, b):
+    return a < b, a <= b, a > b, a >= b, a == b, max(a, b), min(a, b)
+
+
+@pytest.mark.parametrize("function, args", [
+    (dataclass_operations, (Vec(1.0, 2.0, 3.0), Vec(1.0, 2.0, 3.0))), (dataclass_operations, (Vec(1.0), Vec(2.0))),
+    (make_all, (3,)), (assign_frozen, (Frozen(1),)), (assign_frozen, (Both(1.0),)), (assign_frozen, (Slotted(1.0),)),
+    (post, (2.0,)), (post, (-2.0,)), (ordered, (Version(1, 2), Version(1, 3))),
+    (ordered, (Version(2), Version(1, 3))),
+])
+def test_dataclasses(function, args):
+    agree(function, *args)
+
+
+def test_objects_in_objects():
+    def f(p, n):
+        for _ in range(n):
+            p.step(0.5)
+            p.velocity.x += 1.0
+        q = p.position
+        q.y = 99.0
+        return p.position is q, p.position.x, q, p.mass
+
+    agree(f, Particle(Vec(1.0), Vec(0.5, 1.5)), 3)
+
+
+def depth(node):
+    if node is None:
+        return 0
+    return 1 + max(depth(node.left), depth(node.right))
+
+
+def total(node):
+    return 0 if node is None else node.value + total(node.left) + total(node.right)
+
+
+def insert(node, value):
+    if node is None:
+        return Node(value)
+    if value < node.value:
+        node.left = insert(node.left, value)
+    elif value > node.value:
+        node.right = insert(node.right, value)
+    return node
+
+
+def build(n, step):
+    root = None
+    for i in range(n):
+        root = insert(root, i * step % n)
+    return root
+
+
+@pytest.mark.parametrize("function, args", [
+    (depth, (None,)), (depth, (Node(1),)), (depth, (build(40, 7),)), (total, (build(40, 7),)),
+    (insert, (build(10, 3), 4)), (insert, (build(10, 3), 99)), (insert, (Node(5), 4)), (insert, (None, 4)),
+    (build, (30, 7)), (total, (Node(1.5, Node(2, Node(3)), Node(4.5)),)),
+])
+def test_trees(function, args):
+    agree(function, *args)
+
+
+def chain(n):
+    first = None
+    for i in range(n):
+        first = Link(i * 0.5, first)
+    return first
+
+
+def reverse(link):
+    done = None
+    while link is not None:
+        following = link.next
+        link.next = done
+        done = link
+        link = following
+    return done
+
+
+def last(link):
+    while link.next is not None:
+        link = link.next
+    return link.value
+
+
+def stack_of(n):
+    s = Stack()
+    for i in range(n):
+        s.push(i * i)
+    taken = s.pop() + s.pop()
+    return s, len(s), sum(s), taken
+
+
+def popped(s):
+    return s.pop()
+
+
+@pytest.mark.parametrize("function, args", [
+    (chain, (5,)), (reverse, (chain(5),)), (reverse, (None,)), (last, (chain(3),)), (last, (Link(1),)),
+    (stack_of, (6,)), (stack_of, (1,)), (popped, (Stack(),)), (popped, (stack_of(5)[0],)),
+])
+def test_linked_lists(function, args):
+    agree(function, *args)
+
+
+def test_an_object_in_itself():
+    def f(link):
+        return link.next.next.next.value, link.next is link
+
+    ring = Link(1.5)
+    ring.next = ring
+    agree(f, ring)
+
+
+def of_shapes(a, b, c):
+    return a.describe() + b.describe() + c.describe(), isinstance(c, Shape), isinstance(a, Cube), type(b) is Square
+
+
+def one_of(flag):
+    shape = Square(2) if flag else Cube(2, 3)
+    return shape.area(), shape
+
+
+def test_inheritance():
+    agree(of_shapes, Square(2), Square(1.5), Cube(2, 3))
+    agree(one_of, True)
+    agree(one_of, False)
+    agree(lambda s: s.describe(), Shape(1))
+
+
+def test_super_with_arguments():
+    def f(c):
+        return super(Cube, c).area(), super(Square, c).describe()
+
+    agree(f, Cube(2, 3))
+
+
+def test_objects_in_tuples():
+    def f(pair, k):
+        a, b = pair
+        a.x = k
+        return (b, a), a.x + b.x, pair[0] is a
+
+    agree(f, (P, Q), 5.0)
+    agree(f, (Vec(1.0), Slots(1, 2)), 5)
+
+
+def test_aliases_are_one_object():
+    def f(p, q):
+        p.x = 7.5
+        return q.x, p is q
+
+    p = Point(1.0, 2.0)
+    agree(f, p, p)
+    compiled = njit(f)
+    assert compiled(p, p) == (7.5, True)
+
+
+def test_numbers_that_others_hold_are_not_written_over():
+    def f(p, k):
+        for _ in range(5):
+            p.x += k
+        return p.x
+
+    compiled = njit(f)
+    for start, k in ((1.5, 0.25), (1000, 7), (10**6, -3), (-5000, 1), (2**29, 2**28), (250, 3)):
+        p = Point(start)
+        held = p.x
+        again = [held]
+        compiled(p, k)
+        assert held == start and again == [start] and p.x == start + 5 * k
+
+
+def test_ints_of_any_size():
+    def f(p, k):
+        p.x = k
+        p.y = p.x - 1
+        return p.x + p.y
+
+    compiled = njit(f)
+    numbers = [0, 1, -1, 5, -5, -6, 256, 257, -257, 300, 2**15, 2**30 - 1, 2**30, -2**30 + 1, -2**30, 2**31, 2**60,
+               -2**61]
+    for start in numbers:
+        for k in numbers:
+            p = Point(start + 1000 if start < 2**60 else start, 77777)
+            assert compiled(p, k) == 2 * k - 1
+            assert (p.x, p.y) == (k, k - 1) and p.x is not None and str(p.x) == str(k)
+
+
+def test_deleted_and_missing_attributes():
+    def f(p):
+        del p.x
+        p.y = 4.0
+        return p
+
+    def g(p):
+        del p.nothing
+
+    def h(p):
+        del p.x
+        return p.x
+
+    agree(f, P)
+    agree(g, P)
+    agree(h, P)
+    agree(f, Slots(1, 2))
+    agree(h, Slots(1, 2))
+
+
+def test_an_object_whose_dict_was_asked_for():
+    def f(p, k):
+        p.x += k
+        p.y = k
+        return p.x, p.y
+
+    compiled = njit(f)
+    p = Point(1.5, 2.5)
+    assert compiled(p, 1.0) == (2.5, 1.0)
+    held = p.__dict__
+    assert compiled(p, 1.0) == (3.5, 1.0)
+    assert held == {"x": 3.5, "y": 1.0}
+    held["x"] = 10.0
+    assert compiled(p, 1.0) == (11.0, 1.0)
+    p.__dict__ = {"x": 5.0, "y": 2.0}
+    assert compiled(p, 1.0) == (6.0, 1.0)
+    assert p.__dict__ == {"x": 6.0, "y": 1.0}
+
+
+def test_many_attributes():
+    class Wide:
+        def __init__(self):
+            for n in range(60):
+                setattr(self, f"a{n}", n * 1.5)
+
+    def f(w):
+        w.a3 += 1.0
+        w.a59 += 1.0
+        return w.a3 + w.a59
+
+    compiled = njit(f)
+    for _ in range(3):
+        w = Wide()
+        assert compiled(w) == 5.5 + 89.5
+        assert (w.a3, w.a59) == (5.5, 89.5)
+
+
+def test_a_changed_class():
+    class A:
+        def value(self):
+            return self.x
+
+    class B:
+        def value(self):
+            return -self.x
+
+    def f(a):
+        return a.value()
+
+    compiled = njit(f)
+    a = A()
+    a.x = 5
+    assert compiled(a) == 5
+    a.__class__ = B
+    assert compiled(a) == -5
+    a.__class__ = A
+    assert compiled(a) == 5
+    A.value = lambda self: self.x * 100
+    assert compiled(a) == 500
+    A.x = property(lambda self: 7)
+    assert compiled(a) == 700
+
+
+def test_class_attributes():
+    class A:
+        step = 2
+
+        def __init__(self):
+            self.n = 0
+
+        def run(self):
+            self.n += self.step
+            return self.n
+
+    compiled = njit(lambda a: a.run())
+    a, b = A(), A()
+    assert compiled(a) == 2
+    b.step = 10
+    assert compiled(b) == 10
+    assert compiled(a) == 4
+    A.step = 3
+    assert compiled(a) == 7
+    assert compiled(b) == 20
+
+
+def test_attributes_hold_arrays_and_texts():
+    class Data:
+        def __init__(self, values, name):
+            self.values, self.name = values, name
+
+        def total(self):
+            return self.values.sum()
+
+        def fill(self, x):
+            for i in range(len(self.values)):
+                self.values[i] = x
+
+        def replace(self):
+            self.values = self.values * 2.0
+            return self.values
+
+    def f(d):
+        before = d.values
+        d.fill(2.5)
+        made = d.replace()
+        d.name = f"{d.name}!"
+        return before, d.total(), made, d.name, d.values[0]
+
+    for _ in range(3):
+        agree(f, Data(np.arange(5.0), "name"))
+    agree(f, Data(np.arange(5.0)[::2], "name"))
+    d = Data(np.arange(5.0), "name")
+    array = d.values
+    kept = sys.getrefcount(array)
+    compiled = njit(lambda d: d.values.sum())
+    for _ in range(10):
+        compiled(d)
+    assert sys.getrefcount(array) == kept
+
+
+def test_an_object_that_the_code_refers_to():
+    config = Point(2.0, 5)
+
+    def f(k):
+        config.x += k
+        return config.x, config.norm()
+
+    compiled = njit(f)
+    assert compiled(1.0) == (3.0, math.sqrt(34))
+    config.x = 10.0
+    assert compiled(1.0)[0] == 11.0
+
+
+def test_references_are_counted():
+    def f(link):
+        total = 0.0
+        while link is not None:
+            total += link.value
+            link = link.next
+        return total
+
+    first = chain(20)
+    links = []
+    link = first
+    while link is not None:
+        links.append(link)
+        link = link.next
+    del link
+    counts = [sys.getrefcount(x) for x in links]
+    compiled = njit(f)
+    for _ in range(5):
+        compiled(first)
+    njit(depth)(build(10, 3))
+    assert [sys.getrefcount(x) for x in links] == counts
+
+
+def test_objects_are_let_go():
+    class Noted:
+        alive = 0
+
+        def __init__(self, x):
+            self.x = x
+
+        def __del__(self):
+            gone.append(self.x)
+
+    gone = []
+
+    def f(n):
+        for i in range(n):
+            Noted(i)
+        last = Noted(-1)
+        return last.x
+
+    assert njit(f)(3) == -1
+    assert gone == [0, 1, 2, -1]
+
+
+def test_an_attribute_of_another_type_is_an_error_with_its_name():
+    def f(link):
+        return link.next.next.value
+
+    compiled = njit(f)
+    assert compiled(Link(1, Link(2, Link(3)))) == 3
+    with pytest.raises(TypeError, match="attribute 'value' of 'Link' object is a str here"):
+        compiled(Link(1, Link(2, Link("text"))))
+    with pytest.raises(AttributeError):
+        compiled(Link(1, Link(2, None)))
+
+
+def test_init_errors():
+    class Bad:
+        def __init__(self):
+            return 5
+
+    class Plain:
+        pass
+
+    agree(lambda: Bad())
+    agree(lambda: Plain(1))
+    agree(lambda: Plain())
+    with pytest.raises(TypingError, match="missing 1 required positional argument: 'x'"):
+        njit(lambda: Point())()
+
+
+def test_abstract():
+    import abc
+
+    class A(abc.ABC):
+        @abc.abstractmethod
+        def f(self):
+            pass
+
+    class B(A):
+        def f(self):
+            return 3
+
+    agree(lambda: A())
+    assert njit(lambda: B().f())() == 3
+
+
+def test_context_managers():
+    class Guarded:
+        def __init__(self):
+            self.depth = 0
+            self.errors = 0
+
+        def __enter__(self):
+            self.depth += 1
+            return self
+
+        def __exit__(self, kind, error, trace):
+            self.depth -= 1
+            if error is not None:
+                self.errors += 1
+            return True
+
+    def f(g, k):
+        with g as h:
+            inside = h.depth
+            if k < 0:
+                raise ValueError("negative")
+            inside += 10
+        return inside, g.depth, g.errors
+
+    agree(f, Guarded(), 1)
+    agree(f, Guarded(), -1)
+
+
+@pytest.mark.parametrize("what, message", [
+    ("getattr", "__getattr__"), ("getattribute", "__getattribute__"), ("setattr", "__setattr__"), ("new", "__new__"),
+    ("meta", "metaclass"), ("descriptor", "whose own code"),
+])
+def test_what_is_not_understood_is_refused(what, message):
+    class Meta(type):
+        def __call__(cls, *args):
+            return super().__call__(*args)
+
+    class Own:
+        def __get__(self, x, cls):
+            return 5
+
+    class A(metaclass=Meta if what == "meta" else type):
+        if what == "getattr":
+            def __getattr__(self, name):
+                return 5
+        if what == "getattribute":
+            def __getattribute__(self, name):
+                return 5
+        if what == "setattr":
+            def __setattr__(self, name, value):
+                object.__setattr__(self, name, value)
+        if what == "new":
+            def __new__(cls):
+                return object.__new__(cls)
+        if what == "descriptor":
+            y = Own()
+
+    def f(a):
+        A()
+        a.x = 5
+        return a.y
+
+    with pytest.raises(TypingError, match=message) as caught:
+        njit(f)(A())
+    assert "help:" in str(caught.value)
+
+
+def no_class(n):
+    return super().x
+
+
+def test_super_outside_a_class():
+    agree(no_class, 3)
+
+
+def test_attributes_that_no_object_has():
+    def f(p):
+        try:
+            return p.totl
+        except AttributeError as error:
+            return str(error)
+
+    agree(f, P)
+
+
+@dataclass
+class World:
+    bodies: list = field(default_factory=list)
+    time: float = 0.0
+
+    def add(self, body):
+        self.bodies.append(body)
+
+    def step(self, dt):
+        for body in self.bodies:
+            body.x += body.y * dt
+        self.time += dt
+        return self
+
+
+class Pile:
+    def __init__(self):
+        self.items = []
+
+    def push(self, x):
+        self.items.append(x)
+
+    def pop(self):
+        return self.items.pop()
+
+
+class Graph:
+    def __init__(self, n):
+        self.near = [[] for _ in range(n)]
+
+    def join(self, a, b):
+        self.near[a].append(b)
+        self.near[b].append(a)
+
+    def distances(self, start):
+        found = [-1] * len(self.near)
+        found[start] = 0
+        queue = [start]
+        for u in queue:
+            for v in self.near[u]:
+                if found[v] < 0:
+                    found[v] = found[u] + 1
+                    queue.append(v)
+        return found
+
+
+def total_of(bodies):
+    total = 0.0
+    for body in bodies:
+        total += body.x * body.y
+        body.x += 1
+    return total
+
+
+def steps(world, n):
+    for _ in range(n):
+        world.step(0.5)
+    return world.time, world.bodies[0].x, world.bodies[0] is world.bodies[-1]
+
+
+def made_world(n):
+    world = World()
+    for i in range(n):
+        world.add(Vec(i * 1.0, 2.0))
+    return world.step(1.0)
+
+
+def list_of_objects(n):
+    made = [Vec(i * 0.5) for i in range(n)]
+    made.append(Vec(3.0, 3.0))
+    return made, made[-1].x
+
+
+def pile(n):
+    p = Pile()
+    for i in range(n):
+        p.push(i)
+    total = 0
+    while len(p.items) > 0:
+        total = total * 3 + p.pop()
+    return total, p
+
+
+def distances(n):
+    g = Graph(n)
+    for i in range(n - 1):
+        g.join(i, i + 1)
+    g.join(0, n // 2)
+    return g.distances(0), g
+
+
+def areas(shapes):
+    total = 0.0
+    for shape in shapes:
+        total += shape.describe()
+    return total
+
+
+SAME = Vec(5.0, 6.0)
+
+
+@pytest.mark.parametrize("function, args", [
+    (total_of, ([Vec(1.0, 2.0), Vec(3.0, 4.0)],)), (total_of, ([SAME, SAME],)), (total_of, ([],)),
+    (total_of, ([Slots(1, 2), Slots(1.5, 2)],)), (total_of, ([Vec(1.0), Slots(1, 2)],)),
+    (steps, (World([Vec(1.0, 2.0), Vec(3.0, 4.0)]), 4)), (steps, (World([SAME, SAME]), 4)), (steps, (World(), 1)),
+    (made_world, (3,)), (list_of_objects, (3,)), (pile, (5,)), (distances, (8,)),
+    (areas, ([Square(2), Cube(2, 3), Square(1.5)],)), (areas, ([Square(2), Shape(1)],)),
+])
+def test_objects_and_lists(function, args):
+    agree(function, *args)
+
+
+@njit
+class Counter:
+    """Its methods are compiled."""
+
+    step = 2
+
+    def __init__(self, n=0):
+        self.n = n
+
+    def up(self, times):
+        for _ in range(times):
+            self.n += self.step
+        return self.n
+
+    @property
+    def double(self):
+        return self.n * 2
+
+    @double.setter
+    def double(self, value):
+        self.n = value / 2
+
+    @classmethod
+    def at(cls, n):
+        return cls(n)
+
+    @staticmethod
+    def plus(a, b):
+        return a + b
+
+    def __add__(self, other):
+        return Counter(self.n + other.n)
+
+    def __eq__(self, other):
+        return self.n == other.n
+
+    def __repr__(self):
+        return f"Counter({self.n})"
+
+    def __iter__(self):
+        for i in range(self.n):
+            yield i
+
+
+@njit
+@dataclass
+class Ball:
+    x: float
+    v: float = 1.0
+
+    def move(self, dt):
+        self.x += self.v * dt
+        return self
+
+
+class Mixed(Counter):
+    @njit
+    def up(self, times):
+        return super().up(times) * 10
+
+    def plain(self):
+        return self.up(1)
+
+
+def test_njit_of_a_class():
+    assert isinstance(Counter, type) and Counter.__doc__ == "Its methods are compiled."
+    assert hasattr(Counter.up, "py_func") and hasattr(vars(Counter)["double"].fget, "py_func")
+    c = Counter(3)
+    assert c.up(5) == 13 and c.n == 13 and c.double == 26
+    c.double = 10.0
+    assert c.n == 5.0 and c == Counter(5.0) and Counter.at(4).n == 4 and Counter.plus(1, 2) == 3
+    assert repr(Counter(1) + Counter(2)) == "Counter(3)" and list(Counter(3)) == [0, 1, 2]
+    assert Counter.up.stats["compiled"] == 1
+
+    def f(n):
+        c = Counter(n)
+        c.up(3)
+        return c, c.double, Counter.at(2) + c, sum(c)
+
+    agree(f, 4)
+    assert type(njit(f)(3)[0]) is Counter
+    assert Ball(1.0).move(2.0) == Ball(3.0) and not hasattr(Ball.__init__, "py_func")
+    assert njit(cache=False)(Counter) is Counter
+
+
+def test_njit_of_a_method():
+    m = Mixed(1)
+    assert m.up(2) == 50 and m.plain() == 70 and m.n == 7
+    agree(lambda m: m.plain() + m.up(1), Mixed(1))
+
+
+class Later:
+    def __init__(self):
+        self.best = None
+        self.count = 0
+
+    def offer(self, x):
+        if self.best is None or x.x > self.best.x:
+            self.best = x
+        self.count += 1
+        return self
+
+
+def kept(later):
+    return twice(later.best)
+
+
+def twice(x):
+    return 0.0 if x is None else x.x * 2
+
+
+def doubled(x):
+    return x.x * 2
+
+
+def test_what_is_known_later():
+    """An attribute is None at first, and a function that is called with it takes an object."""
+    def f(points):
+        later = Later()
+        total = 0.0
+        for p in points:
+            total += kept(later)
+            later.offer(p)
+            total += doubled(later.best)
+        return total, later.best, later.count
+
+    agree(f, [Point(1.5), Point(3.5), Point(2.5)])
+
+
+def test_attributes_hold_functions():
+    class Rule:
+        def __init__(self, apply, times):
+            self.apply, self.times = apply, times
+
+        def run(self, x):
+            for _ in range(self.times):
+                x = self.apply(x)
+            return x
+
+    def f(rule, x):
+        return rule.run(x)
+
+    def twice(x):
+        return x * 2
+
+    compiled = agree(f, Rule(twice, 3), 1.5)
+    assert compiled(Rule(lambda x: x + 1, 2), 5) == 7
+    assert compiled(Rule(math.sqrt, 1), 16.0) == 4.0
+    assert compiled(Rule(twice, 1), 4) == 8

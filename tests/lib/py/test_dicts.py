@@ -1,0 +1,455 @@
+"""Dicts beside the interpreter: values, order, exceptions, changes."""
+
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
+
+import pytest
+
+from pyjitc import njit
+
+from ...oracle import agree
+
+ROWS = []
+
+
+def case(*argsets):
+    """A function that is compared with itself compiled for each of these arguments, one after the other."""
+
+    def register(function):
+        ROWS.append(pytest.param(function, argsets or ((),), id=function.__name__))
+        return function
+
+    return register
+
+
+@case(
+    ({1: 2}, 1),
+    ({1: 2}, 3),
+    ({}, 3),
+    ({"a": 1.5}, "a"),
+    ({"a": 1.5}, "b"),
+    ({(1, 2): 3}, (1, 2)),
+    ({None: 1}, None),
+    ({2.5: 1}, 2.5),
+    ({b"x": 1}, b"x"),
+    ({True: 1}, True),
+    ({1: "x"}, 1),
+    ({1: [1]}, 1),
+    ({1: {2: 3}}, 1),
+)
+def get(d, k):
+    return d.get(k)
+
+
+@case(({1: 2}, 1), ({1: 2}, 3), ({}, 3), ({"a": 1.5}, "b"))
+def getd(d, k):
+    return d.get(k, 7)
+
+
+@case(
+    ({1: 2}, 1),
+    ({1: 2}, 3),
+    ({}, 3),
+    ({"a": 1.5}, "b"),
+    ({(1, 2): 3}, (1, 3)),
+    ({1: None}, 1),
+    ({1: 2, "a": 3}, "a"),
+    ({1: 2, "a": 3}, "b"),
+)
+def item(d, k):
+    return d[k]
+
+
+@case(
+    ({1: 2}, 1, 5),
+    ({1: 2}, 3, 4),
+    ({}, 3, 2.5),
+    ({"a": 1.5}, "b", 1),
+    ({}, (1, 2), "x"),
+    ({}, [1], 2),
+    ({1: 2}, 1, "x"),
+)
+def put(d, k, v):
+    d[k] = v
+    return d
+
+
+@case(({1: 2}, 1), ({1: 2}, 3), ({}, 3), ({"a": 1.5}, "a"))
+def delete(d, k):
+    del d[k]
+    return len(d)
+
+
+@case(({1: 2}, 1), ({1: 2}, 3), ({}, 3), ({"a": 1.5}, "a"), ({2.0: 1}, 2), ({1: 2}, [1]))
+def has(d, k):
+    return (k in d, k not in d)
+
+
+@case(({1: 2, 5: 6},), ({},))
+def keys(d):
+    s = 0
+    for k in d:
+        s += k
+    return s
+
+
+@case(({1: 2, 5: 6},), ({1: 2.5, 5: 6},), ({},))
+def items(d):
+    s = 0
+    for k, v in d.items():
+        s += k * v
+    return s
+
+
+@case(({1: 2, 5: 6},), ({"a": 2.5},))
+def values(d):
+    s = 0
+    for v in d.values():
+        s += v
+    return s
+
+
+@case(({1: 2, 5: 6},))
+def changed(d):
+    for k in d:
+        d[k + 1] = 1
+
+
+@case(({1: 2, 5: 6},))
+def changed2(d):
+    for k in d.values():
+        del d[1]
+        d[9] = 9
+
+
+@case(([1, 2, 1, 2, 3],), (["a", "b", "a"],), ((1, 2, 1),), ([],), ([(1, 2), (1, 2)],))
+def count(s):
+    d = {}
+    for c in s:
+        d[c] = d.get(c, 0) + 1
+    return d
+
+
+@case(([1, 2, 3, 4, 5, 6],))
+def group(xs):
+    d = {}
+    for x in xs:
+        d.setdefault(x % 3, []).append(x)
+    return d
+
+
+@case(([1, 2, 3, 4, 5, 6],))
+def group2(xs):
+    d = {}
+    for x in xs:
+        if x % 3 not in d:
+            d[x % 3] = []
+        d[x % 3].append(x)
+    return d
+
+
+@case(([1, 2, 3, 4, 5, 6],))
+def dd(xs):
+    d = defaultdict(list)
+    for x in xs:
+        d[x % 3].append(x)
+    return d
+
+
+@case(([1, 2, 1, 4, 5, 6],), (["a", "a"],))
+def ddi(xs):
+    d = defaultdict(int)
+    for x in xs:
+        d[x] += 1
+    return d
+
+
+@case((5,))
+def comp(n):
+    return {i: i * i for i in range(n)}
+
+
+@case((50,))
+def scomp(n):
+    return {i % 7 for i in range(n)}
+
+
+@case((1, 2.5), (1, "x"))
+def disp(a, b):
+    return {"a": a, "b": b}
+
+
+@case((1, 2.5), (1, "x"))
+def disp2(a, b):
+    return {a: b, b: a}
+
+
+@case((1, 2.5), (1, "x"))
+def sdisp(a, b):
+    return {a, b, 3}
+
+
+@case(({1: 2}, 1), ({1: 2}, 2))
+def pops(d, k):
+    a = d.pop(k, None)
+    return (a, d)
+
+
+@case(({1: 2}, 1), ({1: 2}, 2), ({}, 2))
+def pop(d, k):
+    return d.pop(k)
+
+
+@case(({1: 2.5},), ({},))
+def popitem(d):
+    return d.popitem()
+
+
+@case(({1: 2}, {3: 4}), ({1: 2}, [(3, 4)]), ({1: 2}, {"a": 2.5}), ({}, ((1, 2), (3, 4))))
+def upd(d, e):
+    d.update(e)
+    return d
+
+
+@case(([1, 2], [3.5, 4]))
+def updz(a, b):
+    d = {}
+    d.update(zip(a, b))
+    d.update(x=1, y=2)
+    return d
+
+
+@case(([1, 2], [3.5, 4]))
+def ctor(a, b):
+    return (dict(zip(a, b)), dict([(1, 2)]), dict(a=1), dict(), dict({1: 2}), dict({"u": 1}, x=2.5))
+
+
+@case(({"a": 1}, {"b": 2}), ({"a": 1}, {1: 2}))
+def merge(a, b):
+    return (a | b, {**a, **b}, {**a, "z": 1})
+
+
+@case(({"a": 1}, {"b": 2}), ({"a": 1}, {1: 2.5}), ({1: 2}, [(3, 4)]))
+def ior(a, b):
+    a |= b
+    return a
+
+
+@case(({1: 2}, {1: 2}), ({1: 2}, {1: 2.0}), ({1: 2}, {}), ({1: 2}, [1]))
+def eq(a, b):
+    return (a == b, a != b)
+
+
+@case(({1: 2, 3: 4}, {1: 2, 5: 6}))
+def views(d, e):
+    return (
+        d.keys() & e.keys(),
+        d.keys() | e,
+        d.keys() - e.keys(),
+        len(d.values()),
+        1 in d.keys(),
+        (1, 2) in d.items(),
+        2 in d.values(),
+        d.items() & e.items(),
+    )
+
+
+def rets(d):
+    return (d.keys(), list(d.items()))
+
+
+@case(({1: 2, 3: 4},), ({"b": 1.5, "a": 2},))
+def listof(d):
+    return (list(d), list(d.values()), list(d.items()), sorted(d), sorted(d.items()))
+
+
+@case(({1: 2},))
+def clear(d):
+    e = d.copy()
+    d.clear()
+    return (d, e, not d)
+
+
+@case(([1, 2, 1],))
+def fk(a):
+    return (dict.fromkeys(a), dict.fromkeys(a, 0), dict.fromkeys((x for x in a), 1.5))
+
+
+@case((4,))
+def nested(n):
+    d = {}
+    for i in range(n):
+        d[i] = {}
+        for j in range(i):
+            d[i][j] = i * j
+    return d
+
+
+@case((5,))
+def dlt(n):
+    d = {}
+    for i in range(n):
+        d.setdefault((i % 2, "a"), []).append((i, i / 2))
+    return d
+
+
+@case(({1: 2},))
+def ret_arg(d):
+    return (d, (d, 1), [d])
+
+
+@case(({1: 2, 3: 9, 4: 1},))
+def mx(d):
+    return (max(d, key=d.get), min(d.values()), sum(d.values()), max(d), any(d), all(d.values()))
+
+
+x = {1: 2}
+
+
+@case((x, x), ({1: 2}, {1: 3}))
+def alias(d, e):
+    d[1] = "x"
+    return e[1]
+
+
+@case(({1: 2, 3: 9, 4: 1},))
+def en(d):
+    s = 0
+    for i, (k, v) in enumerate(d.items()):
+        s += i * k * v
+    for k, v in zip(d, d.values()):
+        s += k * v
+    return s
+
+
+@case(({1: 2, 3: 9, 4: 1},), ({"a": 1.5},))
+def pr(d):
+    print(d, f"{d}", str(d), repr(d.keys()))
+    return len(d)
+
+
+@case()
+def notkey():
+    d = {"a": 1}
+    return d["b"]
+
+
+@case(({(1, 2): 3},), ({(1, 3): 3},))
+def tk(d):
+    return d[1, 2]
+
+
+@case(({1: 2},), (defaultdict(int),))
+def typ(d):
+    return (isinstance(d, dict), type(d) is dict)
+
+
+@case(({1: 2, 3: 9, 4: 1},))
+def loopdel(d):
+    for k in list(d):
+        if d[k] % 2:
+            del d[k]
+    return d
+
+
+@case((30, {}))
+def mem(n, memo):
+    if n in memo:
+        return memo[n]
+    r = n if n < 2 else mem(n - 1, memo) + mem(n - 2, memo)
+    memo[n] = r
+    return r
+
+
+@case(({"x": 1},), ({"y": 2},), ({"x": 1, "y": 2.5, "z": 3},), ({},), (5,))
+def patterns(d):
+    match d:
+        case {"x": x, "y": y}:
+            return x, y
+        case {"x": 1}:
+            return "one"
+        case {"y": y, **rest}:
+            return y, rest
+    return None
+
+
+@pytest.mark.parametrize("function, argsets", ROWS)
+def test_beside_the_interpreter(function, argsets):
+    compiled = njit(function)
+    for args in argsets:
+        agree(function, *args, compiled=compiled)
+
+
+PRICES = {"a": 1, "b": 2}
+SQUARES = {}
+SEEN = {1, 2, 3}
+OPTIONS = {"n": 3, "x": 2.5, "name": "q"}
+TOTALS = defaultdict(int)
+
+
+def test_containers_of_the_program():
+    """They are read when the program runs, and changed by it."""
+    @njit
+    def looked_up(k):
+        return PRICES[k], k in PRICES, len(PRICES), [x for x in PRICES]
+
+    @njit
+    def kept(n):
+        SQUARES[n] = n * n
+        return len(SQUARES), n in SEEN, sum(SEEN)
+
+    @njit
+    def counted(k):
+        TOTALS[k] += 1
+        return TOTALS[k]
+
+    assert looked_up("a") == (1, True, 2, ["a", "b"])
+    assert kept(3) == (1, True, 6) and kept(4) == (2, False, 6)
+    SQUARES[9] = 81
+    SEEN.add(7)
+    assert kept(7) == (4, True, 13) and SQUARES == {3: 9, 4: 16, 9: 81, 7: 49}
+    assert (counted(1), counted(1), counted(2)) == (1, 2, 1) and TOTALS == {1: 2, 2: 1}
+
+
+def test_items_of_constant_keys():
+    """Each has its own type, and a change is seen."""
+    @njit
+    def product():
+        return OPTIONS["n"] * OPTIONS["x"], OPTIONS["name"]
+
+    assert product() == (7.5, "q")
+    OPTIONS["n"] = 10
+    assert product() == (25.0, "q")
+
+
+STATE = {"count": 0}
+
+
+def test_no_constants_of_what_the_program_changes():
+    def more():
+        STATE["count"] += 1
+
+    @njit
+    def twice():
+        first = STATE["count"]
+        more()
+        return first, STATE["count"]
+
+    assert twice() == (0, 1) and twice() == (1, 2) and STATE == {"count": 2}
+
+
+def test_captured_and_default():
+    cache = {}
+
+    @njit
+    def remembered(n):
+        cache[n] = n + 1
+        return len(cache)
+
+    assert (remembered(1), remembered(2)) == (1, 2) and cache == {1: 2, 2: 3}
+
+    @njit
+    def collected(x, d={}):
+        d[x] = x
+        return d
+
+    assert collected(1) is collected(2) and collected(2) == {1: 1, 2: 2}

@@ -1,0 +1,396 @@
+"""Lists: made, read, changed and passed on as in the interpreter."""
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, njit
+from pyjitc.base.options import Options
+from pyjitc.pipeline import stages
+from pyjitc.types.kinds import Float, Int, List, NoneType, Str, Tuple, Undefined, union_of
+from pyjitc.types.text import parse
+from pyjitc.types.typeof import typeof
+
+from ...oracle import agree
+
+
+def test_types():
+    assert typeof([1, 2]) is List(Int) and str(List(Int)) == "list[int]"
+    assert typeof([]) is List(Undefined) and typeof([[], [1.5]]) is List(List(Float))
+    assert typeof([1, None, 2.5, "a"]) is List(union_of((Int, NoneType, Float, Str)))
+    assert typeof(([1], (["a"],))) is Tuple((List(Int), Tuple((List(Str),))))
+    for t in (List(List(union_of((Int, Float)))), Tuple((List(Int), Int)), List(Undefined)):
+        assert parse(str(t)) is t
+    loop = []
+    loop.append(loop)
+    with pytest.raises(TypeError, match="a list that holds itself"):
+        typeof(loop)
+
+
+LISTS = [[], [1], [3, 1, 2], [1.5, -0.0, 2.5], [1, 2.5, 3], [True, False], ["a", "b"], [None, 1], [(1, 2.5), (0, 1.5)],
+         [[1], [2, 3]], [[]], [1 + 2j]]
+
+
+def read(x, i):
+    return x[i]
+
+
+def length(x):
+    return len(x), bool(x), not x
+
+
+def items(x):
+    last = None
+    for item in x:
+        last = item
+    return last
+
+
+def copied(x):
+    return [item for item in x], list(x), x.copy(), x[:], [*x], [*x, *x], x + x, x * 2, 2 * x, list(reversed(x))
+
+
+@pytest.mark.parametrize("x", LISTS, ids=repr)
+def test_reading(x):
+    read_ = njit(read)
+    for i in (0, 1, -1, -2, 5, -7, True):
+        agree(read, x, i, compiled=read_)
+    agree(length, x)
+    agree(items, x)
+    agree(copied, x)
+
+
+def put(x, i, value):
+    x[i] = value
+    return x
+
+
+@pytest.mark.parametrize("value", [7, 2.5, None, "z", [1], (1, 2)], ids=repr)
+@pytest.mark.parametrize("x", LISTS, ids=repr)
+def test_storing_any_type_widens_what_the_list_holds(x, value):
+    def appended(x, value):
+        x.append(value)
+        x.insert(0, value)
+        return x, x[0], x[-1]
+
+    for i in (0, -1, 3):
+        agree(put, x, i, value)
+    agree(appended, x, value)
+
+
+METHODS = {
+    "extend": lambda x: (x.extend([7]), x.extend((8, 9)), x.extend(range(2)), x),
+    "extend itself": lambda x: (x.extend(x), x),
+    "pop": lambda x: (x.pop(), x.pop(0), x.pop(-1), x),
+    "remove": lambda x: (x.remove(1), x),
+    "clear": lambda x: (x.clear(), x),
+    "index": lambda x: (x.index(2), x.index(1, 1), x.index(3, 0, 2)),
+    "count": lambda x: x.count(2),
+    "sort": lambda x: (x.sort(), x),
+    "sort backwards": lambda x: (x.sort(reverse=True), x),
+    "sort by key": lambda x: (x.sort(key=lambda v: -v), x),
+    "sort by key backwards": lambda x: (x.sort(key=lambda v: v % 2, reverse=True), x),
+    "reverse": lambda x: (x.reverse(), x),
+    "in": lambda x: (2 in x, 9 not in x),
+    "compare": lambda x: (x == [3, 1, 2], x != [1], x < [3, 2], x >= x, x == (1,)),
+    "iadd": lambda x: x.__iadd__([1]) if False else [*x, 0],
+    "slices": lambda x: (x[1:], x[:-1], x[::-1], x[::2], x[5:], x[-2:10]),
+    "sorted": lambda x: (sorted(x), sorted(x, reverse=True), sorted(x, key=lambda v: -v), sorted((3, 1, 2))),
+    "folds": lambda x: (min(x), max(x), sum(x), any(x), all(x), max(x, key=lambda v: -v), min(x, default=5)),
+    "zip": lambda x: ([(a, b) for a, b in zip(x, x[1:])], [i * v for i, v in enumerate(x)]),
+    "map": lambda x: (list(map(lambda v: v + 1, x)), list(filter(lambda v: v > 1, x)), [v for v in x if v != 1]),
+    "repeated": lambda x: ([0] * len(x), [x] * 2, [[0] * 2 for _ in x]),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_and_operators(name):
+    for x in ([3, 1, 2], [2, 2, 1], [1], [], [1.5, 2.0], [1, 2.5, 2]):
+        agree(METHODS[name], x)
+
+
+def test_in_place_operators():
+    def f(x, y):
+        z = x
+        x += y
+        x *= 2
+        return x, z, x is z
+
+    for args in (([1], [2]), ([1], (2.5, "a")), ([], range(3)), ([1.5], []), ([], [])):
+        agree(f, *args)
+
+
+def test_parts():
+    def stored(x, y):
+        x[1:2] = y
+        x[::2] = x[::2]
+        return x
+
+    def deleted(x):
+        del x[0]
+        del x[1:3]
+        del x[-1]
+        return x
+
+    def extended(x):
+        x[::2] = [0]
+        return x
+
+    for y in ([9], [], (1, 2.5), range(3), [1, 2, 3, 4]):
+        agree(stored, [1, 2, 3], y)
+    agree(deleted, [1, 2, 3, 4, 5, 6])
+    agree(deleted, [1])
+    agree(extended, [1, 2, 3])
+    agree(extended, [1, 2])
+
+
+def test_unpacking():
+    def three(x):
+        a, b, c = x
+        return c, b, a
+
+    def rest(x):
+        a, *b, c = x
+        b.append(a)
+        return b, c
+
+    for x in ([1, 2, 3], [1, 2], [1, 2, 3, 4], [], [1, 2.5, "a"]):
+        agree(three, x)
+        agree(rest, x)
+    agree(rest, range(5))
+
+
+def test_nested():
+    def total(m):
+        t = 0.0
+        for row in m:
+            for x in row:
+                t += x
+        return t, m[0][0], len(m[-1])
+
+    def product(a, b):
+        n, m, k = len(a), len(b[0]), len(b)
+        c = [[0.0] * m for _ in range(n)]
+        for i in range(n):
+            for j in range(m):
+                for h in range(k):
+                    c[i][j] += a[i][h] * b[h][j]
+        return c
+
+    def shared(n):
+        rows = [[0] * n] * n
+        rows[0][0] = 5
+        return rows, rows[0] is rows[1]
+
+    agree(total, [[1.0, 2.0], [3.0]])
+    agree(product, [[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]])
+    agree(shared, 2)
+
+
+def test_lists_that_are_one_list():
+    def f(x, y):
+        x.append(2.5)
+        return y, x is y
+
+    one = [1]
+    assert njit(f)(one, one) == ([1, 2.5], True) and one == [1, 2.5]
+    agree(f, [1], [1])
+
+    def g(n):
+        a = b = [n]
+        t = (a, [b])
+        t[1][0].append(n)
+        return a, b, t
+
+    agree(g, 3)
+
+
+def test_what_a_list_holds_is_found_in_other_functions():
+    def fill(x, n):
+        if n:
+            x.append(n)
+            return fill(x, n - 1)
+        return x
+
+    def late(n):
+        x = []
+        y = x
+        for i in range(n):
+            y.append((i, str(i)))
+        return [name for _, name in x]
+
+    def closure(n):
+        def add(v):
+            x.append(v)
+            return len(x)
+
+        x = [n]
+        return add(2.5), add(None), x
+
+    agree(lambda n: fill([], n), 4)
+    agree(late, 3)
+    agree(closure, 1)
+
+
+def test_a_list_that_is_changed_while_it_is_read():
+    def grows(x):
+        for v in x:
+            if v < 5:
+                x.append(v + 3)
+        return x
+
+    def shrinks(x):
+        seen = []
+        for v in x:
+            seen.append(v)
+            x.remove(v)
+        return seen, x
+
+    agree(grows, [1, 2])
+    agree(shrinks, [1, 2, 3, 4])
+
+
+def test_lists_written_out_that_only_some_path_changes():
+    def f(c, n):
+        x = [1, 2] if c else [n]
+        if n > 1:
+            x.append(5)
+        return x
+
+    def g(n):
+        x = [n, n]
+        h(x)
+        return x
+
+    def h(x):
+        x[0] = 9
+
+    def same_row(n):
+        row = [n]
+        m = [row, row]
+        m[0].append(1)
+        return m
+
+    for c in (True, False):
+        agree(f, c, 2)
+    agree(g, 3)
+    agree(same_row, 3)
+
+
+def test_default_is_a_new_list():
+    def f(x, acc=None):
+        if acc is None:
+            acc = []
+        acc.append(x)
+        return acc
+
+    agree(f, 2)
+    agree(f, 2, [1.5])
+
+
+def test_arrays_and_lists():
+    def to(x):
+        return np.array(x), np.array(x, dtype=np.float32), np.asarray(x) + 1
+
+    def of(a):
+        return list(a), a.tolist()
+
+    for x in ([1, 2, 3], [1.5], [], [True, False], [[1, 2], [3, 4]]):
+        agree(to, x)
+    agree(of, np.arange(3))
+    agree(lambda n: np.array([i * 0.5 for i in range(n)]), 4)
+
+
+def test_wrong_uses_say_what_python_says():
+    for f, x in ((lambda x: x.index(5), [1]), (lambda x: x.remove(5), [1]), (lambda x: x.pop(), []),
+                 (lambda x: x.pop(3), [1]), (lambda x: x.sort(), [1, "a"]), (lambda x: x < [None], [1])):
+        agree(f, x)
+    for f in (lambda x: x["a"], lambda x: x + (1,), lambda x: x * 1.5, lambda x: x.nothing, lambda x: x.pop(1, 2),
+              lambda x: x.append(), lambda x: x.extend(3), lambda x: list(3)):
+        with pytest.raises(Exception) as expected:
+            f([1])
+        with pytest.raises(CompileError) as found:
+            njit(f)([1])
+        assert str(expected.value) in str(found.value)
+
+
+# ---------------------------------------------------------------- items of classes that were not seen before the call
+
+def total(x):
+    t = 0
+    for item in x:
+        t += item
+    return t
+
+
+def doubled(x):
+    for i in range(len(x)):
+        x[i] = x[i] * 2
+    return x
+
+
+def test_a_call_with_other_items_is_made_anew():
+    for f in (total, doubled, lambda x: [v for v in x if v > 0], lambda x: x[-1]):
+        compiled = njit(f)
+        for x in ([1] * 20, [1] * 20 + [2.5], [1.5] * 3, [1.5] * 20 + [2], [], [1] * 20, [True] * 9 + [7]):
+            agree(f, x, compiled=compiled)
+    nested = njit(lambda m: [v for row in m for v in row])
+    for m in ([[1], [2]], [[1]] * 10 + [[2, 3.5]], [[1], []], [[]], []):
+        agree(nested.py_func, m, compiled=nested)
+
+
+def optimised(f, t):
+    return stages.inspect(f, (t,), Options(), "opt")
+
+
+def test_which_loads_ask_for_another_call():
+    def swap(x):
+        x[0] = 5
+        return x[1]
+
+    assert "anew: True" in optimised(total, List(Int)) and "looks" not in optimised(total, List(Int))
+    assert "anew: True" not in optimised(doubled, List(Int)) and "looks: -1" in optimised(doubled, List(Int))
+    assert "looks: 1024" in optimised(swap, List(Int))
+    assert "looks" not in optimised(lambda n: [[n]][0][0], Int)
+
+
+def test_an_int_beyond_64_bits_is_an_overflow_error():
+    with pytest.raises(OverflowError, match="item 20 cannot be passed: the int 1180591620717411303424"):
+        njit(lambda x: x[-1])([1] * 20 + [2**70])
+
+
+def test_numbers_in_lists_have_no_identity():
+    def f(x, value):
+        x[0] = value
+        return x
+
+    value, x = 2.5, [1.5]
+    assert f(x, value)[0] is value
+    assert njit(f)(x, value) == [value]
+
+
+def test_lists_of_constants_keep_their_items():
+    def f(n):
+        x = [0] * n
+        x[1] = 2.5
+        return x
+
+    agree(f, 3)
+
+
+def test_an_item_that_came_during_the_call(monkeypatch):
+    def f(x):
+        x[0] = 1
+        print(x[0])
+        return x[1]
+
+    class Out(io.StringIO):
+        def write(self, text):
+            x[1] = "other"
+
+    x = [5, 6]
+    monkeypatch.setattr(sys, "stdout", Out())
+    with pytest.raises(TypeError, match="an item of a list is of class 'str', where the items were int"):
+        njit(f)(x)
+    assert x == [1, "other"]

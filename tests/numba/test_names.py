@@ -1,0 +1,273 @@
+"""pyjitc.numba: Numba's names, what they mean, and how a program gets them under the name `numba`."""
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import numba as nb
+from pyjitc.numba import errors, types
+from pyjitc.numba.experimental import jitclass
+from pyjitc.numba.typed import Dict, List
+from tests.oracle import same
+
+ROOT = pathlib.Path(pyjitc.__file__).parents[1]
+
+
+def run(code, *arguments, **variables):
+    done = subprocess.run([sys.executable, *arguments, "-c", code], capture_output=True, text=True, cwd=ROOT,
+                          env={**os.environ, **variables})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", nb.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(nb, name) is not None
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"nopython": True}, {"nogil": True}, {"cache": True}, {"parallel": True}, {"fastmath": True},
+    {"fastmath": {"nnan", "contract"}}, {"error_model": "numpy"}, {"boundscheck": True}, {"boundscheck": None},
+    {"inline": "always"}, {"inline": lambda *a: True}, {"locals": {"x": nb.float32}}, {"looplift": False},
+    {"debug": True}, {"no_cpython_wrapper": True}, {"target_backend": "cpu"}, {"overflow": "wrap"}])
+def test_options(options):
+    def total(a):
+        s = 0.0
+        for i in nb.prange(len(a)):
+            s += a[i]
+        return s
+
+    a = np.arange(5.0)
+    assert nb.njit(**options)(total)(a) == nb.jit(**options)(total)(a) == 10.0
+    assert nb.njit(nb.float64(nb.float64[::1]), **options)(total)(a) == 10.0
+
+
+def test_mistakes_in_options():
+    with pytest.raises(ValueError, match="Only one of"):
+        nb.jit(forceobj=True, nopython=True)
+    with pytest.raises(TypeError, match="unknown option 'parrallel'"):
+        nb.njit(parrallel=True)
+    with pytest.raises(TypeError, match="jitclass"):
+        nb.njit(int)
+
+
+@pytest.mark.parametrize("value, text", [
+    (1, "int64"), (1.0, "float64"), (True, "bool"), (1j, "complex128"), (np.int8(1), "int8"), (None, "none"),
+    (np.ones(3), "array(float64, 1d, C)"), (np.ones((3, 4))[:, ::2], "array(float64, 2d, A)"),
+    (np.ones((3, 4)).T, "array(float64, 2d, F)"), ((1, 2), "UniTuple(int64 x 2)"), ((1, 2.0), "Tuple(int64, float64)"),
+    ("x", "unicode_type"), ([1], "reflected list(int64)"), ({1: 2.0}, "DictType[int64,float64]")])
+def test_typeof(value, text):
+    found = nb.typeof(value)
+    assert str(found) == text and found == nb.typeof(value) and hash(found) == hash(nb.typeof(value))
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_types_as_values():
+    assert types.int64[:, ::1] == types.Array(types.int64, 2, "C") and types.int64[:].layout == "A"
+    assert types.int64.bitwidth == 64 and not types.uint8.signed and types.int8.minval == -128
+    assert isinstance(types.int64, types.Integer) and isinstance(types.float32, types.Float)
+    assert types.Tuple((types.int64,) * 2) == types.UniTuple(types.int64, 2)
+    assert types.i8 is types.int64 and types.intp is types.int64 and nb.f4 is types.float32
+    assert types.optional(types.int64).type is pyjitc.optional(pyjitc.int64).type
+    assert types.unliteral(types.literal(3)) == types.int64 and types.literal(3).literal_value == 3
+    assert nb.int32(3.7) == np.int32(3) and type(nb.float32(1)) is np.float32
+    assert repr(nb.float64(nb.int64, nb.float64[:])) == "float(int, float64[:])"
+
+
+@pytest.mark.parametrize("code", "?bBhHiIlLfdFD")
+def test_dtypes(code):
+    dtype = np.dtype(code)
+    assert nb.as_dtype(nb.from_dtype(dtype)) == dtype
+
+
+def test_structured_dtypes():
+    dtype = np.dtype([("a", "f8"), ("b", "i4", (2,))])
+    found = nb.from_dtype(dtype)
+    assert nb.as_dtype(found) == dtype and found.typeof("a") == types.float64
+
+
+def test_types_in_compiled_code():
+    def f(x):
+        return nb.int32(x), nb.float64(x), nb.literally(x), nb.uint8(7)
+
+    assert same(nb.njit(f)(3), f(3))
+
+
+def test_threads():
+    before = nb.get_num_threads()
+    nb.set_num_threads(1)
+    assert nb.get_num_threads() == 1
+    nb.set_num_threads(before)
+    with pytest.raises((ValueError, TypeError)):
+        nb.set_num_threads(0)
+    assert nb.threading_layer() in ("tbb", "omp", "workqueue")
+    with nb.parallel_chunksize(4):
+        pass
+
+
+def test_typed_containers_are_those_of_python():
+    assert List([1, 2]) == [1, 2] and isinstance([1], List) and List.empty_list(types.int64) == []
+    assert Dict.empty(types.int64, types.float64) == {} and isinstance({}, Dict)
+
+
+def test_jitclass_keeps_the_class():
+    @jitclass([("x", nb.float64)])
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+    assert Point(2.0).x == 2.0
+
+
+def test_errors():
+    assert errors.TypingError is pyjitc.TypingError and issubclass(errors.NumbaValueError, nb.TypingError)
+    assert issubclass(errors.NumbaPerformanceWarning, errors.NumbaWarning)
+    assert issubclass(errors.NumbaDeprecationWarning, DeprecationWarning)
+    with pytest.raises(nb.NumbaError):
+        nb.njit(lambda x: x.nothing)(1)
+    assert str(errors.RequireLiteralValue("a text")).startswith("a text")
+
+
+# -- overloads
+
+
+def which(x, scale=1):
+    raise NotImplementedError
+
+
+@nb.extending.overload(which)
+def _(x, scale=1):
+    if isinstance(x, types.Integer):
+        return lambda x, scale=1: x * scale
+    if isinstance(x, types.Array) and x.ndim == 1:
+        def of_array(x, scale=1):
+            return x.sum() * scale
+        return of_array
+
+
+@nb.extending.overload_method(types.Array, "twice")
+def _(a, n=2):
+    return lambda a, n=2: a * n
+
+
+@nb.extending.overload_attribute(types.Array, "first")
+def _(a):
+    return lambda a: a[0]
+
+
+def test_overloads():
+    assert nb.njit(lambda x: which(x))(3) == 3
+    assert nb.njit(lambda x: which(x, scale=2))(np.arange(4.0)) == 12.0
+    with pytest.raises(nb.TypingError, match=r"no overload of which\(\) is for \(float64\)"):
+        nb.njit(lambda x: which(x))(1.5)
+    got = nb.njit(lambda a: (a.twice(), a.twice(3), a.first))(np.arange(1, 4))
+    assert same(got, (np.arange(2, 8, 2), np.arange(3, 12, 3), np.int64(1)))
+    with pytest.raises(nb.TypingError, match="twice"):
+        nb.njit(lambda x: x.twice())(1.0)
+
+
+def test_an_overload_that_raises_is_an_error_of_types():
+    def checked(x):
+        raise NotImplementedError
+
+    @nb.extending.overload(checked)
+    def _(x):
+        raise errors.TypingError("wants an array")
+
+    with pytest.raises(nb.TypingError, match="wants an array"):
+        nb.njit(lambda x: checked(x))(1)
+
+
+def test_register_jitable_and_is_jitted():
+    @nb.extending.register_jitable
+    def helper(x):
+        return x + 1
+
+    use = nb.njit(lambda x: helper(x))
+    assert helper(1) == use(1) == 2
+    assert nb.extending.is_jitted(use) and not nb.extending.is_jitted(helper)
+
+
+# -- what is not there
+
+
+def test_what_is_not_there_says_so_when_it_is_used():
+    from pyjitc.numba.core import cgutils
+    with pytest.raises(nb.NotThere, match="pyjitc has no numba.core.cgutils.create_struct_proxy: "):
+        cgutils.create_struct_proxy(1)
+
+    @nb.extending.intrinsic
+    def low(context, x):
+        return None
+
+    with pytest.raises(nb.TypingError, match=r"low\(\) is an intrinsic"):
+        nb.njit(lambda x: low(x))(1)
+    with pytest.raises(AttributeError):
+        nb.no_such_name
+
+
+# -- the name
+
+
+def test_install():
+    assert run("""
+import pyjitc.numba
+pyjitc.numba.install()
+import numba, sys
+import numba.core.types
+from numba.core.errors import TypingError
+from numba.core import config, types, cgutils
+from numba.np.ufunc import vectorize
+from numba.np.numpy_support import from_dtype
+from numba.typed import List
+from numba.experimental import jitclass
+from numba.misc.special import literal_unroll
+from numba.core.typing.templates import AbstractTemplate
+import numba.cuda
+assert numba is pyjitc.numba and types is numba.types and numba.cuda is pyjitc.cuda
+assert not any("site-packages/numba" in (getattr(m, "__file__", None) or "") for m in sys.modules.values())
+try:
+    import numba.no_such_module
+except ModuleNotFoundError as error:
+    print(error.name)
+print(numba.njit(lambda x: x + 1)(2))
+""") == "numba.no_such_module\n3\n"
+
+
+def test_install_comes_first():
+    assert "imported before" in run("""
+import sys, types
+sys.modules["numba"] = types.ModuleType("numba")
+import pyjitc.numba
+try:
+    pyjitc.numba.install()
+except RuntimeError as error:
+    print(error)
+""")
+
+
+def test_the_command(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from numba import njit, int64\nimport numba\n@njit(int64(int64))\ndef f(x): return x * 2\n"
+                      "print(f(4), numba.__version__)\n")
+    done = subprocess.run([sys.executable, "-m", "pyjitc", "run", "--as-numba", str(script)], capture_output=True,
+                          text=True, cwd=ROOT)
+    assert done.stdout == f"8 {nb.__version__}\n", done.stderr
+
+
+def test_the_variable_by_the_line_that_an_installation_has(tmp_path):
+    space = {}
+    text = (ROOT / "setup.py").read_text()
+    exec(text[text.index("LINE ="):text.index("class WithStart")], space)
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nexec({space['LINE']!r})\nprint('numba' in sys.modules)"
+    assert run(code, "-S", PYTHONPATH=os.pathsep.join(p for p in sys.path if p), PYJITC_AS_NUMBA="1") == "True\n"
+    assert run(code, PYJITC_AS_NUMBA="0") == "False\n"
+
+
+def test_importing_pyjitc_loads_none_of_it():
+    assert run("import pyjitc, sys; print([m for m in sys.modules if m.startswith('pyjitc.numba')])") == "[]\n"
