@@ -39,6 +39,7 @@ __all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorat
 
 _stages = lazy("pyjitc.pipeline.stages")
 _notebook = lazy("pyjitc.api.notebook")
+_handed = lazy("pyjitc.runtime.handed")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 Declared = str | tuple | Signature  # how users write a signature; see signature_of
 
@@ -470,6 +471,9 @@ _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # meani
 
 
 def _function_type(value) -> Type | None:
+    """The type of a function, or of an iterator that compiled code has handed out."""
+    if type(value).__name__ == "NativeIterator":
+        return _handed.token_of(value)
     return Singleton(value) if portable.plain_function(value) is not None else None
 
 

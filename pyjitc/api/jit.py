@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable
 
 from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options
+from ..runtime import hooks
 from ..runtime.objects import is_object_class
 from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
@@ -16,6 +17,7 @@ __all__ = ["njit", "jit", "trace", "compile_options"]
 
 _bound = lazy("pyjitc.api.bound")
 _tracing = lazy("pyjitc.api.tracing")
+_handing = lazy("pyjitc.lib.py.handing")
 
 
 def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *,
@@ -139,6 +141,20 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     if switch:
         options = options._replace(cache=switch != "0")
     return Dispatcher(function, options, declared)
+
+
+def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:
+    """What compiled code returns for a function that it made."""
+    return Dispatcher(function, Options(*options), ())
+
+
+def _of_iterator(token, options: tuple):
+    """The functions of an iterator that compiled code hands out: one that makes a step, one that ends it."""
+    return Dispatcher(_handing.step, Options(*options), ()), Dispatcher(_handing.drop, Options(*options), ())
+
+
+hooks.of_function.append(_of_function)
+hooks.of_iterator.append(_of_iterator)
 
 
 # What the interpreter alone asks a class for; what it says as text costs nothing to make.

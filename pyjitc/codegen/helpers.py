@@ -281,18 +281,19 @@ header:
   %held = load ptr, ptr %where
   ret ptr %held
 }""",
-    "pyj_own_array": """
-define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
+    "pyj_hold_array": """
+define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
   %tag = and i64 %word, 3
-  %whole = icmp eq i64 %tag, 1
-  br i1 %whole, label %object, label %other
+  %held = icmp eq i64 %tag, 0
+  br i1 %held, label %done, label %object
 object:
-  %array = getelementptr i8, ptr %owner, i64 -1
+  %address = sub i64 %word, %tag
+  %array = inttoptr i64 %address to ptr
   call void @Py_IncRef(ptr %array)
   %header = call ptr @malloc(i64 32)
   %bad = icmp eq ptr %header, null
-  br i1 %bad, label %other, label %fill
+  br i1 %bad, label %done, label %fill
 fill:
   store i64 1, ptr %header
   %datap = getelementptr i8, ptr %header, i64 8
@@ -302,7 +303,7 @@ fill:
   %bytesp = getelementptr i8, ptr %header, i64 24
   store i64 0, ptr %bytesp
   ret ptr %header
-other:
+done:
   ret ptr %owner
 }""",
     "pyj_let_go": """

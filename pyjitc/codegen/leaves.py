@@ -17,6 +17,7 @@ from ..types import kinds as k
 from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Type
 from ..types.lattice import dtype_of
 
+handed = lazy("pyjitc.runtime.handed")
 objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
@@ -332,6 +333,16 @@ def _open_dtype(e, t, pointer, wrong):
     return []
 
 
+def _open_iterator(e, t, pointer, wrong):
+    """An iterator that has been handed to the interpreter."""
+    exact(e, pointer, e.object(handed.NativeIterator), wrong)
+    token = load(e, "ptr", pointer, handed.TOKEN)
+    require(e, e.assign(f"icmp eq ptr {token}, {e.object(t)}"), wrong)
+    cell = load(e, "ptr", pointer, handed.CELL)
+    require(e, e.assign(f"icmp ne ptr {cell}, null"), wrong)
+    return [cell]
+
+
 def _open_object(e, t, pointer, wrong):
     """An object of exactly the class; what the type says of its attributes is looked at, the code checks it again."""
     exact(e, pointer, e.object(t.cls), wrong)
@@ -494,7 +505,7 @@ LEAVES: dict[type, Leaf] = {
     **dict.fromkeys(k.CONTAINERS.values(), _CONTAINER),
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.Cell: Leaf(_REFERENCE),
-    k.Iterator: Leaf(_REFERENCE),
+    k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),
     k.NpTime: Leaf(("i64",), _numpy_scalar, _open_scalar, lambda t, value: [str(int(value.astype("int64")))]),

@@ -14,7 +14,7 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
-__all__ = ["StepPrototype", "step_of", "build_step", "acts_on_close", "returns_value"]
+__all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "returns_value"]
 
 
 class StepPrototype:
@@ -34,6 +34,44 @@ class StepPrototype:
 
     def __repr__(self):
         return f"{self.qualname}:{self.step}"
+
+
+class StartPrototype(StepPrototype):
+    """A call of the generator function `base`: what the interpreter calls."""
+
+    __slots__ = ()
+
+    def __init__(self, base):
+        super().__init__(base, -1)
+
+
+def start_of(proto, function) -> StartPrototype:
+    """`return function(parameters...)`, made once."""
+    found = proto.steps.get(-1)
+    if found is not None and found.built.memo["function"] is function:
+        return found
+    start = StartPrototype(proto)
+    code = proto.code
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    loc = ir.Loc(code.co_firstlineno, 0, -1, -1)
+    names = code.co_varnames[:count + only + bool(code.co_flags & 4) + bool(code.co_flags & 8)]
+    params = [ir.Value(None, name) for name in names]
+    entry = ir.Block("entry", params)
+    callee, result = ir.Value(), ir.Value()
+    entry.insts.append(ir.Inst(control.CONST, (), {"value": function}, callee, loc))
+    if code.co_flags & 12:
+        entry.insts.append(ir.Inst(generic.UNSUPPORTED, (), {
+            "construct": "a generator function with * or ** parameters, called by the interpreter",
+            "hint": "give it parameters of their own"}, None, loc))
+    entry.insts += [ir.Inst(generic.CALL, (callee, *params[:count + only]), {"kwnames": names[count:count + only]},
+                            result, loc),
+                    ir.Inst(control.RETURN, (result,), {}, None, loc)]
+    fn = ir.Function(proto.qualname, code.co_name, code.co_filename, code.co_firstlineno, proto.library)
+    fn.blocks = [entry]
+    fn.memo["function"] = function
+    start.built = fn
+    proto.steps[-1] = start
+    return start
 
 
 def step_of(proto, step: int) -> StepPrototype:

@@ -13,13 +13,15 @@ from ..base.errors import PyjitcError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
-from ..types.kinds import MAX_SIZE, Dual, TooLarge, Union, members_of, union_of
+from ..types.kinds import MAX_SIZE, DictDisplay, Dual, TooLarge, Tuple, Union, members_of, union_of
+from . import boxed
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Operand, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
+leaving = lazy(f"{__package__}.leaving")  # and those that return functions or iterators this one
 
 displays = lazy(f"{__package__}.displays")
 
@@ -215,6 +217,10 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
+            if self.spec is self.session.order[0] and (av[0].inner or isinstance(av[0], (DictDisplay, Tuple))):
+                av = self.leave(inst, block, av)
+                if av is None:
+                    return
             self.returns[inst] = av
             total = None
             for one in self.returns.values():
@@ -233,6 +239,20 @@ class Analysis:
             self.unwind(block, inst)
         elif op is not control.UNREACHABLE:
             raise AssertionError(f"unexpected terminator {op}")
+
+    def leave(self, inst: ir.Inst, block: ir.Block, av: AV) -> AV | None:
+        """What the entry returns: functions and iterators of compiled code become Python objects."""
+        self.meaning.pop(inst, None)
+        x = Operand(0, *av)
+        if boxed.is_boxable(av[0]):
+            return av
+        self.evaluator.inst, self.evaluator.block = inst, block
+        found = leaving.leaving(self.evaluator, x)
+        if found is x:
+            return av
+        meaning, av = self.evaluator.settle(found)
+        self.meaning[inst] = meaning
+        return av
 
     def narrowing(self, block, condition):
         """What a branch on `condition` says of the union it tests: ({value: AV} or None, ...) for both edges; False

@@ -5,13 +5,14 @@ from ..front.recursion import Recursive
 from ..ops import pyobject, structure
 from ..runtime import interpreted
 from ..types.kinds import (
-    Cell, Exception_, Float, Function, Int, Method, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
+    Cell, DictDisplay, Exception_, Float, Function, Int, Method, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
 )
 from .constants import is_plain
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 from .names import with_object
 
-__all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "exception",
+__all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "display",
+           "exception",
            "get_attribute", "get_item", "is_boxable", "is_instance", "iterate", "length", "parts_of", "set_attribute",
            "set_item", "test", "text", "to_float", "to_int", "truth", "unary"]
 
@@ -31,16 +32,19 @@ def boxed(x: Expr) -> Expr:
         return function(x, interpreted.make_function)
     if isinstance(t, Method) and is_boxable(t.receiver):
         return get_attribute(Apply(structure.METHOD_SELF, x), t.name)
+    if isinstance(t, DictDisplay):
+        return display(x)
     return Apply(pyobject.PY_BOX, x if t is None else with_object(x))
 
 
 def is_boxable(t: Type) -> bool:
-    """Whether every value of a type has a Python object."""
-    return not any_part(t, lambda part: part.inner or part is Unbound)
+    """Whether every value of a type has a Python object that code generation makes."""
+    return not any_part(t, lambda part: part.inner or part is Unbound or isinstance(part, DictDisplay))
 
 
-def function(x: Expr, make) -> Expr:
-    """A function of compiled code as one of the interpreter. make: the function of runtime/interpreted.py for it."""
+def function(x: Expr, make, *given: Expr) -> Expr:
+    """A function of compiled code as one of the interpreter. make: the function of runtime/interpreted.py for it, which
+    gets what is `given` first."""
     t = x.type
     parts = {role: Apply(structure.CAPTURE_GET, x, index=n) for n, role in enumerate(t.roles)}
     for part in t.captures:
@@ -50,10 +54,19 @@ def function(x: Expr, make) -> Expr:
                            f"it, or refers to itself, and cannot be handed to the interpreter",
                            "pass what changes as an argument")
     nothing = Const(Object, None)
-    return Apply(pyobject.PY_CALL, Const(Object, make), Const(Object, t.proto.code), Const(Object, t.proto.globals),
-                 Const(Object, t.proto.qualname),
-                 *[boxed(_objects(parts[role])) if role in parts else nothing
+    return Apply(pyobject.PY_CALL, Const(Object, make), *given, Const(Object, t.proto.code),
+                 Const(Object, t.proto.globals), Const(Object, t.proto.qualname),
+                 *[boxed(display(_objects(parts[role]))) if role in parts else nothing
                    for role in ("defaults", "kwdefaults", "closure")])
+
+
+def display(x: Expr) -> Expr:
+    """A dict that the program writes out as an object; another value as it is."""
+    if not isinstance(x.type, DictDisplay):
+        return x
+    parts = [part for name, _ in x.type.members
+             for part in (Const(Object, name), Apply(structure.STRUCT_GET, x, field=name))]
+    return by_python(interpreted.dict_of, *parts)
 
 
 def _objects(x: Expr) -> Expr:

@@ -275,6 +275,12 @@ class _Emission:
         elif op is control.BRANCH:
             self.branch(inst)
         elif op is control.RETURN:
+            left = self.analysis.meaning.get(inst)
+            if left is not None:  # as a Python object: see leaving.py
+                value = self.expr(left)
+                if self.block is not None:
+                    self.terminate(control.RETURN, [self.convert(value, self.fn.result)])
+                return
             value, _ = self.use(inst.args[0])
             av = self.analysis.lookup(inst.args[0], self.gblock)
             self.terminate(control.RETURN, [self.convert(value, self.fn.result, av[1])])

@@ -5,11 +5,12 @@ interpreter instead, on the Python objects of its operands, and gives an Object;
 has types stays native. Each such instruction is kept with its reason, for the report.
 
 What the interpreter runs may change globals: their values are read when the program reads them, not when it is
-compiled, unless they are functions, classes or modules. What compiled code passes around by value, a list display,
-is an object of the interpreter from the start where more than one instruction reads it.
+compiled, unless they are functions, classes or modules. A list that the program writes out and that the interpreter
+gets is a list (displays.py).
 """
 from __future__ import annotations
 
+import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from ..base.lazy import lazy
@@ -18,18 +19,20 @@ from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import (
-    Attributes, Bool, DictDisplay, Exception_, ListDisplay, NoneType, Object, TooLarge, members_of,
+    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, Singleton,
+    TooLarge, any_part,
+    members_of,
 )
 from . import boxed as by
 from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Nest, Operand
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand
 from .names import describe, is_of_python
 from .session import value_of_member
 
-duals = lazy(f"{__package__}.duals")
+leaving = lazy(f"{__package__}.leaving")
 
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
@@ -59,9 +62,7 @@ class Forgiving(Evaluator):
 
     def handled(self, inst, operands):
         try:
-            if inst.op is generic.LIST or inst.op is generic.DICT:
-                self.check_display(inst)
-            elif self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
+            if self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
                 self.find_variable(inst)
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
@@ -69,6 +70,10 @@ class Forgiving(Evaluator):
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
+                                                     for x in operands]):
+            raise NeedsList
+        operands = [leaving.handed_out(self, x) if isinstance(x.type, Iterator) else x for x in operands]
         try:
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
@@ -104,13 +109,6 @@ class Forgiving(Evaluator):
             return
         if not isinstance(value, _FIXED):
             self.session.outer_variable(container, key, name)
-
-    def check_display(self, inst):
-        """A list or dict that only one instruction reads may be native."""
-        reader = self.reader_of_display(inst)[0]
-        if reader in (None, generic.GETATTR, generic.SETATTR, generic.SETITEM, generic.DELITEM, generic.LIST_APPEND,
-                      generic.DICT_SET, generic.SET_ADD, generic.MAKE_CELL, generic.CELL_SET):
-            raise Mismatch("a list or dict that several operations read is one of the interpreter")
 
     def split_call(self, on, callee, args, kwargs):
         cases = []
@@ -152,7 +150,13 @@ class Forgiving(Evaluator):
         return super().constant_of(inst, value)
 
 
+# They look at the frame that calls them, which compiled code has not: the interpreter has to run all of the function.
+_OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._getframe)
+
+
 def _call(self, inst, operands):
+    if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES):
+        raise Mismatch("it looks at the frame that calls it")
     names = inst.attrs.get("kwnames") or ()
     count = len(operands) - len(names)
     return by.call(operands[0], operands[1:count], dict(zip(names, operands[count:])))
@@ -160,21 +164,10 @@ def _call(self, inst, operands):
 
 def _call_star(self, inst, operands):
     keywords = operands[2] if inst.attrs.get("kwargs") else Const(Object, {})
-    if isinstance(keywords.type, DictDisplay):
-        keywords = _display(keywords)
     arguments = operands[1]
     if isinstance(arguments.type, ListDisplay):
         arguments = Apply(structure.TUPLE_MAKE, *self.elements(arguments), cls=None)
-    return by_python(interpreted.call_star, operands[0], arguments, keywords)
-
-
-def _display(x):
-    """A dict that the program writes out, as an object."""
-    if not isinstance(x.type, DictDisplay):
-        return x
-    parts = [part for name, _ in x.type.members
-             for part in (Const(Object, name), Apply(structure.STRUCT_GET, x, field=name))]
-    return by_python(interpreted.dict_of, *parts)
+    return by_python(interpreted.call_star, operands[0], arguments, by.display(keywords))
 
 
 def _own(x):
@@ -224,7 +217,7 @@ def _listed(self, inst, operands):
 
 
 def _dict(self, inst, operands):
-    return by_python(interpreted.dict_of, *map(_display, operands))
+    return by_python(interpreted.dict_of, *map(by.display, operands))
 
 
 def _compare(self, inst, operands):
@@ -260,7 +253,7 @@ _MEANINGS = {
     generic.LIST_APPEND: lambda self, inst, xs: by_python(list.append, _own(xs[0]), xs[1], type=NoneType),
     generic.SET_ADD: lambda self, inst, xs: by_python(set.add, _own(xs[0]), xs[1], type=NoneType),
     generic.DICT_SET: lambda self, inst, xs: by.set_item(_own(xs[0]), xs[1], xs[2]),
-    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(_display, xs),
+    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(by.display, xs),
                                                          Const(Object, inst.attrs["unique"])),
     generic.UNPACK: _unpack, generic.UNPACK_EX: _unpack_star,
     generic.ITER: lambda self, inst, xs: by.iterate(xs[0]), generic.LENGTH: lambda self, inst, xs: by.length(xs[0]),

@@ -17,7 +17,7 @@ from ..types.kinds import (
     Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
-from .boxed import boxed, by_python, test
+from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
@@ -710,10 +710,10 @@ class Operations:
         leave, exc = operands
         if leave.type is Object:
             return by_python(interpreted.leave, leave, exc)
-        kind = trace = constant(None)
-        if isinstance(leave.type, Method) and isinstance(leave.type.receiver, ObjectOf):  # others do not look at them
-            kind, trace = (Apply(pyobject.PY_GETATTR, boxed(exc), name=name) for name in ("__class__", "__traceback__"))
-        return self.whole_call(inst, leave, [kind, exc, trace], {})
+        cls = trace = constant(None)
+        if not isinstance(leave.type, Singleton):  # np.errstate looks at nothing
+            cls, trace = get_attribute(exc, "__class__"), get_attribute(exc, "__traceback__")
+        return self.whole_call(inst, leave, [cls, exc, trace], {})
 
     def length(self, inst, operands):
         return self.library.length(operands[0])

@@ -257,7 +257,7 @@ class Session:
         """Run every analysis whose inputs changed, until nothing does."""
         while self.pending:
             self.pending.pop().run()
-        for spec in self.order:  # what the library's functions mean does not depend on the caller: keep it
+        for spec in self.order[1:]:  # what the library's functions mean does not depend on the caller: keep it
             if (spec.proto.library and spec.error is None and spec.closure is None
                 and not any(t.passing for t, _ in spec.args)
                 and not (spec.result is not None and spec.result[0].varying)):

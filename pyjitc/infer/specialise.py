@@ -20,6 +20,8 @@ from .session import Lists, Session, only_value
 __all__ = ["specialise"]
 
 _linecache = lazy("linecache")
+generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
+_GENERATOR = 0x20  # inspect.CO_GENERATOR
 forgiving = lazy(f"{__package__}.forgiving")
 
 
@@ -47,6 +49,8 @@ def _specialised(session, function, types, library, prototype):
     proto = prototype(function)
     session.depend_on_function(function)
     args = tuple((session.argument(t), only_value(t)) for t in types)
+    if proto.code.co_flags & _GENERATOR:
+        proto = generators.start_of(proto, function)
     try:
         spec = session.spec(proto, args, None, function)
         session.settle()

@@ -18,7 +18,7 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "item_bytes", "opened", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "item_bytes", "opened", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -381,7 +381,7 @@ def owned(e, t, x):
     if not is_refcounted(t):
         return x
     if isinstance(t, Array):
-        return [x[0], e.assign(f"call ptr {e.helper('pyj_own_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
+        return [x[0], e.assign(f"call ptr {e.helper('pyj_hold_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
     if t.parts is None:
         count_references(e, t, x, "retain")
         return x
@@ -425,6 +425,44 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
             f"ptr {name}")
     e.start(done)
     return values if inst.attrs.get("borrowed") else owned(e, t, values)
+
+
+def hold(e, t, box):
+    """What the cell at `box` contains, of the content of a type t of cells, is to outlive the call and the code: arrays
+    that look into one of the interpreter, or of the code, get references of their own."""
+    content, at = _content(t), 0
+    work = [content]
+    while work:
+        part = work.pop(0)
+        if part.parts is not None:
+            work = [*part.parts, *work]
+            continue
+        if isinstance(part, (Array, Cell, Iterator)):
+            where = e.assign(f"getelementptr i8, ptr {box}, i64 {16 + 8 * at}")
+            first = e.assign(f"load ptr, ptr {where}, align 8")
+        if isinstance(part, Array):
+            there = e.assign(f"getelementptr i8, ptr {box}, i64 {24 + 8 * at}")
+            owner = e.assign(f"load ptr, ptr {there}, align 8")
+            held = e.assign(f"call ptr {e.helper('pyj_hold_array')}(ptr {first}, ptr {owner})")
+            e.line(f"store ptr {held}, ptr {there}, align 8")
+        elif isinstance(part, (Cell, Iterator)):
+            inside, done = e.label("inside"), e.label("held")
+            e.branch(e.assign(f"icmp eq ptr {first}, null"), done, inside)
+            e.start(inside)
+            hold(e, part, first)
+            e.jump(done)
+            e.start(done)
+        at += len(e.components(part))
+
+
+def _iterator_hold_lower(e, inst, x):
+    hold(e, inst.args[0].type, x[0])
+    return []
+
+
+def _iterator_keep_lower(e, inst, x):
+    count_references(e, inst.args[0].type, x, "retain")
+    return x
 
 
 def _release_box(e, t, box):
@@ -626,6 +664,13 @@ CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
               partials=STRUCTURAL, doc="cell of {type} holding the operand")
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
                   partials=NO_RULE, doc="iterator object over an iteration state")
+ITERATOR_KEEP = Op("iterator_keep", lambda types, attrs: types[0], ALLOCATES, lower=_iterator_keep_lower,
+                   partials=STRUCTURAL, doc="another reference to an iterator, which lives as long as that is used")
+ITERATOR_HOLD = Op("iterator_hold", lambda types, attrs: None, reads(CELLS) | writes(CELLS, COUNTS),
+                   lower=_iterator_hold_lower, partials=NONDIFF,
+                   doc="the state has references of its own to all arrays in it, and may outlive the call")
+ITERATOR_DROP = Op("iterator_drop", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
+                   doc="give up the reference that an object of the interpreter has to an iterator")
 CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
                partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")
 CELL_STORE = Op("cell_store", lambda types, attrs: None, writes(CELLS, COUNTS), lower=_cell_store_lower,

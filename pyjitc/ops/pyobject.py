@@ -4,11 +4,14 @@ from __future__ import annotations
 import operator
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
 from ..types.kinds import Bool, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
-from .memory import count_references, opened
+from .memory import count_references, hold, opened, owned
+
+handed = lazy("pyjitc.runtime.handed")  # programs whose iterators leave compiled code load it
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -31,6 +34,9 @@ def _unbox_lower(e, inst, x):
     cls, message = inst.attrs.get("otherwise") or ("TypeError", f"a captured value is no longer a {inst.attrs['type']}")
     e.error(inst, cls, message)
     e.start(done)
+    made = inst.args[0].inst
+    if made is None or made.op is not CONST:
+        return owned(e, inst.attrs["type"], values)
     count_references(e, inst.attrs["type"], values, "retain")  # the object's own reference stays with the object
     return values
 
@@ -159,6 +165,19 @@ def _variable(x, *, key, cls, message):
         raise cls(message) from None
 
 
+def _hand_out_lower(e, inst, x):
+    t = inst.args[0].type
+    args = [e.object(t), e.object(inst.attrs["options"])]
+    for one in args:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
+    made = e.python_call(inst, e.object(handed.make), args, ())
+    count_references(e, t, x, "retain")
+    hold(e, t, x[0])
+    where = e.assign(f"getelementptr i8, ptr {made}, i64 {handed.CELL}")
+    e.line(f"store ptr {x[0]}, ptr {where}, align 8")
+    return [made]
+
+
 def _delattr_lower(e, inst, x):
     e.declare("declare i32 @PyObject_SetAttr(ptr, ptr, ptr)")
     e.check_status(e.assign(f"call i32 @PyObject_SetAttr(ptr {x[0]}, ptr {e.object(inst.attrs['name'])}, ptr null)"),
@@ -201,6 +220,8 @@ PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES 
                  lower=_variable_lower, partials=NO_RULE, eval=_variable, eval_attrs=True,
                  doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
                      "error where there is none")
+HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out_lower, partials=NO_RULE,
+              doc="an iterator of compiled code as a Python object; {options}: what its steps are compiled with")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
              partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,

@@ -27,8 +27,8 @@ from typing import Any
 from . import thunks
 from .platform import member_offset
 
-__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Anew", "Callable_", "leaf", "describe", "update", "slow_path", "entry",
-           "set_entry"]
+__all__ = ["CLOSURE", "DEFAULTS", "RETRY", "Anew", "Callable_", "Slot", "TypeSpec", "leaf", "describe", "update",
+           "slow_path", "entry", "set_entry"]
 
 CLOSURE = 16
 DEFAULTS = 24
@@ -63,13 +63,13 @@ _closure, _defaults = Callable_._closure, Callable_._defaults
 del Callable_._closure, Callable_._defaults
 
 
-class _Slot(Structure):
+class Slot(Structure):
     _fields_ = [("slot", c_int), ("value", c_void_p)]
 
 
-class _Spec(Structure):
+class TypeSpec(Structure):
     _fields_ = [("name", c_char_p), ("basicsize", c_int), ("itemsize", c_int), ("flags", c_uint),
-                ("slots", POINTER(_Slot))]
+                ("slots", POINTER(Slot))]
 
 
 class _Member(Structure):
@@ -94,11 +94,11 @@ def leaf(base: type, prepare, name: str) -> type:
     get_slot = ctypes.pythonapi.PyType_GetSlot
     get_slot.restype, get_slot.argtypes = c_void_p, [py_object, c_int]
     # Binding as a method is what plain functions do; their slot works for any callable.
-    slots = (_Slot * 3)(_Slot(_TP_MEMBERS, ctypes.cast(members, c_void_p)),
-                        _Slot(_TP_DESCR_GET, get_slot(FunctionType, _TP_DESCR_GET)), _Slot())
-    spec = _Spec(name.encode(), offset + 8, 0, _DEFAULT | _HAVE_VECTORCALL | _METHOD_DESCRIPTOR, slots)
+    slots = (Slot * 3)(Slot(_TP_MEMBERS, ctypes.cast(members, c_void_p)),
+                        Slot(_TP_DESCR_GET, get_slot(FunctionType, _TP_DESCR_GET)), Slot())
+    spec = TypeSpec(name.encode(), offset + 8, 0, _DEFAULT | _HAVE_VECTORCALL | _METHOD_DESCRIPTOR, slots)
     make = ctypes.pythonapi.PyType_FromSpecWithBases
-    make.restype, make.argtypes = py_object, [POINTER(_Spec), py_object]
+    make.restype, make.argtypes = py_object, [POINTER(TypeSpec), py_object]
     cls = make(ctypes.byref(spec), (base,))
     if (member_offset(_closure), member_offset(_defaults)) != (CLOSURE, DEFAULTS):
         raise RuntimeError("unexpected layout of slots")

@@ -16,7 +16,7 @@ _SOMETIMES = (int, tuple, list, dict, set, frozenset, np.ndarray, np.dtype, np.g
 
 def is_foreign(value) -> bool | None:
     """False: the value has a native type; True: none of its class has; None: it has none, others of its class may."""
-    if isinstance(value, Callable_):
+    if isinstance(value, Callable_) or type(value).__name__ == "NativeIterator":
         return False
     try:
         return typeof(value, _function) is None

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 from types import CellType, FunctionType
 
-__all__ = ["as_exception", "call_star", "decorate", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
+from . import hooks
+
+__all__ = ["as_exception", "call_star", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
            "leave", "list_of", "make_compiled", "make_function", "matches", "merged", "pattern_of_class", "set_of",
            "to_unpack", "unpack_star"]
 
@@ -143,9 +145,6 @@ def make_function(code, space, qualname, defaults, kwdefaults, closure):
     return made
 
 
-decorate: list = []  # what makes a compiled function of one of the interpreter, its options first: see api/jit.py
-
-
 def make_compiled(options, code, space, qualname, defaults, kwdefaults, closure):
     """The same as a compiled function."""
-    return decorate[0](options, make_function(code, space, qualname, defaults, kwdefaults, closure))
+    return hooks.of_function[0](options, make_function(code, space, qualname, defaults, kwdefaults, closure))

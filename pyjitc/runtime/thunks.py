@@ -84,6 +84,11 @@ debuggers, and with the columns of the expression. It is made once for each plac
         return true;
     }
 
+`next_of` is the `tp_iternext` of an iterator of compiled code (handed.py), which keeps the compiled function that makes
+a step of it:
+
+    PyObject *next(NativeIterator *self) { return PyObject_Vectorcall(self->step, &self, 1, NULL); }
+
 `caller` is a C function of four words that calls a Python function with them, which C cannot tell from one of its own:
 
     int call(void *a, void *b, void *c, void *d) {
@@ -104,7 +109,7 @@ import mmap
 import struct
 import sys
 
-__all__ = ["slow_path", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
+__all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
            "memory_handler"]
 
 PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
@@ -156,6 +161,11 @@ _BIND = """
     eb02 31c0 5b415e415f c3                                     # pop; return
 """
 
+_NEXT = """
+    4883ec18 48897c2408 488bbf {step} 488d742408 ba01000000 31c9  # sub rsp, 24; [rsp+8] = self; rdi = step
+    48b8 {PyObject_Vectorcall} ffd0 4883c418 c3
+"""
+
 _CALLER = """
     53 4989c9 4989d0 4889f1 4889fa 48bf {function} 48be {format} 31c0 49ba {PyObject_CallFunction} 41ffd2 4885c0 7414
     4889c7 49ba {Py_DecRef} 41ffd2 31c0 5b c3 b8ffffffff 5b c3
@@ -174,6 +184,15 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
     return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), offset=struct.pack("<i", entry),
                   PyObject_Vectorcall=_q(call),
                   **_addresses("PyMethod_New", "Py_DecRef", "Py_IncRef", "PyErr_Fetch", "PyErr_Restore"))
+
+
+def next_of(step: int) -> int:
+    """Address of what calls the function at offset `step` of an object with the object."""
+    try:
+        call = _address("PyObject_Vectorcall")
+    except ValueError:
+        call = vectorcall()
+    return _place(_NEXT, step=struct.pack("<i", step), PyObject_Vectorcall=_q(call))
 
 
 def traceback(line: int) -> int:

@@ -293,11 +293,6 @@ def function_attribute(n):
     return f.x
 
 
-@wrong(3, says="the result is a function, which cannot leave compiled code", at="return lambda: n")
-def returns_function(n):
-    return lambda: n  # here
-
-
 @wrong(3, says="got multiple values for keyword argument 'b'", at="")
 def keyword_twice(n):
     return two(**{"a": n, "b": 1}, **{"b": 2})  # here

@@ -190,7 +190,6 @@ def test_a_name_that_comes_later():
     (lambda a: np.zeros(3, 3), (A,), "Cannot interpret '3' as a data type", "np.zeros((3, 3))"),
     (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
     (lambda n: os.environ["HOME"], (1,), "items of '_Environ' objects", "outside"),
-    (lambda n: iter((n, n)), (1,), "the result is an iterator", "tuples"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "the int 18446744073709551615 does not fit", "np.uint64"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "does not fit", 'overflow="wrap"'),
     (lambda n: n ^ 14695981039346656037, (3,), "does not fit", "np.uint64(14695981039346656037)"),

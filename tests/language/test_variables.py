@@ -163,7 +163,7 @@ def test_variables_of_the_function_around():
 G = 5
 
 
-class Changer:
+class Changer(types.SimpleNamespace):
     def change(self):
         global G
         G += 1
@@ -192,7 +192,7 @@ def test_a_type_that_another_function_changes_is_an_error():
         o.become()
         return total + G
 
-    class Text:
+    class Text(types.SimpleNamespace):
         def become(self):
             global G
             G = "text"

@@ -1,0 +1,32 @@
+"""What leaves compiled code as a Python object although it is none: functions that it made, iterators, generators."""
+from __future__ import annotations
+
+from ..ops import pyobject, structure
+from ..runtime import interpreted
+from ..types.kinds import DictDisplay, Function, Iterator, Object, Tuple
+from . import boxed
+from .meaning import Apply, Const, Expr
+
+__all__ = ["handed_out", "leaving"]
+
+
+def leaving(evaluator, x: Expr) -> Expr:
+    """What the interpreter gets for a value that the entry returns; the value itself where it can be boxed, or where
+    nothing can be given for it."""
+    t = x.type
+    if isinstance(t, Function):
+        options = Const(Object, tuple(evaluator.session.options))
+        return boxed.function(x, interpreted.make_compiled, options)
+    if isinstance(t, Iterator):
+        return handed_out(evaluator, x)
+    if isinstance(t, DictDisplay):
+        return boxed.display(x)
+    if isinstance(t, Tuple) and not boxed.is_boxable(t):
+        parts = [leaving(evaluator, Apply(structure.TUPLE_GET, x, index=n)) for n in range(len(t.elements))]
+        return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
+    return x
+
+
+def handed_out(evaluator, x: Expr) -> Expr:
+    """The Python object of an iterator."""
+    return Apply(pyobject.HAND_OUT, x, options=tuple(evaluator.session.options))

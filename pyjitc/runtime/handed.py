@@ -1,0 +1,86 @@
+"""Iterators and generators of compiled code that the interpreter holds: Python objects with the state of an iteration.
+
+A `NativeIterator` refers to the state, a cell of compiled code. `next` goes to native code without Python on the way:
+to the stub of a compiled function that takes the object as its argument. What an object needs is kept by it: the
+function that makes its steps, and with it the code; the type of its state; and what the state refers to. Its layout is
+that of dispatchers (dispatcher.py): slots of a Python base class, and behind them a word, the address of the cell.
+
+The collector does not look into the state: a generator that refers to itself through what it holds is not freed.
+"""
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_void_p, cast, py_object
+
+from . import hooks, thunks
+from .dispatcher import Slot, TypeSpec
+from .platform import member_offset
+
+__all__ = ["CELL", "NativeIterator", "TOKEN", "make", "token_of"]
+
+
+def _ended(iterator):
+    raise StopIteration
+
+
+class _Base:
+    """An iterator of compiled code. `close` ends it; a value that is sent to it is not taken."""
+
+    __slots__ = ("_drop", "_step", "_token", "__weakref__")  # laid out in alphabetical order
+
+    def __iter__(self):
+        return self
+
+    def send(self, value):
+        if value is not None:
+            raise TypeError("a generator of compiled code takes no values: pass them as arguments, or call the "
+                            "function under pyjitc.jit")
+        return next(self)
+
+    def throw(self, error, value=None, traceback=None):
+        self.close()
+        if isinstance(error, type):
+            error = error() if value is None else value if isinstance(value, error) else error(value)
+        raise error if traceback is None else error.with_traceback(traceback)
+
+    def close(self):
+        address = id(self) + CELL
+        if c_void_p.from_address(address).value:
+            _drop.__get__(self)(self)
+            c_void_p.from_address(address).value = None
+            _step.__set__(self, _ended)
+
+    __del__ = close
+
+    def __repr__(self):
+        return f"<{_token.__get__(self).class_name} of pyjitc at {id(self):#x}>"
+
+
+_step, _drop, _token = _Base._step, _Base._drop, _Base._token
+STEP, TOKEN, CELL = member_offset(_step), member_offset(_token), _Base.__basicsize__
+del _Base._step, _Base._drop, _Base._token
+_TP_ITERNEXT, _DEFAULT = 63, 1 << 18
+_slots = (Slot * 2)(Slot(_TP_ITERNEXT, thunks.next_of(STEP)), Slot())
+_spec = TypeSpec(b"pyjitc.NativeIterator", CELL + 8, 0, _DEFAULT, cast(_slots, POINTER(Slot)))
+_make = ctypes.pythonapi.PyType_FromSpecWithBases
+_make.restype, _make.argtypes = py_object, [POINTER(TypeSpec), py_object]
+NativeIterator: type = _make(byref(_spec), (_Base,))
+
+_functions: dict = {}
+
+
+def make(token, options):
+    """The object for an iterator of type `token`, without its state."""
+    functions = _functions.get((token, options))
+    if functions is None:
+        functions = _functions[token, options] = hooks.of_iterator[0](token, options)
+    made = NativeIterator()
+    _step.__set__(made, functions[0])
+    _drop.__set__(made, functions[1])
+    _token.__set__(made, token)
+    return made
+
+
+def token_of(value):
+    """The type of an iterator; None where it has ended."""
+    return _token.__get__(value) if c_void_p.from_address(id(value) + CELL).value else None

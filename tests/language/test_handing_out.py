@@ -1,0 +1,286 @@
+"""Generators, iterators and functions that compiled code returns to the interpreter."""
+import gc
+import sys
+import threading
+import traceback
+import types
+import weakref
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, jit, njit
+from pyjitc.runtime.handed import NativeIterator
+
+
+def counted(n, step=2):
+    k = 0
+    while k < n:
+        yield k
+        k += step
+
+
+def pairs(a, *, scale=1.5):
+    for i, x in enumerate(a):
+        if x < 0:
+            return
+        yield i, x * scale
+
+
+def mixed(n):
+    yield n
+    for i in range(n):
+        yield i / 2
+    yield None
+    yield (n, "text")
+
+
+def failing(n):
+    for i in range(n):
+        try:
+            yield 10 // (2 - i)
+        except ZeroDivisionError:
+            yield -1
+    raise KeyError(n)
+
+
+def nested(n):
+    def inner(k):
+        for j in range(k):
+            yield j * n
+
+    for i in range(n):
+        for x in inner(i):
+            yield x
+    yield sum(inner(n))
+
+
+def everything(iterator):
+    found = []
+    while True:
+        try:
+            found.append(next(iterator))
+        except Exception as error:
+            return found, type(error), str(error)
+
+
+@pytest.mark.parametrize("function, args", [
+    (counted, (7,)), (counted, (7, 3)), (counted, (0,)), (pairs, (np.array([1.0, 2.0, -1.0, 3.0]),)), (mixed, (3,)),
+    (failing, (4,)), (nested, (4,)), (lambda n: (x * x for x in range(n)), (5,)),
+    (lambda a: zip(a, range(3)), (np.arange(5.0),)), (lambda a: map(lambda x: x + 1, a), (np.arange(3),)),
+    (lambda n: filter(lambda x: x % 2, range(n)), (7,)), (lambda n: iter(range(n)), (3,)),
+    (lambda a: reversed(a), (np.arange(3.0),)), (lambda t: enumerate(t, 5), ((1, 2.5, "x"),))])
+def test_items(function, args):
+    compiled = njit(function)
+    for _ in range(2):
+        made = compiled(*args)
+        assert type(made) is NativeIterator and iter(made) is made
+        assert repr(everything(made)) == repr(everything(function(*args)))
+        assert everything(made) == ([], StopIteration, "")
+
+
+def test_two_of_one_function_are_apart():
+    compiled = njit(counted)
+    a, b = compiled(10), compiled(10, 5)
+    assert [next(a), next(a), next(b), next(a), next(b)] == [0, 2, 0, 4, 5]
+
+
+def test_closing_sending_throwing():
+    compiled = njit(counted)
+    made = compiled(10)
+    assert next(made) == 0 and made.send(None) == 2
+    with pytest.raises(TypeError, match="takes no values"):
+        made.send(3)
+    with pytest.raises(KeyError, match="away"):
+        made.throw(KeyError("away"))
+    assert list(made) == []
+    made = compiled(10)
+    made.close()
+    made.close()
+    assert list(made) == [] and next(made, "none") == "none"
+    with pytest.raises(ValueError):
+        compiled(3).throw(ValueError)
+
+
+def test_an_iterator_is_an_argument():
+    @njit
+    def total(xs, most):
+        s = 0.0
+        for x in xs:
+            s += x
+            if s > most:
+                break
+        return s
+
+    made = njit(counted)(100)
+    assert total(made, 10.0) == 12.0 and next(made) == 8
+    assert total(made, 1e9) == sum(range(10, 100, 2))
+    with pytest.raises(TypeError):
+        ended = njit(counted)(3)
+        ended.close()
+        total(ended, 3.0)
+
+
+def test_the_arguments_live_as_long():
+    a = np.arange(5.0)
+    compiled = njit(pairs)
+    before = sys.getrefcount(a)
+    made = compiled(a)
+    next(made)
+    assert sys.getrefcount(a) > before
+    del made
+    assert sys.getrefcount(a) == before
+    temporary = compiled(np.full(3, 2.0))
+    gc.collect()
+    assert list(temporary) == [(0, 3.0), (1, 3.0), (2, 3.0)]
+    for _ in range(100):
+        made = compiled(a)
+        list(made)
+        made = compiled(a)
+        next(made)
+    del made
+    assert sys.getrefcount(a) == before
+
+
+def test_the_code_lives_as_long():
+    compiled = njit(counted)
+    made = compiled(7)
+    next(made)
+    del compiled
+    gc.collect()
+    assert list(made) == [2, 4, 6]
+    seen = weakref.ref(made)
+    del made
+    assert seen() is None
+
+
+def test_the_frame_of_the_generator_is_in_the_traceback():
+    def broken(n):
+        yield 1
+        raise ValueError("no")
+
+    made = njit(broken)(1)
+    next(made)
+    with pytest.raises(ValueError) as caught:
+        next(made)
+    assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][-1] == "broken"
+
+
+def test_a_step_inside_a_step():
+    holder = types.SimpleNamespace()
+
+    @jit
+    def again(h, n):
+        for i in range(n):
+            yield next(h.made, "busy")
+
+    holder.made = again(holder, 3)
+    assert type(holder.made) is NativeIterator
+    assert next(holder.made) == "busy"
+
+    class Closing(types.SimpleNamespace):
+        def close(self):
+            holder.made.close()
+
+    @jit
+    def closing(c, n):
+        for i in range(n):
+            c.close()
+            yield i
+
+    holder.made = closing(Closing(), 3)
+    assert next(holder.made) == 0 and list(holder.made) == []
+
+
+def test_threads_take_turns():
+    made = njit(counted)(20_000, 1)
+    found = [[], []]
+    workers = [threading.Thread(target=lambda out=out: out.extend(made)) for out in found]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert set(found[0]) | set(found[1]) <= set(range(20_000)) and not set(found[0]) & set(found[1])
+
+
+def test_globals_are_read_as_they_are():
+    space = {"njit": njit, "G": 1}
+    exec("@njit\ndef gen(n):\n    for i in range(n):\n        yield i * G", space)
+    made = space["gen"](4)
+    assert next(made) == 0 and next(made) == 1
+    space["G"] = 10
+    assert list(made) == [20, 30]
+
+
+def test_what_compiled_generators_are_not():
+    def guarded(n):
+        try:
+            yield n
+        finally:
+            print("closed")
+
+    with pytest.raises(CompileError, match="yields inside try/finally"):
+        njit(guarded)(3)
+    assert next(jit(guarded)(3)) == 3
+
+    def variadic(*xs):
+        yield xs
+
+    with pytest.raises(CompileError, match="with \\* or \\*\\* parameters"):
+        njit(variadic)(3)
+    assert list(jit(variadic)(3)) == [(3,)]
+
+
+def adder(k):
+    def inner(x, y=3, *, z=0.5):
+        """Adds."""
+        return x + k * y + z
+
+    return inner
+
+
+def functions(n):
+    a = np.arange(n)
+
+    def item(i):
+        return a[i]
+
+    return item, lambda: n, (n, adder(2.5))
+
+
+def test_functions_are_compiled_functions():
+    made = njit(adder)(5)
+    assert made.py_func(2) == adder(5)(2) == made(2) and made(2.5, y=1, z=1) == 8.5
+    assert made.__name__ == "inner" and made.__doc__ == "Adds." and len(made.signatures) == 2
+    item, count, (n, add) = njit(functions)(4)
+    assert item(2) == 2 and count() == 4 == n and add(1.0) == 1.0 + 2.5 * 3 + 0.5
+    with pytest.raises(IndexError):
+        item(7)
+    assert njit(lambda f, x: f(f(x)))(made, 1) == adder(5)(adder(5)(1))
+
+
+def test_a_function_that_changes_a_variable_stays():
+    def counter():
+        k = 0
+
+        def add():
+            nonlocal k
+            k += 1
+            return k
+
+        add()
+        return add
+
+    with pytest.raises(CompileError, match="shares a variable that changes"):
+        njit(counter)()
+    assert jit(counter)()() == 2
+
+
+def test_iterators_go_to_functions_of_the_interpreter():
+    def f(n):
+        squares = [x * x for x in range(n)]
+        odd = list(filter(lambda x: x % 2, squares))
+        return sorted(map(lambda x: -x, odd)), list(zip(squares, odd)), sorted(odd, key=lambda x: x % 5)
+
+    compiled = jit(f)
+    assert compiled(9) == f(9) and compiled.signatures
