@@ -8,6 +8,7 @@ Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, ef
 """
 from __future__ import annotations
 
+from functools import partial
 from typing import Callable
 
 from ..ir.cfg import LoopNest, in_edges
@@ -39,10 +40,10 @@ _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, F
 def run(functions: list[Function], options=None) -> list[Function]:
     """Write out the nests of a module, the entry first; returns the functions that are reachable then."""
     own = {fn: fn for fn in functions}
-    return inline.reachable(functions[:1], own, _write_out)
+    return inline.reachable(functions[:1], own, partial(_write_out, bool(options and options.parallel)))
 
 
-def _write_out(fn: Function) -> None:
+def _write_out(parallel: bool, fn: Function) -> None:
     if not any(inst.op in NESTS for block in fn.blocks for inst in block.insts):
         return
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
@@ -51,7 +52,7 @@ def _write_out(fn: Function) -> None:
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
-    _expand(fn)
+    _expand(fn, parallel=parallel)
     inline.put_in_kernels(fn, before)
 
 
@@ -337,7 +338,7 @@ class _Expansion:
         return found if found is not None else b.const(Bool, False)
 
 
-def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:
+def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True, parallel: bool = False) -> None:
     aliases = Aliases(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
@@ -358,6 +359,8 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
             template = inst.attrs["template"]
             if expansion.repeated and inst.attrs["ndim"] == 1 and type(inst.attrs["tree"]) is Leaf:
                 template = _with_few_apart(template)
+            if parallel:
+                template = _independent(template)
             expansion.prepare(inst.attrs["ndim"])
             result = None
             if inst.result is not None:  # later nests still ask what their operands are made by
@@ -385,6 +388,24 @@ def _with_few_apart(template: Function) -> Function:
             plain = counted.find(loop, defs, edges) if loop.parent is None and not loop.inner else None
             if plain is not None and any(inst.op is PUT_UNIT for block in loop.blocks for inst in block.insts):
                 _unroll_few(found, plain)
+    return found
+
+
+def _independent(template: Function) -> Function:
+    """A copy of a template in which loops that put each element at a place of its own say so."""
+    found = template.memo.get("independent")
+    if found is None:
+        found = template.memo["independent"] = copy_of(template)
+        edges, defs = in_edges(found.blocks), counted.Definitions(found)
+        for loop in LoopNest(found).loops:
+            plain = counted.find(loop, defs, edges)
+            insts = [inst for block in loop.blocks for inst in block.insts]
+            puts = [inst for inst in insts if inst.op is PUT or inst.op is PUT_UNIT]
+            if (plain is not None and puts and all(p in plain.steps for p in loop.header.params)
+                and not any(inst.op in (m.ARRAY_LOAD, m.ARRAY_STORE, m.ROW_COPY, INVOKE) for inst in insts)
+                and all(any(v in plain.steps and v is not plain.left for v in inst.args) for inst in puts)):
+                branch = loop.header.terminator
+                branch.attrs = {**branch.attrs, "independent": "nest"}
     return found
 
 

@@ -10,6 +10,7 @@ from ..ops import arith, memory
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
+from ..ops.parallel import INDEPENDENT
 from ..types.kinds import Bool, any_part
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
@@ -20,12 +21,13 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, versioning = (
+ahead, elementary, flags, frame, independent, latches, parallel, polling, ranges, reload, speculate, versioning = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "latches", "polling", "ranges", "reload", "speculate",
-                 "versioning"))
-_IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
+    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "parallel", "polling", "ranges",
+                 "reload", "speculate", "versioning"))
+_IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
+    independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
@@ -37,8 +39,8 @@ _LOOK_FOR = {
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, flags, speculate,
-    polling, dce, frame, refcount,
+    messages, relax, simplify, latches, independent, gvn, ranges, gvn, reload, dce, parallel, elementary, versioning,
+    ahead, flags, speculate, polling, dce, frame, refcount,
 ]
 
 
@@ -68,7 +70,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
     for fn in kept:  # grows: a call in a dead branch needs no callee
-        for one in _wanted(fn):
+        for one in _wanted(fn, options):
             if one is elementary:
                 one.run(fn, body, own)
             else:
@@ -87,10 +89,12 @@ def _holds(t) -> bool:
     return t.holder
 
 
-def _wanted(fn: ir.Function):
+def _wanted(fn: ir.Function, options):
     """The passes that the function has work for when their turn comes."""
     straight = None  # whether the function has no loops, once that is known
     for one in PASSES:
+        if one is parallel and not options.parallel:
+            continue
         if one in _IN_LOOPS:
             if straight is None:
                 straight = is_straight(fn)
@@ -111,7 +115,8 @@ def _wanted(fn: ir.Function):
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, gvn, ranges, elementary, simplify, gvn, dce]
+DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, independent, gvn, ranges, elementary, simplify, gvn,
+                            dce]
 
 
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:
