@@ -16,7 +16,7 @@ The state, and why it is laid out so, is in runtime/pool.py.
 """
 from __future__ import annotations
 
-from ..runtime.pool import RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STATE
+from ..runtime.pool import RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
 from . import helpers, shared
 from .link import Target
 
@@ -26,7 +26,6 @@ REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr)"
 _SPIN = 1000  # looks for work before a worker sleeps, some tens of microseconds
 _WAIT = 2000  # looks at the workers before the caller sleeps
 _LOOK = 20_000_000  # nanoseconds between two looks at signals of a caller that sleeps
-_STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
 _ALL = (1 << 63) - 1
 _FUTEX = "call i64 (i64, ...) @syscall(i64 202, ptr"  # x86-64, the only processor that loader.py knows
 
@@ -259,7 +258,7 @@ define internal void @start(i32 %wanted) nounwind noinline {{
   br i1 %mine, label %begin, label %end
 begin:
   %a0 = call i32 @pthread_attr_init(ptr %attributes)
-  %a1 = call i32 @pthread_attr_setstacksize(ptr %attributes, i64 {_STACK})
+  %a1 = call i32 @pthread_attr_setstacksize(ptr %attributes, i64 {STACK})
   %a2 = call i32 @pthread_attr_setdetachstate(ptr %attributes, i32 1)
   %m0 = call i32 @sigfillset(ptr %all)
   %m1 = call i32 @pthread_sigmask(i32 0, ptr %all, ptr %before)

@@ -15,7 +15,7 @@ from ..base.options import environment
 
 ctypes = lazy("ctypes")
 
-__all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLOT_BYTES", "STATE", "address",
+__all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLOT_BYTES", "STACK", "STATE", "address",
            "get_num_threads", "get_thread_id", "most_threads", "prange", "set_num_threads"]
 
 # Offsets in bytes. epoch: counts regions that were opened, workers sleep on it; sleepers: how many do; workers: how
@@ -37,12 +37,13 @@ SLOT = {"state": 0, "refs": 4, "function": 8, "frame": 16, "chunks": 24, "limit"
 RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
+STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
 CHUNKS = 256  # most parts of a parallel loop: their number must not depend on how many threads there are
 
 _found: list = []  # the memory, once there is one
 
 
-def prange(*arguments):
+def prange(*arguments: int) -> range:
     """`range` whose iterations do not depend on each other, so that compiled code under `njit(parallel=True)` may
     share them among threads. The interpreter, and other compiled code, run them in order."""
     return range(*arguments)
@@ -110,7 +111,7 @@ def _record():
     return found
 
 
-def set_num_threads(n):
+def set_num_threads(n: int) -> None:
     """Let parallel regions that this thread starts use at most `n` threads, this one among them. ValueError for less
     than 1 and for more than there may be (PYJITC_NUM_THREADS, else the number of processors)."""
     if type(n) is bool or not hasattr(n, "__index__"):
@@ -121,12 +122,12 @@ def set_num_threads(n):
     _put(_record() + RECORD["limit"], ctypes.c_uint64, n.__index__())
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """How many threads the parallel regions that this thread starts may use."""
     return ctypes.c_uint64.from_address(_record() + RECORD["limit"]).value
 
 
-def get_thread_id():
+def get_thread_id() -> int:
     """The number of the thread that runs this code, from 0 to get_num_threads() - 1: no two threads that work on one
     region have the same. 0 outside of regions."""
     return ctypes.c_uint64.from_address(_record() + RECORD["number"]).value
