@@ -443,9 +443,17 @@ class Part:
     begins with; stored: those of which each chunk keeps a value."""
 
     starts_anew = False
+    what = ""
+    shown_last = False
 
     def __init__(self, params: list[ir.Value]):
         self.params = self.stored = params
+
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(_MEMBER.sub("", p.name) or "a value" for p in self.params))
+
+    def __str__(self):
+        return f"{self.what} {' with '.join(self.names())}"
 
     def begin(self, e, begin) -> None:
         """What the parameters are at the start of a chunk."""
@@ -459,7 +467,7 @@ class Part:
 
 
 class _Sum(Part):
-    starts_anew = True
+    what, starts_anew = "reduction of", True
 
     def __init__(self, params, op, neutral, loc, loose):
         super().__init__(params)
@@ -487,6 +495,7 @@ class _Sum(Part):
 
 
 class _Flag(Part):
+    what, shown_last = "flag", True
     def __init__(self, params, value):
         super().__init__(params)
         self.value = value
@@ -498,6 +507,7 @@ class _Flag(Part):
 
 
 class _Last(Part):
+    what = "last value of"
     def combine(self, b, now, parts, new, final):
         p = self.params[0]
         new[p] = parts[p]
@@ -505,6 +515,8 @@ class _Last(Part):
 
 class Computed(Part):
     """The last value, which the counters tell."""
+
+    what = "last value of"
 
     def __init__(self, params, value, cone):
         super().__init__(params)
@@ -521,6 +533,7 @@ class Computed(Part):
 
 
 class _Short(Part):
+    what = "test"
     def __init__(self, params, both):
         super().__init__(params)
         self.both = both
@@ -532,6 +545,7 @@ class _Short(Part):
 
 
 class _Extreme(Part):
+    what = "extreme"
     def __init__(self, params, members, key, other, test, cone, outcome):
         super().__init__(params)
         self.members, self.key, self.other, self.test, self.cone = members, key, other, test, cone

@@ -57,8 +57,9 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            _Region(fn, loop, kind).outline()
-            fn.memo.setdefault("parallel", []).append((branch.loc, kind, "parallel", ""))
+            region = _Region(fn, loop, kind)
+            region.outline()
+            _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
             _unmark(branch)
         except Serial as found:
@@ -66,7 +67,14 @@ def run(fn: ir.Function, options=Options()) -> None:
             _unmark(branch)
             if kind == "prange":
                 _warn(fn, inst or branch, why, hint)
-            fn.memo.setdefault("parallel", []).append((branch.loc, kind, "serial", why))
+            _note(fn, branch, kind, "runs on one thread", [why])
+
+
+def _note(fn, branch, kind: str, how: str, details) -> None:
+    """What `parallel_diagnostics` tells of a loop."""
+    what = "the loop over prange" if kind == "prange" else "the loop of a whole-array statement"
+    text = f"line {branch.loc.line or fn.firstlineno}: {what} {how}" + "".join(f"; {one}" for one in details if one)
+    fn.memo.setdefault("parallel", []).append((branch.loc.line, text))
 
 
 def _fork(fn: ir.Function, loop, marked) -> bool:
@@ -132,6 +140,7 @@ class _Region(Carried):
         if len(back) != 1:
             raise Serial(self.branch, "it goes on from several places", "")
         self.back = back[0]
+        self.nested = any("independent" in block.insts[-1].attrs for block in loop.blocks if block is not self.header)
         self.users = {}
 
     # -- errors
@@ -381,6 +390,19 @@ class _Region(Carried):
         return bool(distance)
 
     # -- the region
+
+    def details(self) -> list[str]:
+        """What is done with what lives across iterations, and with loops inside."""
+        found = []
+        names: set[str] = set()
+        for part in sorted(self.parts, key=lambda part: part.shown_last):  # a flag may be a component of another one
+            if not names.issuperset(part.names()):
+                found.append(str(part))
+            names.update(part.names())
+        found += [f"each chunk adds to a copy of {root.name or 'an array'}" for root in self.shared]
+        if self.nested:
+            found.append("the marked loops in it run on the thread of their chunk")
+        return found
 
     def cost(self) -> int:
         total = 0

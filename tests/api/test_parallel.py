@@ -1,7 +1,9 @@
 """Loops over `prange`, and whole-array statements, under `njit(parallel=True)`: beside the interpreter, which runs them
 in order."""
+import contextlib
 import copy
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -845,3 +847,38 @@ def chosen_by(a):
 def test_whole_arrays(function, args):
     assert regions(function, *args)
     assert not difference(outcome(njit(function), args), outcome(njit(parallel=True)(function), copy.deepcopy(args)))
+
+
+# ---------------------------------------------------------------- what was done
+
+
+def report(function, *args):
+    f = njit(parallel=True, cache=False)(function)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParallelWarning)
+        f(*copy.deepcopy(args))
+        f.parallel_diagnostics()
+    head, *lines = printed.getvalue().splitlines()[-10:]
+    return [line.partition(": ")[2] for line in lines]
+
+
+@pytest.mark.parametrize("function, args, lines", [
+    (several, (A,), ["the loop over prange runs on several threads; reduction of q; reduction of s"]),
+    (place_of_least, (A,), ["the loop over prange runs on several threads; extreme at with best"]),
+    (histogram, (I,), ["the loop over prange runs on several threads; each chunk adds to a copy of h"]),
+    (nested, (A,), ["the loop over prange runs on several threads; the marked loops in it run on the thread of their "
+                    "chunk"]),
+    (twice, (A,), ["the loop over prange runs on several threads"] * 2),
+    (returns, (A,), ["the loop over prange runs on one thread; break or return leaves it before its end"]),
+    (repeatedly, (A,), ["the loop of a whole-array statement runs on several threads"]),
+    (partial_sum.py_func, (A, 3), []),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_diagnostics(function, args, lines):
+    found = report(function, *args)
+    if function is place_of_least:
+        assert set(found[0].split("extreme ")[1].split(" with ")) == {"at", "best"}
+    elif not lines:
+        assert not found or found == [""]
+    else:
+        assert found == lines
