@@ -44,6 +44,7 @@ declare i32 @pthread_attr_setstacksize(ptr, i64)
 declare i32 @pthread_attr_setdetachstate(ptr, i32)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
+declare i64 @llvm.fshl.i64(i64, i64, i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @pthread_getspecific(i32)
 declare i32 @pthread_setspecific(i32, ptr)
@@ -560,6 +561,99 @@ set:
   ret i64 0
 refuse:
   ret i64 %most
+}}
+
+; Random numbers of a chunk: xoshiro256++, its state filled by splitmix64 (Blackman and Vigna, 2019). `memory` is laid
+; out as an object of NumPy's: a count of references, bitgen_t and where there is one the normal number that is kept.
+define internal i64 @mix(ptr %where) nounwind {{
+  %x0 = load i64, ptr %where
+  %x = add i64 %x0, -7046029254386353131
+  store i64 %x, ptr %where
+  %s1 = lshr i64 %x, 30
+  %x1 = xor i64 %x, %s1
+  %x2 = mul i64 %x1, -4658895280553007687
+  %s2 = lshr i64 %x2, 27
+  %x3 = xor i64 %x2, %s2
+  %x4 = mul i64 %x3, -7723592293110705685
+  %s3 = lshr i64 %x4, 31
+  %x5 = xor i64 %x4, %s3
+  ret i64 %x5
+}}
+define internal i64 @next64(ptr %state) nounwind {{
+  %p1 = getelementptr i64, ptr %state, i64 1
+  %p2 = getelementptr i64, ptr %state, i64 2
+  %p3 = getelementptr i64, ptr %state, i64 3
+  %a = load i64, ptr %state
+  %b = load i64, ptr %p1
+  %c = load i64, ptr %p2
+  %d = load i64, ptr %p3
+  %sum = add i64 %a, %d
+  %turned = call i64 @llvm.fshl.i64(i64 %sum, i64 %sum, i64 23)
+  %result = add i64 %turned, %a
+  %t = shl i64 %b, 17
+  %c1 = xor i64 %c, %a
+  %d1 = xor i64 %d, %b
+  %b1 = xor i64 %b, %c1
+  %a1 = xor i64 %a, %d1
+  %c2 = xor i64 %c1, %t
+  %d2 = call i64 @llvm.fshl.i64(i64 %d1, i64 %d1, i64 45)
+  store i64 %a1, ptr %state
+  store i64 %b1, ptr %p1
+  store i64 %c2, ptr %p2
+  store i64 %d2, ptr %p3
+  ret i64 %result
+}}
+define internal i32 @next32(ptr %state) nounwind {{
+  %all = call i64 @next64(ptr %state)
+  %high = lshr i64 %all, 32
+  %result = trunc i64 %high to i32
+  ret i32 %result
+}}
+define internal double @next_double(ptr %state) nounwind {{
+  %all = call i64 @next64(ptr %state)
+  %high = lshr i64 %all, 11
+  %whole = uitofp i64 %high to double
+  %result = fmul double %whole, 0x3CA0000000000000
+  ret double %result
+}}
+define void @pyjitc_stream(ptr %memory, i64 %bitgen, i64 %kept, i64 %states, i64 %seed, i64 %chunk) nounwind {{
+  %mixed = alloca i64
+  store i64 %chunk, ptr %mixed
+  %own = call i64 @mix(ptr %mixed)
+  %both = xor i64 %own, %seed
+  store i64 %both, ptr %mixed
+  store i64 {1 << 20}, ptr %memory
+  %state = getelementptr i8, ptr %memory, i64 %states
+  br label %fill
+fill:
+  %k = phi i64 [ 0, %0 ], [ %k1, %fill ]
+  %word = call i64 @mix(ptr %mixed)
+  %where = getelementptr i64, ptr %state, i64 %k
+  store i64 %word, ptr %where
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, 4
+  br i1 %more, label %fill, label %table
+table:
+  %b = getelementptr i8, ptr %memory, i64 %bitgen
+  store ptr %state, ptr %b
+  %b1 = getelementptr ptr, ptr %b, i64 1
+  store ptr @next64, ptr %b1
+  %b2 = getelementptr ptr, ptr %b, i64 2
+  store ptr @next32, ptr %b2
+  %b3 = getelementptr ptr, ptr %b, i64 3
+  store ptr @next_double, ptr %b3
+  %b4 = getelementptr ptr, ptr %b, i64 4
+  store ptr @next64, ptr %b4
+  %has = icmp sge i64 %kept, 0
+  br i1 %has, label %gauss, label %done
+gauss:
+  %g = getelementptr i8, ptr %memory, i64 %kept
+  store ptr %b, ptr %g
+  %g1 = getelementptr ptr, ptr %g, i64 1
+  store i64 0, ptr %g1
+  br label %done
+done:
+  ret void
 }}
 
 ; The blocks of a kernel: frame is (function, arguments, counter, blocks, contexts...). The status takes the context's

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
-from ..ops import control, exceptions, memory
+from ..ops import control, exceptions, memory, random
 from ..ops.structure import RETYPE, SELECT
 from ..runtime.pool import CHUNKS
 from ..types import kinds as k
@@ -35,7 +37,7 @@ from . import counted
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, growing, typed
 from .operands import Builder
-from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable
+from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable, substitute
 
 __all__ = ["run"]
 
@@ -142,6 +144,7 @@ class _Region(Carried):
         self.back = back[0]
         self.nested = any("independent" in block.insts[-1].attrs for block in loop.blocks if block is not self.header)
         self.users = {}
+        self.generators: dict[ir.Value, None] = {}
 
     # -- errors
 
@@ -234,15 +237,27 @@ class _Region(Carried):
                 if block not in self.loop.blocks or inst.op in _EXCEPTIONS or inst.op is control.RERAISE:
                     continue
                 if written & ir.RANDOM:
-                    raise Serial(inst, "it draws random numbers, whose order would depend on the threads",
-                                  "draw them into an array before the loop")
+                    self.find_generators(inst)
                 if written & ir.CELLS and not self.own_cells(inst):
                     raise self.error(inst, "an iteration of a parallel loop changes a variable of an enclosing "
                                            "function, which the others see", "return it, or keep it in an array with "
                                                                              "an element for each iteration")
-                rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS)
+                rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
+
+    def find_generators(self, inst: ir.Inst) -> None:
+        """The generators from which an instruction draws: in a chunk, a stream of its own stands for each."""
+        found = [v for v in inst.args if isinstance(v.type, k.Instance)]
+        hidden = inst.op is control.INVOKE and _asks_for_global(inst.attrs["callee"], set())
+        for v in found:
+            if (v.type.cls not in (np.random.Generator, np.random.RandomState)
+                or v in self.defined and (v.inst is None or v.inst.op is not random.RANDOM_GLOBAL)):
+                hidden = True
+        if hidden or not found:
+            raise Serial(inst, "it draws random numbers from a generator that is not known before the loop",
+                         "make the generator before the loop, or draw into an array there")
+        self.generators.update(dict.fromkeys(found))
 
     def own_cells(self, inst: ir.Inst) -> bool:
         """Whether the cells that an instruction writes were made in the same iteration."""
@@ -450,6 +465,13 @@ class _Region(Carried):
             for p in part.stored:
                 t = k.Array(element_type(p.type), 1, "C")
                 arrays.append((p, typed(b, memory.ARRAY_NEW, chunks, t)))
+        seeds = {}  # generator -> what it has drawn; one for all uses of the generator of np.random
+        for v in self.generators:
+            shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
+            key = v.type.cls if shared else v
+            if key not in seeds:
+                whole = _made(b, random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
+                seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         copies_of = {}
         for root, lengths in extents.items():
             t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
@@ -483,6 +505,16 @@ class _Region(Carried):
             entry.params.append(whole)
             given.append(array)
             values[root] = _slice(e, whole, number)
+        streams = {}
+        for key, seed in seeds.items():
+            seed_in = ir.Value(k.uint64, "seed")
+            entry.params.append(seed_in)
+            given.append(seed)
+            cls = key if isinstance(key, type) else key.type.cls
+            streams[key] = _made(e, random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
+        for v in self.generators:
+            if v not in self.defined:
+                values[v] = streams[v.type.cls if v.inst is not None and v.inst.op is random.RANDOM_GLOBAL else v]
         for v in live:
             take(v)
         parts_in = []
@@ -531,6 +563,13 @@ class _Region(Carried):
         for part in self.parts:
             part.loosen(values)
         chunk.blocks += [copies[block] for block in order]
+        replaced = {}
+        for v in self.generators:
+            if v in self.defined:
+                replaced[values[v]] = streams[v.type.cls]
+                for block in chunk.blocks:
+                    block.insts = [inst for inst in block.insts if inst is not values[v].inst]
+        substitute(chunk.blocks, replaced)
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
         # the call, and what comes of it
@@ -574,7 +613,7 @@ class _Region(Carried):
         found.update(dict.fromkeys(step for step in self.counters.values() if type(step) is not int))
         found.update(dict.fromkeys(v for p, v in starts.items() if not any(p in part.params and part.starts_anew
                                                                           for part in self.parts)))
-        return [v for v in found if v not in self.defined and v not in self.shared]
+        return [v for v in found if v not in self.defined and v not in self.shared and v not in self.generators]
 
     def combine(self, before, blocks, chunks, arrays, final, zero, one, loc):
         """A loop over the chunks in order; returns the block after it. `final` gets the results."""
@@ -685,6 +724,21 @@ def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> i
         where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
         where = after
     return where
+
+
+def _made(b: Builder, op: ir.Op, t, *args, **attrs) -> ir.Value:
+    result = b.op(op, *args, type=t)
+    result.inst.attrs.update(attrs)
+    return result
+
+
+def _asks_for_global(fn: ir.Function, seen: set) -> bool:
+    """Whether a function, or one that it calls, draws from the generator of np.random."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
+               and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
 
 
 def _needs_python(fn: ir.Function, seen: set) -> bool:

@@ -303,7 +303,8 @@ def inspect(function, types, options: Options, stage: str) -> str:
     module = optimise(typed.functions, options)
     if stage == "parallel":
         notes = sorted((line, fn.qualname, text) for fn in module for line, text in fn.memo.get("parallel", ()))
-        return "\n".join(dict.fromkeys(f"{name}(), {text}" for _, name, text in notes)) or "no loop is marked as parallel"
+        return ("\n".join(dict.fromkeys(f"{name}(), {text}" for _, name, text in notes))
+                or "no loop is marked as parallel")
     if stage == "opt":
         return show.show_module(module)
     target = link.host_target()

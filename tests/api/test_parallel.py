@@ -882,3 +882,84 @@ def test_diagnostics(function, args, lines):
         assert not found or found == [""]
     else:
         assert found == lines
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+def drawn(n, rng):
+    out = np.empty(n)
+    for i in prange(n):
+        out[i] = rng.random()
+    return out
+
+
+def drawn_in_many_ways(n, rng):
+    out = np.empty((n, 5))
+    for i in prange(n):
+        out[i, 0] = rng.standard_normal()
+        out[i, 1] = rng.exponential(2.0)
+        out[i, 2] = rng.integers(0, 10)
+        out[i, 3] = rng.gamma(2.0)
+        out[i, 4] = rng.random(10).sum()
+    return out
+
+
+def drawn_globally(n):
+    out = np.empty((n, 2))
+    for i in prange(n):
+        out[i, 0] = np.random.normal()
+        out[i, 1] = np.random.random()
+    return out
+
+
+@njit
+def one(rng):
+    return rng.random()
+
+
+def drawn_by_another(n, rng):
+    out = np.empty(n)
+    for i in prange(n):
+        out[i] = one(rng)
+    return out
+
+
+@pytest.mark.parametrize("function, classes", [
+    (drawn, [np.random.default_rng, np.random.RandomState, lambda seed: np.random.Generator(np.random.MT19937(seed))]),
+    (drawn_in_many_ways, [np.random.default_rng]), (drawn_by_another, [np.random.default_rng]),
+    (drawn_globally, [None]),
+])
+def test_random_numbers_do_not_depend_on_the_threads(function, classes):
+    f = njit(parallel=True)(function)
+    for cls in classes:
+        def draw(seed, cls=cls):
+            if cls is None:
+                np.random.seed(seed)
+                return f(20_000), np.random.random()
+            rng = cls(seed)
+            return f(20_000, rng), rng.random()
+
+        assert regions(function, 20_000, *([cls(1)] if cls else []))
+        found = []
+        for count in (1, get_num_threads(), get_num_threads()):
+            set_num_threads(count)
+            found.append(draw(5))
+        for x, last in found[1:]:
+            np.testing.assert_array_equal(x, found[0][0])
+            assert last == found[0][1]
+        again, last = draw(6)
+        assert not (again == found[0][0]).all() and last != found[0][1]
+        values = found[0][0].reshape(20_000, -1)
+        distinct = len(np.unique(values[:, 0]))
+        assert distinct == 20_000  # no two chunks have the same stream
+
+
+def test_distributions_of_random_numbers():
+    out = njit(parallel=True)(drawn_in_many_ways)(200_000, np.random.default_rng(11))
+    means, deviations = out.mean(axis=0), out.std(axis=0)
+    np.testing.assert_allclose(means, [0, 2, 4.5, 2, 5], atol=0.03)
+    np.testing.assert_allclose(deviations, [1, 2, 8.25**0.5, 2**0.5, (10 / 12) ** 0.5], rtol=0.02)
+    assert abs(np.corrcoef(out[:-1, 0], out[1:, 0])[0, 1]) < 0.02
+    normals = njit(parallel=True)(drawn_globally)(200_000)[:, 0]
+    assert abs(normals.mean()) < 0.02 and abs(normals.std() - 1) < 0.02
