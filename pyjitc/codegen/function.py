@@ -10,7 +10,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
-from ..ops.memory import POLL, count_references
+from ..ops.exceptions import EXC_MATCH
+from ..ops.memory import CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, holds_object
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import Array
 from .emitter import Emitter, native_result
@@ -151,7 +152,8 @@ class FunctionEmitter(Emitter):
     def instruction(self, inst: ir.Inst) -> None:
         op = inst.op
         if op.lower is not None:
-            locks = self.module.pooled and op.effects & ir.HOST  # a region runs without the interpreter lock
+            # a region runs without the interpreter lock
+            locks = self.module.pooled and (op.effects & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
             if locks:
                 self.held = self.lock()
             values = op.lower(self, inst, *[self.values[a] for a in inst.args])
@@ -313,8 +315,10 @@ class FunctionEmitter(Emitter):
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
         self.leaving = True
+        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in cleanup) else None
         for value in cleanup:
             count_references(self, value.type, self.values[value], "release")
+        self.unlock(state)
         self.leaving = False
         if rest is not None:
             self.jump(rest)
@@ -376,6 +380,8 @@ def _only_raises(blocks) -> bool:
                    for b in blocks)
 
 
+# What works on Python objects, beside the operations that say so by the effect HOST.
+_COUNTED = frozenset((RETAIN, RELEASE, CELL_LOAD, CELL_STORE, EXC_MATCH))
 _F = FunctionEmitter
 _CONTROL = {
     control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,

@@ -44,6 +44,8 @@ __all__ = ["run"]
 WORK = 1 << 14  # cost of the least work that is worth a chunk of its own, some microseconds
 _INNER = 16  # iterations that an inner loop is taken to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
+# what gives an object without making one, or one of an exception
+_OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
 _SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -236,6 +238,9 @@ class _Region(Carried):
                                   "print, and use Python objects, before or after the loop")
                 if block not in self.loop.blocks or inst.op in _EXCEPTIONS or inst.op is control.RERAISE:
                     continue
+                if inst.result is not None and memory.holds_object(inst.result.type) and inst.op not in _OF_OBJECTS:
+                    raise Serial(inst, "it makes a Python object here, and threads of a region run without Python",
+                                 "do that before or after the loop")
                 if written & ir.RANDOM:
                     self.find_generators(inst)
                 if written & ir.CELLS and not self.own_cells(inst):

@@ -963,3 +963,46 @@ def test_distributions_of_random_numbers():
     assert abs(np.corrcoef(out[:-1, 0], out[1:, 0])[0, 1]) < 0.02
     normals = njit(parallel=True)(drawn_globally)(200_000)[:, 0]
     assert abs(normals.mean()) < 0.02 and abs(normals.std() - 1) < 0.02
+
+
+# ---------------------------------------------------------------- Python objects
+
+
+def caught_often(a):
+    out = np.zeros(len(a), np.int64)
+    for i in prange(len(a)):
+        try:
+            if a[i] % 3 == 0:
+                raise ValueError(f"{i}")
+            out[i] = 100 // int(a[i] - 1)
+        except ZeroDivisionError:
+            out[i] = -7
+        except ValueError:
+            out[i] = -8
+    return out
+
+
+def test_exceptions_inside_of_iterations():
+    agree(caught_often, np.arange(20_000))
+
+
+def texts(a):
+    names = ["", "a", "bc"]
+    n = 0
+    for i in prange(len(a)):
+        n += len(names[i % 3])
+    return n
+
+
+def appends(a):
+    found = []
+    for i in prange(len(a)):
+        found.append(a[i])
+    return len(found)
+
+
+@pytest.mark.parametrize("function", [texts, appends])
+def test_loops_over_objects_run_on_one_thread(function):
+    f = njit(parallel=True, cache=False)(function)
+    with pytest.warns(ParallelWarning, match="runs on one thread: .*Python"):
+        assert f(A) == function(A)
