@@ -17,7 +17,8 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
                             "declared objects",
               defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False)):
     """
-    They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
+    They hold for all that the function calls, too, whatever compiled functions among them were given themselves; one
+    that was given `parallel` keeps it.
 
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.

@@ -1,14 +1,14 @@
 """Find the loops over `prange`, and note on the test in their headers that their iterations are independent.
 
 Runs once counted loops have their form, and before other passes look at how often loops run: the operation that marks
-the end of the range would hide it from them. Without `parallel=True` the mark is dropped, and `prange` is `range`.
+the end of the range would hide it from them. Without `parallel=True`, of the function or of one that calls it, the
+mark is dropped, and `prange` is `range`.
 Before:  stop = independent n; left = isub stop, start; jump header(left)    header(left): branch left > 0 -> body, exit
 After:   left = isub n, start; jump header(left)        header(left): branch {independent: 'prange'} left > 0 -> ...
 Needs: counted loops (`counted.py`).  Keeps: everything else.
 """
 from __future__ import annotations
 
-from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops.parallel import INDEPENDENT
@@ -18,8 +18,8 @@ from .rewrite import substitute
 __all__ = ["run"]
 
 
-def run(fn: ir.Function, options=Options()) -> None:
-    if options.parallel:
+def run(fn: ir.Function, options=None) -> None:
+    if fn.flags.parallel:
         defs, edges = counted.Definitions(fn), in_edges(fn.blocks)
         for loop in LoopNest(fn).loops:
             found = counted.find(loop, defs, edges)

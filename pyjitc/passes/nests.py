@@ -8,7 +8,6 @@ Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, ef
 """
 from __future__ import annotations
 
-from functools import partial
 from typing import Callable
 
 from ..ir.cfg import LoopNest, in_edges
@@ -40,10 +39,10 @@ _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, F
 def run(functions: list[Function], options=None) -> list[Function]:
     """Write out the nests of a module, the entry first; returns the functions that are reachable then."""
     own = {fn: fn for fn in functions}
-    return inline.reachable(functions[:1], own, partial(_write_out, bool(options and options.parallel)))
+    return inline.reachable(functions[:1], own, _write_out)
 
 
-def _write_out(parallel: bool, fn: Function) -> None:
+def _write_out(fn: Function) -> None:
     if not any(inst.op in NESTS for block in fn.blocks for inst in block.insts):
         return
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
@@ -52,7 +51,7 @@ def _write_out(parallel: bool, fn: Function) -> None:
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
-    _expand(fn, parallel=parallel)
+    _expand(fn)
     inline.put_in_kernels(fn, before)
 
 
@@ -338,7 +337,7 @@ class _Expansion:
         return found if found is not None else b.const(Bool, False)
 
 
-def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True, parallel: bool = False) -> None:
+def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:
     aliases = Aliases(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
@@ -359,7 +358,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True, pa
             template = inst.attrs["template"]
             if expansion.repeated and inst.attrs["ndim"] == 1 and type(inst.attrs["tree"]) is Leaf:
                 template = _with_few_apart(template)
-            if parallel:
+            if fn.flags.parallel:
                 template = _independent(template)
             expansion.prepare(inst.attrs["ndim"])
             result = None

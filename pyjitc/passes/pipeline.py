@@ -70,7 +70,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
     for fn in kept:  # grows: a call in a dead branch needs no callee
-        for one in _wanted(fn, options):
+        for one in _wanted(fn):
             if one is elementary:
                 one.run(fn, body, own)
             else:
@@ -89,11 +89,11 @@ def _holds(t) -> bool:
     return t.holder
 
 
-def _wanted(fn: ir.Function, options):
+def _wanted(fn: ir.Function):
     """The passes that the function has work for when their turn comes."""
     straight = None  # whether the function has no loops, once that is known
     for one in PASSES:
-        if one is parallel and not options.parallel:
+        if one is parallel and not fn.flags.parallel:
             continue
         if one in _IN_LOOPS:
             if straight is None:

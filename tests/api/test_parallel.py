@@ -1006,3 +1006,29 @@ def test_loops_over_objects_run_on_one_thread(function):
     f = njit(parallel=True, cache=False)(function)
     with pytest.warns(ParallelWarning, match="runs on one thread: .*Python"):
         assert f(A) == function(A)
+
+
+@njit
+def plain_caller(a):
+    return inner_total(a, 3)
+
+
+@njit
+def total_of_expression(a):
+    return (a * 2 + np.sqrt(a + 5))[-1]
+
+
+def caller_of_both(a):
+    return inner_total(a, 3) + total_of_expression(a)
+
+
+def test_functions_that_are_called_keep_the_option():
+    def found(function, parallel):
+        options = Options(parallel=parallel)
+        module = stages.optimise(stages.infer(function, (typeof(I),), options).functions, options)
+        return {inst.attrs["callee"].qualname for fn in module for block in fn.blocks for inst in block.insts
+                if "chunks" in inst.attrs}
+
+    assert found(plain_caller.py_func, False) == found(caller_of_both, False) == {"inner_total"}
+    assert found(caller_of_both, True) == {"inner_total", "total_of_expression"}
+    assert plain_caller(I) == 3 * I.sum()
