@@ -16,25 +16,26 @@ with _Uncollected():
     from .api.jit import compile_options, jit, njit, trace
     from .api.signature import NAMES as _NAMES
     from .api.signature import TypeName, signature_of
-    from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
+    from .base.errors import CompileError, ParallelWarning, PyjitcError, TracingError, TypingError, UnsupportedError
+    from .runtime.pool import get_num_threads, get_thread_id, prange, set_num_threads
 
 _vectorize = _lazy("pyjitc.api.vectorize")
 
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "ParallelWarning", "vectorize", "guvectorize", "prange",
+           "set_num_threads", "get_num_threads", "get_thread_id", *_NAMES]
 globals().update(_NAMES)
 
 _LOOP = "write the loop, or the whole-array expression, under njit"
-_ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
-_LATER = {"prange": f"write range; {_ONE}", "stencil": _LOOP,
+_LATER = {"stencil": _LOOP,
           "cfunc": "pass the function itself to other compiled functions",
           "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
           "objmode": "do that part outside the compiled function",
-          "typed": "use an array or a tuple; lists and dicts are not compiled yet", "set_num_threads": _ONE,
-          "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
+          "typed": "use an array or a tuple; lists and dicts are not compiled yet", "overload": _OWN,
+          "intrinsic": _OWN, "extending": _OWN,
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
           "typeof": "call the function: its .signatures show the types of its arguments"}

@@ -21,7 +21,7 @@ from typing import Callable, TextIO
 
 import numpy as np
 
-from ..base.errors import CompileError, shortened
+from ..base.errors import CompileError, ParallelWarning, shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -380,6 +380,15 @@ class CompiledFunction(Pickled, Callable_):
         asked = signature if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature) else (
             signature_of(signature).args)
         return _stages.report(self.py_func, asked, self.options)
+
+    def parallel_diagnostics(self, signature: Declared | None = None, level: int = 1) -> None:
+        """Print what became of each loop over `prange` and of each whole-array statement under `parallel=True`, for a
+        signature, or for all compiled so far."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ParallelWarning)  # it says so itself
+            shown = self._inspect("parallel", signature)
+        for types, text in shown.items() if signature is None else [(signature, shown)]:
+            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}")
 
     def inspect_types(self, file: TextIO | None = None, signature: Declared | None = None) -> None:
         """Print the typed IR of a signature, or of all."""

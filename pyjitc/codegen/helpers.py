@@ -881,6 +881,7 @@ _DECLARATIONS = {
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
 }
+_RELEASES = {"Py_DecRef": ("void", "ptr %a")}  # in what gives up memory that an array of NumPy may hold
 
 
 def _sized(count: int) -> str:
@@ -953,23 +954,27 @@ def declare(body: str, declarations: dict[str, None]) -> list[str]:
     return found
 
 
-def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
+def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = (),
+         pooled: bool = False) -> str:
     """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter
-    lock.
-    inlined: those that a target does not keep as calls."""
+    lock; inlined: those that a target does not keep as calls; pooled: for code that the pool's threads run."""
     parts = []
-    locked = set()
+    locked = {}
     for name in names:
         body = TEXT[name]
+        if pooled and name == "pyj_signals":  # which knows of the region, and takes the lock by itself
+            body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
+            declarations["declare i32 @pyjitc_signals()"] = None
+        with_lock = {**_LOCKED, **_RELEASES} if name == "pyj_release_header" else _LOCKED
         for symbol in declare(body, declarations):
-            if nogil and symbol in _LOCKED:
-                locked.add(symbol)
+            if nogil and symbol in with_lock:
+                locked[symbol] = with_lock[symbol]
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
         parts.append(body if is_often_called(name)
                      else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
-        result, args = _LOCKED[symbol]
+        result, args = locked[symbol]
         parts.append(f"""
 define internal {result} @pyj_locked_{symbol}({args}) nounwind noinline cold {{
   %state = call i32 @PyGILState_Ensure()

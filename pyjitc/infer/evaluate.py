@@ -478,6 +478,8 @@ class Evaluator(Operations):
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             function = self.session.function_of(target)
             if function is not None:
+                self.session.note_options(target)
+            if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
                 operands = bind(proto, args, kwargs, *defaults_of(function, self.held_constant))

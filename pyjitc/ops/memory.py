@@ -18,7 +18,7 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "item_bytes", "opened", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -374,6 +374,15 @@ def count_references(e, t, x, what):
     else:
         rare = e.leaving and what == "release"
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+def holds_object(t) -> bool:
+    """Whether the references in a value are to Python objects, which are counted under the interpreter lock."""
+    if not is_refcounted(t) or isinstance(t, Array):
+        return False
+    if isinstance(t, (Cell, Iterator)):
+        return holds_object(_content(t))
+    return t.parts is None or any(map(holds_object, t.parts))
 
 
 def owned(e, t, x):

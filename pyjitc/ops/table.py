@@ -14,6 +14,7 @@ from .math import MATH_OPS
 from .memory import MEMORY_OPS
 from .nest import NEST_OPS
 from .objects import OBJECT_OPS
+from .parallel import PARALLEL_OPS
 from .pyobject import PYOBJECT_OPS
 from .random import RANDOM_OPS
 from .structure import STRUCTURE_OPS
@@ -35,5 +36,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 # Operations of typed IR, and those that only the front end emits; terminators are in both. A generic operation and a
 # typed one may share a name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
-              OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS)
+              OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

@@ -11,6 +11,7 @@ from ..ops.control import CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
+from ..ops.parallel import INDEPENDENT
 from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
@@ -21,12 +22,14 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, texts, versioning = (
+(ahead, elementary, flags, frame, independent, latches, parallel, polling, ranges, reload, speculate, texts,
+ versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "latches", "polling", "ranges", "reload", "speculate",
-                 "texts", "versioning"))
-_IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
+    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "parallel", "polling", "ranges",
+                 "reload", "speculate", "texts", "versioning"))
+_IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
+    independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
@@ -39,8 +42,8 @@ _LOOK_FOR = {
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, gvn, texts, ranges, gvn, reload, dce, elementary, versioning, ahead, flags,
-    speculate, polling, dce, frame, refcount,
+    messages, relax, simplify, latches, independent, gvn, texts, ranges, gvn, reload, dce, parallel, elementary,
+    versioning, ahead, flags, speculate, polling, dce, frame, refcount,
 ]
 
 
@@ -94,6 +97,8 @@ def _wanted(fn: ir.Function):
     """The passes that the function has work for when their turn comes."""
     straight = None  # whether the function has no loops, once that is known
     for one in PASSES:
+        if one is parallel and not fn.flags.parallel:
+            continue
         if one in _IN_LOOPS:
             if straight is None:
                 straight = is_straight(fn)
@@ -114,7 +119,8 @@ def _wanted(fn: ir.Function):
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, gvn, ranges, elementary, simplify, gvn, dce]
+DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, independent, gvn, ranges, elementary, simplify, gvn,
+                            dce]
 
 
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:

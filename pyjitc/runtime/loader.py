@@ -23,7 +23,8 @@ from .platform import FRAME_LINE, check, numpy_api_table
 from . import thunks
 
 perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
-blas, random = lazy(f"{__package__}.blas"), lazy(f"{__package__}.random")  # where code calls what they find
+# where code calls what they find
+blas, pool, random = (lazy(f"{__package__}.{name}") for name in ("blas", "pool", "random"))
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
@@ -319,6 +320,8 @@ def resolve(name: str) -> int:
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
         value = random.address(name[14:])
+    elif name == "pyjitc_pool":
+        value = pool.address()
     elif name.startswith("pyjitc_blas_"):
         value = blas.address(name[12:])
     else:

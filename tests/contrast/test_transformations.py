@@ -77,7 +77,6 @@ def forward_in(xp, parameters, x):
 
 
 @row("devices")
-@pytest.mark.xfail(reason="loops over cores", raises=(AttributeError, TypeError))
 def test_loops_over_cores():
     @njit(parallel=True)
     def total(a):
