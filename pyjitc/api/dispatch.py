@@ -19,6 +19,8 @@ from time import perf_counter
 from types import CodeType, FunctionType, MethodType
 from typing import Callable, TextIO
 
+import numpy as np
+
 from ..base.errors import shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
@@ -150,6 +152,11 @@ class CompiledFunction(Pickled, Callable_):
                 else:
                     types.append(typeof(value, _function_type))
             except (TypeError, OverflowError) as error:
+                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
+                    plain = value.view(np.ndarray)
+                    full = (*full[:n], plain, *full[n + 1:])
+                    types.append(typeof(plain))
+                    continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:

@@ -46,12 +46,21 @@ def njit(*args, **options):
 
 def _decorated(decorate, given, options):
     if given is None:
-        return decorate(**options)
+        checked = decorate(**options)
+        return lambda function: _as_numba(checked(function))
     if inspect.isclass(given):
         raise TypeError(f"jit compiles functions, not classes: {given!r}; see numba.experimental.jitclass")
     if isinstance(given, FunctionType) or hasattr(given, "py_func"):
-        return decorate(**options)(given)
-    return decorate(given, **options)
+        return _as_numba(decorate(**options)(given))
+    declared = decorate(given, **options)
+    return lambda function: _as_numba(declared(function))
+
+
+def _as_numba(made):
+    """Arrays of subclasses are arrays: what their methods and operators do is not looked at."""
+    if hasattr(made, "__dict__"):
+        made.__dict__["__subclasses__"] = True
+    return made
 
 
 def jit_module(**options):

@@ -23,7 +23,7 @@ def element_loop(f, alike: FunctionType):
 def core_loop(f, alike: FunctionType):
     """The loop of a function of cores, which writes its results."""
     def loop(ins, outs):
-        for i in range(ARRAY_DIM(outs[0], axis=0)):
+        for i in range(ARRAY_DIM(ins[0], axis=0)):
             f(*cores(ins, i, 0), *cores(outs, i, 0))
 
     return _placed(loop, alike)
