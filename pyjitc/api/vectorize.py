@@ -350,8 +350,8 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
 
 
 def _with_results(ufunc, *args, **kwargs):
-    """A call with arrays for the results, whose dtypes are those of the loop: what is in them counts, since the function
-    may read it."""
+    """A call with arrays for the results, whose dtypes are those of the loop: the function may read what is in them.
+    """
     nin = ufunc.nin
     outs = args[nin:] if "out" not in kwargs else kwargs["out"]
     outs = outs if isinstance(outs, tuple) else (outs,)

@@ -22,8 +22,8 @@ import numpy as np
 from . import thunks
 from .dispatcher import RETRY
 
-__all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "add_loop", "looking", "made", "make", "promoting",
-           "write_back"]
+__all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "add_loop", "looking",
+           "made", "make", "promoting", "write_back"]
 
 HOLDS_LOCK, NO_FLOAT_ERRORS, REORDERABLE = 1 << 0, 1 << 1, 1 << 3  # flags of an ArrayMethod
 _STRIDED_LOOP = 5
