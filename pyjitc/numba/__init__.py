@@ -32,9 +32,9 @@ globals().update({name: getattr(types, name) for name in _TYPES})
 globals().update({name: getattr(errors, name) for name in errors.__all__})
 
 _vectorize, _package = _lazy("pyjitc.api.vectorize"), _sys.modules[__package__.rpartition(".")[0]]
-_LATER = {"vectorize": _vectorize, "guvectorize": _vectorize}
+_LATER = {"vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _lazy("pyjitc.api.stencil")}
 # Names of Numba's that are not there, and modules that are loaded when they are asked for.
-_ABSENT = frozenset(("stencil", "cfunc", "carray", "farray", "generated_jit", "extending", "cfunc", "runtests", "test"))
+_ABSENT = frozenset(("cfunc", "carray", "farray", "generated_jit", "runtests", "test"))
 
 __all__ = [
     "NotThere", "carray", "cfunc", "config", "errors", "experimental", "farray", "from_dtype", "as_dtype", "gdb",
