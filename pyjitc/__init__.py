@@ -19,16 +19,17 @@ with _Uncollected():
     from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
 
 _vectorize, _stencil = _lazy("pyjitc.api.vectorize"), _lazy("pyjitc.api.stencil")
+_cfunc, _foreign = _lazy("pyjitc.api.cfunc"), _lazy("pyjitc.lib.py.foreign")
 
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", "stencil",
-           *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", "stencil", "cfunc",
+           "carray", "farray",           *_NAMES]
 globals().update(_NAMES)
 
 _ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
-_LATER = {"prange": f"write range; {_ONE}", "cfunc": "pass the function itself to other compiled functions",
+_LATER = {"prange": f"write range; {_ONE}",
           "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
           "objmode": "do that part outside the compiled function",
@@ -40,7 +41,9 @@ _LATER = {"prange": f"write range; {_ONE}", "cfunc": "pass the function itself t
           "vmap": "write the loop over the axis under njit", "grad": "write the derivative under njit"}
 
 # names of other compilers, and what most programs do not load
-__getattr__ = _absent("pyjitc", _LATER, {"vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _stencil})
+__getattr__ = _absent("pyjitc", _LATER, {
+    "vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _stencil, "cfunc": _cfunc, "carray": _foreign,
+    "farray": _foreign})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

@@ -222,7 +222,10 @@ def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
     for x in args:
         if id(target) in _functions or isinstance(x.type, k.Attributes):
-            rule = protocol_of(x.type).functions.get(target)
+            try:
+                rule = protocol_of(x.type).functions.get(target)
+            except TypeError:  # a function of ctypes has no hash
+                return None
             if rule is not None:
                 return rule
     return None

@@ -6,9 +6,13 @@ from types import FunctionType
 
 from ..api.jit import jit as _jit
 from ..api.jit import njit as _njit
+from ..base.lazy import lazy
 from ..base.options import NAMES
+from . import types
 
-__all__ = ["jit", "njit", "jit_module", "IGNORED"]
+_cfuncs = lazy("pyjitc.api.cfunc")
+
+__all__ = ["cfunc", "jit", "njit", "jit_module", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -61,6 +65,13 @@ def _as_numba(made):
     if hasattr(made, "__dict__"):
         made.__dict__["__subclasses__"] = True
     return made
+
+
+def cfunc(sig, **options):
+    """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
+    if isinstance(sig, str):
+        sig = eval(sig, {"__builtins__": {}}, vars(types))
+    return _cfuncs.cfunc(sig, **_options(options))
 
 
 def jit_module(**options):

@@ -11,8 +11,11 @@ import numpy as np
 
 from ..api.signature import Signature as _OwnSignature
 from ..api.signature import TypeName, signature_of
+from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
+
+_foreign = lazy("pyjitc.lib.py.foreign")
 
 __all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and what follows, see below
 
@@ -629,7 +632,9 @@ class CPointer(Type):
 
     @property
     def type(self):
-        return kinds.uint64
+        if isinstance(self.dtype, NoneType):
+            return kinds.uint64
+        return _foreign.PointerType(kinds.uint64, kinds.DType(self.dtype.type))
 
 
 class RawPointer(Opaque):
