@@ -168,6 +168,11 @@ class CompiledFunction(Pickled, Callable_):
                 if self.options.objects:
                     types.append(Object)
                     continue
+                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
+                    plain = value.view(np.ndarray)
+                    full = (*full[:n], plain, *full[n + 1:])
+                    types.append(typeof(plain))
+                    continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:

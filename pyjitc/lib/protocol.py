@@ -217,7 +217,10 @@ def rule_of_kinds(target, args: list[Expr]):
     for x in args:
         if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)) or (
                 target is hash and type(x.type) is k.Singleton):
-            rule = protocol_of(x.type).functions.get(target)
+            try:
+                rule = protocol_of(x.type).functions.get(target)
+            except TypeError:  # a function of ctypes has no hash
+                return None
             if rule is not None:
                 return rule
     return None

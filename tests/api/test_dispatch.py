@@ -142,7 +142,7 @@ def test_values_that_stubs_cannot_compare(fake, monkeypatch):
     """A guard without a word: every call looks at the value first."""
     plain = fake.compile_signature
 
-    def compile_signature(function, types, options):
+    def compile_signature(function, types, options, form=None):
         made = plain(function, types, options)
         return made._replace(guards=tuple(g._replace(symbol=None) if g.key == "SCALE" else g for g in made.guards))
 

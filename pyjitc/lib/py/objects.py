@@ -30,7 +30,7 @@ from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_p
 __all__ = ["PROTOCOLS"]
 
 applying, ufunc_methods = lazy("pyjitc.lib.np.iteration.applying"), lazy("pyjitc.lib.np.elementwise.ufunc_methods")
-made = lazy("pyjitc.lib.np.elementwise.made_calls")
+made, foreign = lazy("pyjitc.lib.np.elementwise.made_calls"), lazy("pyjitc.lib.py.foreign")
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
@@ -295,7 +295,8 @@ class Known(Protocol):
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
-        return self.of_class(target, args, kwargs)
+        found = self.of_class(target, args, kwargs)
+        return foreign.call(target, args, kwargs) if found is None else found
 
     def of_class(self, target, args, kwargs):
         """A method that is called on its class, as in str.upper(s), or None."""
