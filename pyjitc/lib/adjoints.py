@@ -10,7 +10,8 @@ from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from .build import outlined
 from .np.elementwise.loops import mapped
 
-__all__ = ["accumulate", "accumulate_if", "as_type", "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
+__all__ = ["accumulate", "accumulate_if", "as_type",
+           "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
            "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
            "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
            "zeros_by_columns", "zeros_like"]
