@@ -552,6 +552,9 @@ class _Reverse:
                 self.add(b, cur, inst.args[1], g if op is a.FADD else b.fneg(g))
         elif op is a.FMUL and inst.args[0] is inst.args[1]:
             self.add(b, cur, inst.args[0], b.fmul(b.const(2.0, g.type), b.fmul(g, inst.args[0])))
+        elif not callable(op.partials):
+            raise refused(self.fn, inst, f"there is no derivative of the operation {op.name} here yet",
+                          "write it with numbers and arrays instead of tuples")
         else:
             for x, d in partials_of(b, inst):
                 if x in act:
@@ -582,7 +585,9 @@ class _Reverse:
         rules = inst.attrs["callee"].memo.get("rules")
         if rules is None:
             return
-        g = cur.pop(inst.result, None)
+        g = self.shadow.get(inst.result)
+        if g is None:
+            g = cur.pop(inst.result, None)
         if g is None and (varies(inst.result.type) or not any(x in self.act for x in inst.args)):
             return
         none = b.op(c.CONST, type=k.NoneType, value=None)
