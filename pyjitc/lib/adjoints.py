@@ -11,7 +11,7 @@ from .build import outlined
 from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
-           "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
+           "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
            "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
            "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
            "zeros_by_columns", "zeros_like"]
@@ -41,6 +41,12 @@ def copied_like(x, given):
 def copied_like_by_columns(x, given):
     check_shape(x, given)
     return given.T.copy().T
+
+
+def check_apart(x, y):
+    if np.may_share_memory(x, y):
+        raise ValueError("two arguments share memory, and one of them is written into: a derivative is of functions of "
+                         "separate arrays; pass a copy of one")
 
 
 def zeros_like(x):

@@ -25,7 +25,7 @@ from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
 from .activity import SAME_VALUE, Activity, partials_of
 from .builder import Builder, refused
-from .common import copied, guarded_term, own_type, replace_arguments, zeros
+from .common import check_apart, copied, guarded_term, own_type, replace_arguments, zeros
 from .normal import Normal
 from .nests import Nests
 from .tape import Tape
@@ -78,6 +78,7 @@ class _Reverse:
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
+        check_apart(b, fn, self.helpers)
         replace: dict[Value, Value] = {}
         self.leaves: list[list[Value]] = []
 
@@ -402,7 +403,7 @@ class _Reverse:
             elif y in self.act:
                 self.add(b, cur, y, self.shaped(b, y, g) if type(y.type) is k.Array else g)
 
-        put(self.form.parts, self.seeds[0])
+        put(self.form.parts[0] if self.request.has_aux else self.form.parts, self.seeds[0])
 
     def shaped(self, b, y, g):
         """A cotangent that the caller gives, which must have the shape of the result."""
