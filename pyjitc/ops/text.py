@@ -236,7 +236,8 @@ STR_HAS = _op("str_has", "s: str, code: int -> bool", HOST, _has_lower, lambda s
 # Methods of text that ask what its characters are -> the functions of the interpreter that say it of one.
 TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": ("IsDigit",),
          "isnumeric": ("IsNumeric",), "isalnum": ("IsAlpha", "IsDecimalDigit", "IsDigit", "IsNumeric"),
-         "islower": ("IsLowercase",), "isupper": ("IsUppercase",), "isspace": ("IsWhitespace",), "isprintable": ("IsPrintable",)}
+         "islower": ("IsLowercase",), "isupper": ("IsUppercase",), "isspace": ("IsWhitespace",),
+         "isprintable": ("IsPrintable",)}
 
 
 def _is_lower(e, inst, code):

@@ -340,7 +340,8 @@ def test_numbers_and_text():
 
 def test_formatting_by_percent():
     def f(i, x, s):
-        return "%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x, "%s %s" % ((i,), x)
+        return ("%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x,
+                "%s %s" % ((i,), x))
 
     each(f, ((3, 1.5, "a"), (-3, -0.0, "\u0119"), (2**62, 1e300, "")))
     each(lambda s: "%d" % s, ("a",))
