@@ -235,10 +235,11 @@ class Session:
             found = self.hashed[id(value)] = value, _hashed(value)
         return found[1]
 
-    def note_options(self, target) -> None:
+    def note_options(self, target: Any) -> None:
         """Remember of a compiled function that is called what it keeps of its own options: that its loops are shared
         among threads."""
-        if isinstance(target, Callable_) and target.options.parallel:
+        options = getattr(target, "options", None) if isinstance(target, Callable_) else None
+        if options is not None and options.parallel:
             self.parallel.add(target.py_func.__code__)
 
     @staticmethod
