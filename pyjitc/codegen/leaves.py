@@ -392,7 +392,7 @@ _REFERENCE = "ptr",
 
 
 # Where the interpreter exports the class of a container; the loader knows the others as objects.
-_CLASSES = {list: "PyList_Type", dict: "PyDict_Type", set: "PySet_Type", frozenset: "PyFrozenSet_Type"}
+_CLASSES = {list: "PyList_Type", tuple: "PyTuple_Type", dict: "PyDict_Type", set: "PySet_Type", frozenset: "PyFrozenSet_Type"}
 
 
 def _open_container(e, t, pointer, wrong):
@@ -465,8 +465,9 @@ def _following(e, t, pointer, place):
     size = load(e, "i64", pointer, platform.OB_SIZE)
 
     def item():
-        if isinstance(t, k.List):
-            table = load(e, "ptr", pointer, platform.LIST_ITEMS)
+        if isinstance(t, (k.List, k.TupleOf)):
+            table = (load(e, "ptr", pointer, platform.LIST_ITEMS) if isinstance(t, k.List) else
+                     e.assign(f"getelementptr i8, ptr {pointer}, i64 {platform.TUPLE_ITEMS}"))
             return [e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i}')}, align 8")]
         e.declare("declare ptr @PySequence_GetItem(ptr, i64)")
         found = e.assign(f"call ptr @PySequence_GetItem(ptr {pointer}, i64 {i})")
@@ -502,7 +503,7 @@ LEAVES: dict[type, Leaf] = {
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
-    **dict.fromkeys(k.CONTAINERS.values(), _CONTAINER),
+    **dict.fromkeys((*k.CONTAINERS.values(), k.TupleOf), _CONTAINER),
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.Cell: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),

@@ -17,6 +17,7 @@ from ..types.kinds import (
     Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
 )
 from ..runtime import interpreted
+from .bind import bind
 from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
@@ -29,6 +30,8 @@ from .session import value_of_member
 
 dis = lazy("dis")
 displays = lazy(f"{__package__}.displays")  # programs that write lists out load it
+
+_VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
 
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
@@ -455,11 +458,41 @@ class Operations:
         return Split(on.index, cases)
 
     def call_star(self, inst, operands):
-        args = self.elements(operands[1])
         kwargs = {}
         if inst.attrs.get("kwargs"):
             kwargs = members_of(operands[2])
+        if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
+            return self.call_with(*operands[:2], kwargs)
+        args = self.elements(operands[1])
         return self.whole_call(inst, operands[0], args, kwargs)
+
+    def call_with(self, callee, items, kwargs):
+        """`callee(*items, **kwargs)` of as many items as there are at run time: the interpreter binds them to the
+        parameters of a Python function."""
+        t = callee.type
+        function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
+        if function is not None and self.library.rule_for(t.value) is None:
+            self.session.depend_on_function(function)
+            proto, closure, given = self.session.prototype(function), None, function.__defaults__ or ()
+            defaults = defaults_of(function, self.held_constant)
+        elif isinstance(t, Function) and "defaults" not in t.roles and "kwdefaults" not in t.roles:
+            proto, closure, given, defaults = t.proto, callee, (), ([], {})
+        else:
+            return self.library.call_with(callee, items, kwargs)
+        code = proto.code
+        count = code.co_argcount
+        names = code.co_varnames[:count]
+        if code.co_flags & _GENERATOR or any([name in names for name in kwargs]):
+            return self.library.call_with(callee, items, kwargs)
+        binder = interpreted.binder(proto.qualname, names, given, bool(code.co_flags & _VARARGS))
+        held = [x.type for x in defaults[0]]
+        bound = self.settle(self.library.bound(binder, items, held))[0]
+        parts = [self.library.getitem(bound, constant(n)) for n in range(count)]
+        operands = bind(proto, parts, kwargs, *defaults)
+        if code.co_flags & _VARARGS:
+            rest = self.library.getitem(bound, constant(slice(count, None)))
+            operands[count + code.co_kwonlyargcount] = self.settle(rest)[0]
+        return self.user_call(proto, operands, closure, function)
 
     def tuple_(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
@@ -502,6 +535,8 @@ class Operations:
         return lists.every or inst in lists.insts or inst in displays.changed(self.analysis.fn, self.analysis.shape)
 
     def list_to_tuple(self, inst, operands):
+        if isinstance(operands[0].type, List):
+            return self.library.tuple_of(operands[0])
         return Apply(structure.TUPLE_MAKE, *self.elements(operands[0]), cls=None)
 
     def set_(self, inst, operands):

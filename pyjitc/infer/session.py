@@ -121,6 +121,7 @@ class Session:
         self.pending: list = []  # analyses with dirty blocks
         # (specialisation, instruction) -> the cell or the containers that are made there
         self.sites: dict = {}
+        self.first_sites: dict = {}  # the same, by the way to the specialisation
         self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
         self.lists = lists
         self.variables = 0
@@ -146,20 +147,39 @@ class Session:
         return opened(t, known, self.variable)
 
     def site(self, spec: Spec, inst, kind, make: Callable):
-        """The variables of what is made at an instruction. In a recursive function those of the specialisation that
-        called it serve again: else each call would be one of other types than the last."""
+        """The variables of what is made at an instruction. In what a recursive function calls, itself among it, those
+        of its first call serve again: else each call would be one of other types than the last."""
         found = self.sites.get((spec, inst, kind))
         if found is None:
-            above, seen = spec, {spec}
-            while found is None and above.caller is not None and above.caller[0].spec not in seen:
-                above = above.caller[0].spec
-                seen.add(above)
-                if above.proto is spec.proto:
-                    found = self.sites.get((above, inst, kind))
+            path, recursive = self._path(spec)
+            key = path, inst, kind
+            found = self.first_sites.get(key) if recursive else None
             if found is None:
                 found = make()
+                self.first_sites.setdefault(key, found)
             self.sites[spec, inst, kind] = found
         return found
+
+    @staticmethod
+    def _path(spec: Spec) -> tuple[tuple, bool]:
+        """How the program comes to a specialisation: (function, the call of the next one) from the entry on, where a
+        function that is called again goes on from its first call; and whether one was."""
+        calls, seen = [(spec.proto, None)], {spec}
+        while spec.caller is not None and spec.caller[0].spec not in seen:
+            analysis, inst = spec.caller
+            spec = analysis.spec
+            seen.add(spec)
+            calls.append((spec.proto, inst))
+        path: list[tuple] = []
+        recursive = False
+        for proto, inst in reversed(calls):
+            for n, (earlier, _) in enumerate(path):
+                if earlier is proto:
+                    del path[n:]
+                    recursive = True
+                    break
+            path.append((proto, inst))
+        return tuple(path), recursive
 
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None,
              constants: bool = False, caller=None) -> Spec:

@@ -33,6 +33,7 @@ HOMES: dict = {
                                   k.DictItems, "dict_keyiterator", "dict_valueiterator", "dict_itemiterator"),
     lazy("pyjitc.lib.py.sets"): (k.Set, k.FrozenSet, k.Deque, "set_iterator"),
     lazy("pyjitc.lib.py.tables"): ("container_iterator",),
+    lazy("pyjitc.lib.py.any_length"): (k.TupleOf,),
     lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),

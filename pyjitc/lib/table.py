@@ -28,6 +28,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
+any_length = lazy("pyjitc.lib.py.any_length")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 parallel = lazy("pyjitc.lib.py.parallel")
@@ -217,6 +218,18 @@ class Library:
 
     def next(self, state):
         return protocol_of(state.type).step(state)
+
+    def tuple_of(self, x):
+        """The tuple of what x yields, as many as there are."""
+        return any_length.tuple_of(x)
+
+    def bound(self, binder, items, more):
+        """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""
+        return any_length.bound(binder, items, more)
+
+    def call_with(self, callee, items, kwargs):
+        """`callee(*items, **kwargs)` of as many items as there are at run time."""
+        return any_length.call_with(callee, items, kwargs)
 
     def unpack(self, x, count):
         return operations.unpack(x, count)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Float, Int
+from ..types.kinds import Float, Int, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
@@ -32,8 +32,10 @@ def _list_new_lower(e, inst, *items):
     return [made]
 
 
-def _table(e, x) -> str:
-    """Pointer to the items of a list."""
+def _table(e, x, t=None) -> str:
+    """Pointer to the items of a list, or of a value of type t."""
+    if isinstance(t, TupleOf):
+        return _at(e, x, platform.TUPLE_ITEMS)
     return e.assign(f"load ptr, ptr {_at(e, x, platform.LIST_ITEMS)}, align 8")
 
 
@@ -61,8 +63,10 @@ def _index(e, inst, x, i, message) -> str:
 
 
 def _get_lower(e, inst, x, i):
-    where = _slot(e, _table(e, x[0]), _index(e, inst, x, i[0], "list index out of range"))
-    return opened(e, inst, inst.result.type, e.assign(f"load ptr, ptr {where}, align 8"), "an item of a list")
+    t = inst.args[0].type
+    name = t.python_class.__name__
+    where = _slot(e, _table(e, x[0], t), _index(e, inst, x, i[0], f"{name} index out of range"))
+    return opened(e, inst, inst.result.type, e.assign(f"load ptr, ptr {where}, align 8"), f"an item of a {name}")
 
 
 def _set_lower(e, inst, x, i, value):
@@ -174,10 +178,10 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
               stores=_stores_items, partials=NO_RULE, eval=lambda *items, type: list(items), eval_attrs=True,
               doc="list of {type} with these items")
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
-              bounds=(0, MAX_BYTES >> 3), doc="how many items a list has", cost=1)
+              bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
               eval=lambda x, i, *, anew=False, borrowed=False: x[i], eval_attrs=True, cost=8,
-              doc="item i of a list; {anew}: where it is of another class than this code was compiled for, the call is "
+              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, the call is "
                   "made anew (passes/anew.py); {borrowed}: without a reference of its own")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,

@@ -5,9 +5,22 @@ from types import CellType, FunctionType
 
 from . import hooks
 
-__all__ = ["as_exception", "call_star", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
+__all__ = ["as_exception", "binder", "call_star", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
            "leave", "list_of", "make_compiled", "make_function", "matches", "merged", "pattern_of_class", "set_of",
            "to_unpack", "unpack_star"]
+
+
+def binder(name, parameters, defaults, rest):
+    """A function that takes the parameters of another one, of that name, and gives the tuple of their values. What is
+    wrong with the arguments is a TypeError, as of that function. rest: whether it takes any number more."""
+    required = len(parameters) - len(defaults)
+    written = [p if n < required else f"{p}=defaults[{n - required}]" for n, p in enumerate(parameters)]
+    space = {"defaults": defaults}
+    stars = ["*rest"] * rest
+    exec(f"def bind({', '.join(written + stars)}): return ({''.join(p + ', ' for p in [*parameters, *stars])})", space)
+    made = space["bind"]
+    made.__name__ = made.__qualname__ = name
+    return made
 
 
 def call_star(function, args, kwargs):

@@ -26,7 +26,7 @@ __all__ = [
     "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
     "Ended", "numbered",
     "Singleton", "Function", "Method", "Super", "Cell", "Content", "Struct", "Generator", "Iterator", "DType",
-    "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "Dict", "Set", "FrozenSet", "Deque",
+    "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
     "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems",
     "union_of", "member_for", "any_part", "together", "wider", "rewritten", "closed", "opened", "linked",
     "MAX_UNION", "kind_of_class",
@@ -846,6 +846,16 @@ class List(_OfItems):
 
     __slots__ = fields = ("_item",)
     python_class = list
+
+
+class TupleOf(_OfItems):
+    """Python tuple of any length, whose items have one type; a `Tuple` has a type for each item."""
+
+    __slots__ = fields = ("_item",)
+    python_class = tuple
+
+    def _text(self):
+        return super()._text()[:-1] + ", ...]"
 
 
 class Set(_OfItems):

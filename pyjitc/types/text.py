@@ -37,7 +37,7 @@ _CONTAINERS: dict[str, type[kinds.Container]] = {
     cls.__name__: kind for cls, kind in kinds.CONTAINERS.items()}
 _TIME = r"\s*\[\s*(\d*)([A-Za-z]+)\s*\]"
 _TIMES = {"datetime64": "M", "timedelta64": "m"}
-_TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\d+|[][():,|]))"
+_TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\.\.\.|\d+|[][():,|]))"
 
 
 def parse(text: str) -> Type:
@@ -125,6 +125,11 @@ class _Reader:
             result: Type = Tuple(self.items(")"))
         elif token in NAMES:
             result = NAMES[token]
+        elif token == "tuple" and self.peek() == "[":
+            self.next()
+            result = kinds.TupleOf(self.union())
+            for mark in (",", "...", "]"):
+                self.expect(mark)
         elif token in _CONTAINERS and self.peek() == "[":
             self.next()
             kind = _CONTAINERS[token]

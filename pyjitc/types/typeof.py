@@ -129,6 +129,8 @@ def typeof(value, other: Callable | None = None) -> Type:
                             "pass a float, or np.uint64(x) below 2**64")
     if issubclass(cls, tuple):
         count = _count(value)
+        if count > _MAX_TUPLE and cls is tuple:
+            return kinds.TupleOf(_held(value, cls, other))
         if count > _MAX_TUPLE:
             raise TypeError(f"is a tuple of {count} items; compiled code has a variable for each, and takes at most "
                             f"{_MAX_TUPLE}; pass an array: np.array(x)")

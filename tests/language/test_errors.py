@@ -266,11 +266,6 @@ def tuple_of_range(n):
     return tuple(range(n))  # here
 
 
-@wrong(3, says="repeated a constant number of times", at="(1, 2) * n", hint="array")
-def tuple_repeat(n):
-    return (1, 2) * n  # here
-
-
 @wrong(3, says="slices of a range", at="range(n)[1:2]")
 def range_slice(n):
     return len(range(n)[1:2])  # here

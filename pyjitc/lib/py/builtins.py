@@ -195,7 +195,7 @@ def _hash(x):
         return formatting.hashed(x)
     if t is k.ByteArray:
         raise Mismatch("unhashable type: 'bytearray'")
-    if isinstance(t, k.Container):
+    if isinstance(t, k.Container) or isinstance(t, k.Tuple) and t.cls is None:
         return by_python(hash, x, type=Int)
     raise Mismatch(f"hash() of {type_name(t)} is not compiled")
 

@@ -18,6 +18,7 @@ __all__ = ["PROTOCOLS"]
 
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+any_length = lazy("pyjitc.lib.py.any_length")
 refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
@@ -60,7 +61,7 @@ class _Tuple(Protocol):
 
     def _repeated(self, x, n):
         if not n.known:
-            raise Mismatch("a tuple can only be repeated a constant number of times", "use an array")
+            return any_length.repeated(x, n)
         return Apply(TUPLE_MAKE, *self.elements(x) * n.value, cls=None)
 
     def unsupported(self, op, x, y, inplace):

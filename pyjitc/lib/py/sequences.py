@@ -8,7 +8,7 @@ from ...types.kinds import Ellipsis_, Tuple
 from ..protocol import protocol_of
 from ..rule import Constant, NONE, rule
 
-builtins = lazy("pyjitc.lib.py.builtins")
+any_length, builtins = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.builtins")
 conversions = lazy("pyjitc.lib.py.conversions")
 iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
 
@@ -62,7 +62,7 @@ def tuple_of(x):
     items = protocol_of(x.type).elements(x)
     if items is not None:
         return Apply(structure.TUPLE_MAKE, *items, cls=None)
-    raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
+    return any_length.tuple_of(x)
 
 
 @rule("slice")

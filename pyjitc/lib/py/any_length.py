@@ -1,0 +1,173 @@
+"""Tuples of any length: what `tuple(x)`, `(*x,)` and `*args` are where the number of items is known at run time only.
+
+Such a tuple is the object of the interpreter; its items have one type. It is read as a list is (lists.py).
+"""
+from __future__ import annotations
+
+import operator
+
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
+from ...infer.names import describe
+from ...ops.containers import LIST_GET, LIST_LEN
+from ...ops.pyobject import PY_CALL
+from ...ops.structure import DISCARD, METHOD_MAKE
+from ...runtime import interpreted
+from ...types import kinds as k
+from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
+from ..build import SYMBOLS, whole_number
+from ..protocol import Protocol, boxed, by_python, protocol_of, text_by_python
+from ..rule import rule
+from . import lists, ranges
+
+__all__ = ["PROTOCOLS", "bound", "call_with", "tuple_of"]
+
+
+def made_by_python(function, *operands: Expr, item: Type) -> Expr:
+    """A tuple that the interpreter makes, of items of such a type."""
+    return Fresh(TupleOf, (item,), lambda t: by_python(function, *operands, type=t))
+
+
+def tuple_of(items: Expr) -> Expr:
+    """The tuple of what `items` yields."""
+    if isinstance(items.type, TupleOf):
+        return items
+    if not protocol_of(items.type).is_iterable(items):
+        raise Mismatch(f"{describe(items.type)} object is not iterable")
+    item = lists.item_of(items.type)
+    return Call(from_list, lists.listed(items)) if item is None else made_by_python(tuple, items, item=item)
+
+
+def repeated(x: Expr, n: Expr) -> Expr:
+    """x * n of a tuple whose items are written out."""
+    return made_by_python(operator.mul, x, ranges.index(n), item=_item(x.type))
+
+
+def from_list(items):
+    return tuple(items)
+
+
+def _item(t: Type) -> Type:
+    """The type that an item of a tuple has."""
+    found = lists.item_of(t)
+    if found is None:
+        raise Mismatch("a tuple that holds functions or generators meets one whose length is not known",
+                       "keep them in a tuple whose items are written out")
+    return found
+
+
+class _TupleOf(Protocol):
+    has_identity = True
+    text = text_by_python
+
+    def binary(self, op, x, y, inplace):
+        if op == "+" and isinstance(y.type, (Tuple, TupleOf)):
+            return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), _item(y.type)))
+        if op == "*" and (is_integer(y.type) or y.type is Bool):
+            return made_by_python(operator.mul, x, ranges.index(y), item=x.type.item)
+        return None
+
+    def reflected(self, op, x, y, inplace):
+        if op == "+" and isinstance(x.type, Tuple):
+            return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), y.type.item))
+        return self.binary(op, y, x, False) if op == "*" and (is_integer(x.type) or x.type is Bool) else None
+
+    def unsupported(self, op, x, y, inplace):
+        if op == "+":
+            return Mismatch(f'can only concatenate tuple (not "{y.type.class_name}") to tuple')
+        return super().unsupported(op, x, y, inplace)
+
+    def compare(self, op, x, y):
+        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(y.type, (Tuple, TupleOf)) else None
+
+    def compared(self, op, x, y):
+        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(x.type, Tuple) else None
+
+    def identical(self, x, y):
+        return by_python(operator.is_, x, y, type=Bool) if isinstance(y.type, TupleOf) else None
+
+    def truth(self, x):
+        return Call(lists.is_filled, x)
+
+    def length(self, x):
+        return Apply(LIST_LEN, x)
+
+    def contains(self, x, item):
+        return by_python(operator.contains, x, lists.real(item), type=Bool)
+
+    def getitem(self, x, i):
+        if isinstance(i.type, Slice):
+            return made_by_python(operator.getitem, x, i, item=x.type.item)
+        if not is_integer(i.type) and i.type is not Bool:
+            raise Mismatch(f"tuple indices must be integers or slices, not {describe(i.type)[1:-1]}",
+                           whole_number(i.type))
+        return Apply(LIST_GET, x, ranges.index(i))
+
+    def iterate(self, x):
+        return Call(lists.list_iterate, x)
+
+    def reversed(self, x):
+        return Call(lists.list_reversed, x)
+
+    def attribute(self, x, name):
+        return Apply(METHOD_MAKE, x, name=name) if name in METHODS else None
+
+    def method(self, x, name, args, kwargs):
+        return METHODS[name]([x, *args], kwargs)
+
+
+@rule("tuple.index")
+def _index(x, value, start=0, stop=9223372036854775807, /):
+    return by_python(tuple.index, x, lists.real(value), ranges.index(start), ranges.index(stop), type=Int)
+
+
+@rule("tuple.count")
+def _count(x, value, /):
+    return by_python(tuple.count, x, lists.real(value), type=Int)
+
+
+METHODS = {"index": _index, "count": _count}
+
+
+def zipped(iterables: Expr) -> Expr:
+    """`zip(*iterables)` of as many iterables as there are at run time: a list of tuples."""
+    each = lists.item_of(iterables.type)
+    item = None if each is None else Undefined if each is Undefined else lists.item_of(each)
+    if item is None:
+        raise Mismatch(f"zip() of the items of {describe(iterables.type)} is not compiled", "pass a list of lists")
+    return lists.made_by_python(columns, iterables, item=TupleOf(item))
+
+
+def columns(iterables):
+    return list(zip(*iterables))
+
+
+def bound(binder, items: Expr, more) -> Expr:
+    """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""
+    item = lists.item_of(items.type)
+    for t in more:
+        item = k.wider(item, t)
+    return made_by_python(starred, Const(Object, binder), items, item=item)
+
+
+def starred(function, items):
+    return function(*items)
+
+
+def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
+    """`callee(*items, **kwargs)` of a function that is no Python function of the program."""
+    target = callee.type.value if isinstance(callee.type, Singleton) else None
+    if target is zip and not kwargs:
+        return zipped(items)
+    if target is print:
+        keywords = by_python(dict) if not kwargs else Apply(PY_CALL, Const(Object, dict), *map(boxed, kwargs.values()),
+                                                            kwnames=tuple(kwargs))
+        return Apply(DISCARD, by_python(interpreted.call_star, Const(Object, print), items, keywords))
+    if target in (max, min, set.union, sum):
+        hint = f"write {target.__name__}(x)"
+    else:
+        hint = "pass them one by one, or as one tuple"
+    raise Mismatch(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
+                   hint)
+
+
+PROTOCOLS = {TupleOf: _TupleOf()}

@@ -1,0 +1,111 @@
+"""Tuples whose length is known at run time only, beside the interpreter."""
+import pytest
+
+from pyjitc import njit
+from pyjitc.types import kinds
+from pyjitc.types.text import parse
+from tests.oracle import agree
+
+
+def rest(*args):
+    return len(args), args
+
+
+def some(a, b=5, *rest, scale=1):
+    return a * scale, b, rest
+
+
+def two(a, b):
+    return a - b
+
+
+def closures(x):
+    def inner(a, *more):
+        return a + len(x), more
+
+    return inner(*x), (lambda a, b: a * b)(*x[:2])
+
+
+def unpacked(x):
+    a, b, c = tuple(x)
+    d, *e = tuple(x)
+    return a, b, c, d, e
+
+
+def columns(rows):
+    out = []
+    for a, b in zip(*rows):
+        out.append(a * b)
+    return out, [list(r) for r in zip(*rows)][::-1], [sum(column) for column in zip(*rows)]
+
+
+def printed(x):
+    print(*x)
+    print(*x, sep="-", end="!")
+    print("first", *x)
+
+
+ITEMS = [1, 2, 3], [], [(1, "a"), (3, "b")], [None, 1.5]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: tuple(x), lambda x: tuple(e for e in x), lambda x: (*x, 0), lambda x: (0, *x, *x), lambda x: tuple(x)[1:],
+    lambda x: tuple(x)[0], lambda x: tuple(x)[-1], lambda x: tuple(x)[7], lambda x: len(tuple(x)), lambda x: tuple(x) * 2,
+    lambda x: 3 * tuple(x), lambda x: tuple(x) + (1,), lambda x: (1,) + tuple(x), lambda x: tuple(x) == (1, 2, 3),
+    lambda x: (1, 2, 3) == tuple(x), lambda x: tuple(x) != tuple(x[1:]), lambda x: {tuple(x): 1}, lambda x: {tuple(x)},
+    lambda x: hash(tuple(x)) == hash(tuple(x)), lambda x: 2 in tuple(x), lambda x: tuple(x).index(2),
+    lambda x: tuple(x).count(1), lambda x: tuple(reversed(x)), lambda x: list(tuple(x)), lambda x: str(tuple(x)),
+    lambda x: isinstance(tuple(x), tuple), lambda x: [e for e in tuple(x)], lambda x: bool(tuple(x)),
+    lambda x: rest(*x), lambda x: rest(1, *x), lambda x: some(*x), lambda x: some(*x, scale=2), lambda x: two(*x),
+    lambda x: tuple(x) is tuple(x), lambda x: f"{tuple(x)}", unpacked, printed, closures,
+])
+def test_is_as_in_the_interpreter(function):
+    compiled = njit(function)
+    for x in ITEMS:
+        try:
+            agree(function, x, compiled=compiled)
+        except AssertionError as error:  # types that do not fit are refused when the function is compiled
+            assert "the interpreter raises TypeError" in str(error) and "TypingError" in str(error), error
+
+
+@pytest.mark.parametrize("function, arguments", [
+    (lambda n: (n, 2.5) * n, (3,)), (lambda n: n * (n,), (0,)), (columns, ([[1, 2, 3], [4, 5, 6]],)), (columns, ([[1.5], [2.0]],)),
+    (lambda x: x[3] + x[-1] + len(x), (tuple(range(200)),)), (lambda x: sum([e for e in x]), (tuple(range(200)),)),
+    (lambda x: x == tuple(range(200)), (tuple(range(200)),)),
+    (lambda w: tuple(sorted(w)), (["b", "a"],)), (lambda w: "".join(tuple(w)), (["b", "a"],)),
+    (lambda w: max(tuple(w)), ([3, 4],)), (lambda rows: [tuple(r) for r in rows], ([[1], [2, 3]],)),
+    (lambda x: tuple(x) < (2, 0), ([1],)), (lambda n: sum(tuple(i * i for i in range(n))), (10,)),
+])
+def test_programs(function, arguments):
+    agree(function, *arguments)
+
+
+def test_long_tuples_are_arguments():
+    compiled = njit(lambda x: x[0])
+    long = tuple(range(1000))
+    assert compiled(long) == 0 and compiled(tuple(map(float, long))) == 0.0
+    assert [t[0] for t in compiled.signatures] == [kinds.TupleOf(kinds.Int), kinds.TupleOf(kinds.Float)]
+
+
+def test_the_type_has_a_text():
+    t = kinds.TupleOf(kinds.List(kinds.Int))
+    assert str(t) == "tuple[list[int], ...]" and parse(str(t)) is t
+
+
+def test_a_call_that_cannot_be_compiled_says_so():
+    with pytest.raises(TypeError, match=r"unpacked with \*"):
+        njit(lambda x: max(*x))([1, 2])
+
+
+def quicksort(values):
+    if len(values) <= 1:
+        return values
+    pivot = values[len(values) // 2]
+    return (quicksort([x for x in values if x < pivot]) + [x for x in values if x == pivot]
+            + quicksort([x for x in values if x > pivot]))
+
+
+def test_lists_of_a_recursive_function_have_the_types_of_its_first_call():
+    compiled = agree(quicksort, [3, 1, 2, 9, 7, 5, 5])
+    agree(quicksort, [], compiled=compiled)
+    agree(quicksort, [2.5, 1.5])
