@@ -241,12 +241,12 @@ class _Region(Carried):
                 if inst.result is not None and memory.holds_object(inst.result.type) and inst.op not in _OF_OBJECTS:
                     raise Serial(inst, "it makes a Python object here, and threads of a region run without Python",
                                  "do that before or after the loop")
-                if written & ir.RANDOM:
-                    self.find_generators(inst)
                 if written & ir.CELLS and not self.own_cells(inst):
                     raise self.error(inst, "an iteration of a parallel loop changes a variable of an enclosing "
                                            "function, which the others see", "return it, or keep it in an array with "
                                                                              "an element for each iteration")
+                if written & ir.RANDOM:
+                    self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
@@ -266,8 +266,7 @@ class _Region(Carried):
 
     def own_cells(self, inst: ir.Inst) -> bool:
         """Whether the cells that an instruction writes were made in the same iteration."""
-        cells = [v for v in inst.args if isinstance(v.type, (k.Cell, k.Iterator))]
-        return all(v in self.defined for v in cells)
+        return all(v in self.defined for v in inst.args if _holds_cell(v.type))
 
     def find_users(self) -> None:
         for block in self.inside:
@@ -312,6 +311,11 @@ class _Region(Carried):
                     self.shared[root] = op
                     continue
             name = repr(root.name) if root.name else "an array"
+            if not fixed and not moves and any(whose is root and not writes and not any(
+                    self.counters.get(v) for form in places for v in form.terms)
+                    for _, _, whose, writes, places in accesses):
+                raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
+                                   "the same", "only sums are added up for each thread: a[j] += x, a[j] -= x, and | and ^")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -744,6 +748,10 @@ def _asks_for_global(fn: ir.Function, seen: set) -> bool:
     seen.add(fn)
     return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
                and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
+
+
+def _holds_cell(t) -> bool:
+    return isinstance(t, (k.Cell, k.Iterator)) or t.parts is not None and any(map(_holds_cell, t.parts))
 
 
 def _needs_python(fn: ir.Function, seen: set) -> bool:

@@ -1032,3 +1032,90 @@ def test_functions_that_are_called_keep_the_option():
     assert found(plain_caller.py_func, False) == found(caller_of_both, False) == {"inner_total"}
     assert found(caller_of_both, True) == {"inner_total", "total_of_expression"}
     assert plain_caller(I) == 3 * I.sum()
+
+
+# ---------------------------------------------------------------- what may depend on each other
+
+
+def factors(a):
+    f = np.ones(3)
+    for i in prange(len(a)):
+        f[i % 3] *= a[i]
+    return f
+
+
+def bins_of_greatest(a):
+    m = np.zeros(50)
+    for i in prange(len(a)):
+        if a[i] > m[i % 50]:
+            m[i % 50] = a[i]
+    return m
+
+
+def histogram_that_is_read(a):
+    h = np.zeros(106, np.int64)
+    for i in prange(len(a)):
+        h[a[i] + 5] += 1
+        if h[0] > 10**9:
+            a[i] = 0
+    return h
+
+
+@pytest.mark.parametrize("function, argument", [(factors, A), (bins_of_greatest, A), (histogram_that_is_read, I)])
+def test_elements_that_several_iterations_may_change(function, argument):
+    f = njit(parallel=True, cache=False)(function)
+    with pytest.warns(ParallelWarning, match="change elements of .* that they also read"):
+        actual = outcome_with_warnings(f, (argument,))
+    assert not difference(outcome(function, (argument,)), actual)
+
+
+def counts_outside(a):
+    n = 0
+
+    def more():
+        nonlocal n
+        n += 1
+
+    for i in prange(len(a)):
+        more()
+    return n
+
+
+def sometimes(a):
+    x = 0.0
+    for i in prange(len(a)):
+        if a[i] > 0:
+            x = a[i]
+    return x
+
+
+def stops_adding(a):
+    s = 0.0
+    for i in prange(len(a)):
+        if s < 100:
+            s += a[i]
+    return s
+
+
+def last_greatest(a):
+    m, at = -1, -1
+    for i in prange(len(a)):
+        if a[i] >= m:
+            m, at = a[i], i
+    return m, at
+
+
+def aliased(a):
+    b = a
+    for i in prange(1, len(a)):
+        a[i] = b[i - 1]
+
+
+@pytest.mark.parametrize("function, argument, message", [
+    (counts_outside, A, "variable of an enclosing function"), (sometimes, A, "'x' goes from one"),
+    (stops_adding, A, "'s' goes from one"), (last_greatest, I, "'(m|at)' goes from one"),
+    (aliased, A, "reads an element of 'a'"),
+])
+def test_more_loops_that_are_not_independent(function, argument, message):
+    with pytest.raises(CompileError, match=message):
+        njit(parallel=True)(function)(argument)
