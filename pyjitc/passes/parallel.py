@@ -61,7 +61,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind)
+            region = _Region(fn, loop, kind, options.races)
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -125,8 +125,9 @@ class _Gone(Exception):
 class _Region(Carried):
     """One loop on its way to become a region."""
 
-    def __init__(self, fn: ir.Function, loop, kind: str):
+    def __init__(self, fn: ir.Function, loop, kind: str, single: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
+        self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator
         self.defs = counted.Definitions(fn)
@@ -315,7 +316,7 @@ class _Region(Carried):
                     self.counters.get(v) for form in places for v in form.terms)
                     for _, _, whose, writes, places in accesses):
                 raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
-                                   "the same", "only sums are added up for each thread: a[j] += x, a[j] -= x, and | and ^")
+                                   "the same", "only sums are added up for each thread: a[j] += x or -=, |=, ^=")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -459,14 +460,15 @@ class _Region(Carried):
         most = b.op(a.ISHR, b.op(a.IADD, trips, b.const(k.Int, CHUNKS - 1), type=k.Int),
                     b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
         floor = b.const(k.Int, least)
-        size = b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
         extents = {}
         for root in self.shared:  # putting the parts together must not take longer than the loop
             extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
             floor = b.const(k.Int, 2)
             for n in extents[root]:
                 floor = b.op(a.IMUL, floor, n, type=k.Int)
-            size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
+            if not self.single:
+                size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
         chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
                       type=k.Int)
         arrays = []

@@ -17,7 +17,7 @@ import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import (
-    CompileError, ParallelWarning, get_num_threads, get_thread_id, njit, prange, set_num_threads,
+    CompileError, ParallelWarning, RaceError, get_num_threads, get_thread_id, njit, prange, set_num_threads,
 )
 from pyjitc.base.options import Options
 from pyjitc.pipeline import stages
@@ -1119,3 +1119,47 @@ def aliased(a):
 def test_more_loops_that_are_not_independent(function, argument, message):
     with pytest.raises(CompileError, match=message):
         njit(parallel=True)(function)(argument)
+
+
+# ---------------------------------------------------------------- races
+
+
+def scattered(a, places):
+    out = np.zeros(100)
+    for i in prange(len(a)):
+        out[places[i]] = a[i]
+    return out
+
+
+def gathered(a, places):
+    for i in prange(len(a)):
+        a[i] = a[places[i]] + 1
+    return a
+
+
+def one_after_the_other(a, places):
+    out = np.zeros(100)
+    for i in prange(len(a)):
+        out[i] = a[i]
+    for i in prange(len(a)):
+        out[places[i]] = a[i]
+    return out
+
+
+def test_races_are_named():
+    a, unique, twice_there = A[:6], np.array([5, 3, 4, 0, 1, 2]), np.array([9, 1, 2, 9, 4, 5])
+    for function in (scattered, one_after_the_other, total, nearest, histogram, columns):
+        f = njit(parallel=True, debug="races")(function)
+        args = {total: (a,), nearest: (M[:6], M[1]), histogram: (I[:30],), columns: (M[:6],)}.get(function, (a, unique))
+        expected, actual = function(*args), f(*args)
+        for x, y in zip(flat(expected), flat(actual), strict=True):
+            np.testing.assert_allclose(y, x)
+    for function in (scattered, one_after_the_other):
+        line = function.__code__.co_firstlineno + (3 if function is scattered else 5)
+        text = (rf"^iteration 0 writes out\[9\] at line {line}, and iteration 3 writes out\[9\] at line {line}: the "
+                "same element$")
+        with pytest.raises(RaceError, match=text):
+            njit(parallel=True, debug="races")(function)(a, twice_there)
+    line = gathered.__code__.co_firstlineno + 2
+    with pytest.raises(RaceError, match=rf"^iteration 0 reads a\[5\] at line {line}, and iteration 5 writes a\[5\]"):
+        njit(parallel=True, debug="races")(gathered)(a.copy(), np.array([5, 1, 2, 3, 4, 5]))
