@@ -42,6 +42,7 @@ from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable,
 __all__ = ["run"]
 
 WORK = 1 << 14  # cost of the least work that is worth a chunk of its own, some microseconds
+_FAR = 64  # iterations that a loop is taken to make, for two that are as far apart to collide
 _INNER = 16  # iterations that an inner loop is taken to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # what gives an object without making one, or one of an exception
@@ -412,7 +413,8 @@ class _Region(Carried):
             if distance is not None and distance != apart:
                 return False
             distance = apart
-        return bool(distance)
+        trips = self.defs.constant(self.count.start[self.count.left])
+        return bool(distance) and abs(distance) < (_FAR if trips is None else trips)
 
     # -- the region
 

@@ -1037,6 +1037,37 @@ def test_functions_that_are_called_keep_the_option():
 # ---------------------------------------------------------------- what may depend on each other
 
 
+def from_far(a):
+    for i in prange(1000):
+        a[i] = a[i + 1000] * 2
+    return a
+
+
+def from_the_other_half(a):
+    half = len(a) // 2
+    for i in prange(half):
+        a[i] = a[i + half] * 2
+    return a
+
+
+def even_from_odd(a):
+    for i in prange(len(a) // 2):
+        a[2 * i] = a[2 * i + 1]
+    return a
+
+
+def columns_of_rows(a):
+    for i in prange(1, a.shape[0]):
+        a[i, 0] = a[i - 1, 1] + a[i, 2]
+    return a
+
+
+@pytest.mark.parametrize("function, argument", [(from_far, A), (from_the_other_half, A), (even_from_odd, A),
+                                                (columns_of_rows, M)])
+def test_elements_that_are_different(function, argument):
+    agree(function, argument)
+
+
 def factors(a):
     f = np.ones(3)
     for i in prange(len(a)):
