@@ -1194,3 +1194,37 @@ def test_races_are_named():
     line = gathered.__code__.co_firstlineno + 2
     with pytest.raises(RaceError, match=rf"^iteration 0 reads a\[5\] at line {line}, and iteration 5 writes a\[5\]"):
         njit(parallel=True, debug="races")(gathered)(a.copy(), np.array([5, 1, 2, 3, 4, 5]))
+
+
+# ---------------------------------------------------------------- the end of the program
+
+DAEMONS = textwrap.dedent("""
+    import threading, time
+    import numpy as np
+    from pyjitc import njit, prange
+
+    @njit(parallel=True, nogil=True)
+    def fails(a):
+        for i in prange(len(a)):
+            if a[i] < 1e300:
+                raise ValueError(f"{i}")
+
+    def again_and_again():
+        while True:
+            try:
+                fails(np.ones(100_000))
+            except ValueError:
+                pass
+
+    for _ in range(4):
+        threading.Thread(target=again_and_again, daemon=True).start()
+    time.sleep(0.5)
+    print("ends")
+""")
+
+
+def test_the_program_may_end_while_regions_run():
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+        assert (done.returncode, done.stdout) == (0, "ends\n"), done.stderr
