@@ -16,7 +16,9 @@ with _Uncollected():
     from .api.jit import compile_options, jit, njit, trace
     from .api.signature import NAMES as _NAMES
     from .api.signature import TypeName, signature_of
-    from .base.errors import CompileError, ParallelWarning, PyjitcError, TracingError, TypingError, UnsupportedError
+    from .base.errors import (
+        CompileError, ParallelWarning, PyjitcError, RaceError, TracingError, TypingError, UnsupportedError,
+    )
     from .runtime.pool import get_num_threads, get_thread_id, prange, set_num_threads
 
 _vectorize, _stencil = _lazy("pyjitc.api.vectorize"), _lazy("pyjitc.api.stencil")
@@ -24,8 +26,9 @@ _cfunc, _foreign = _lazy("pyjitc.api.cfunc"), _lazy("pyjitc.lib.py.foreign")
 
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", "ParallelWarning", "vectorize", "guvectorize", "stencil",
-           "cfunc", "carray", "farray", "prange", "set_num_threads", "get_num_threads", "get_thread_id", *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "ParallelWarning", "RaceError", "vectorize",
+           "guvectorize", "stencil", "cfunc", "carray", "farray", "prange", "set_num_threads", "get_num_threads",
+           "get_thread_id", *_NAMES]
 globals().update(_NAMES)
 
 _OWN = "call a function that njit compiles"

@@ -15,7 +15,7 @@ from .signature import Signature, TypeName, signature_of
 __all__ = ["njit", "jit", "trace", "compile_options"]
 
 
-_bound = lazy("pyjitc.api.bound")
+_bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
 _tracing = lazy("pyjitc.api.tracing")
 _handing = lazy("pyjitc.lib.py.handing")
 
@@ -140,7 +140,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     switch = environment("PYJITC_CACHE")
     if switch:
         options = options._replace(cache=switch != "0")
-    return Dispatcher(function, options, declared)
+    return _races.watched(function, options) if options.races else Dispatcher(function, options, declared)
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:

@@ -10,8 +10,8 @@ import sys
 from .lazy import lazy
 from .named import Named
 
-__all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "CompileError", "TypingError", "UnsupportedError",
-           "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest"]
+__all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "RaceError", "CompileError", "TypingError",
+           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest"]
 
 _linecache = lazy("linecache")
 _re = lazy("re")
@@ -112,11 +112,15 @@ for _public in (PyjitcError, CompileError, TypingError, UnsupportedError, Tracin
     _public.__module__ = "pyjitc"  # tracebacks name an error as users import it
 
 
+class RaceError(PyjitcError, RuntimeError):
+    """Two iterations of a parallel loop touch the same element of an array, and one of them writes it."""
+
+
 class ParallelWarning(UserWarning):
     """A loop over `prange` runs on one thread; the text says why."""
 
 
-ParallelWarning.__module__ = "pyjitc"
+RaceError.__module__ = ParallelWarning.__module__ = "pyjitc"
 
 
 class VerifyError(PyjitcError):

@@ -14,8 +14,8 @@ __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
 class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate parallel "
-                            "declared objects",
-              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False)):
+                            "declared objects races",
+              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False, False)):
     """
     They hold for all that the function calls, too, whatever compiled functions among them were given themselves; one
     that was given `parallel` keeps it.
@@ -25,7 +25,8 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     - `fastmath`: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names).
     - `nogil`: release the interpreter lock during calls.
     - `error_model`: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives inf and nan.
-    - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
+    - `debug`: True: FloatingPointError at the operation that makes a NaN of numbers; 'races': RaceError where two
+      iterations of a parallel loop touch one element of an array, and one writes it: the calls are interpreted.
     - `cache`: keep compiled code on disk, where later processes find it.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
     - `parallel`: share the iterations of loops over `prange`, and of whole-array expressions, among threads.
@@ -37,8 +38,8 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
 
 
 # declared: set by njit(signature), arrays of every order are taken for a type without one; objects: set by jit, the
-# interpreter does what has no native meaning
-_OWN = ("declared", "objects")
+# interpreter does what has no native meaning; races: set by debug="races"
+_OWN = ("declared", "objects", "races")
 NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
@@ -80,6 +81,9 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
             if wrong:
                 raise ValueError(f"fastmath flag {wrong[0]!r} is unknown; flags are {', '.join(_FASTMATH)}")
             value = tuple(sorted(flags)) or False
+        elif name == "debug" and value == "races":
+            value = False
+            chosen["races"] = chosen["parallel"] = True
         elif name == "parallel" and isinstance(value, dict):  # of Numba: which of the ways are on
             value = any(value.values())
         elif name in _CHOICES:

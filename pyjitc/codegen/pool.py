@@ -351,7 +351,10 @@ inside:
   %resting = load atomic i32, ptr {_state("resting")} seq_cst, align 4
   %busy = icmp sle i32 %resting, 0
   %useless = and i1 %nested, %busy
-  br i1 %useless, label %serial, label %started
+  %closed = load atomic i32, ptr {_state("closed")} seq_cst, align 4
+  %ends = icmp ne i32 %closed, 0
+  %lonely = or i1 %useless, %ends
+  br i1 %lonely, label %serial, label %started
 started:
   %workers = load atomic i32, ptr {_state("workers")} seq_cst, align 4
   %most = load i32, ptr {_state("most")}

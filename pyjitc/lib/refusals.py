@@ -37,7 +37,7 @@ _INSTEAD = {
     "functools": "use a lambda, or make it outside the function",
     **dict.fromkeys(("itertools", "functools.reduce"), "write it as a loop"),
     "jax": "write NumPy's function for it; loops and branches of Python for those of jax.lax",
-    "numba": "write what there is for it here: range for prange, an array or a tuple for a typed list",
+    "numba": "write what there is for it here: pyjitc.prange for prange, an array or a tuple for a typed list",
     "open": "read and write files outside the compiled function, and pass arrays",
     "input": "ask outside the compiled function, and pass the answer",
     **dict.fromkeys(("time", "datetime"), "measure the time outside the compiled function"),

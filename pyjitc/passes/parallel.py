@@ -42,6 +42,7 @@ from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable,
 __all__ = ["run"]
 
 WORK = 1 << 14  # cost of the least work that is worth a chunk of its own, some microseconds
+_FAR = 64  # iterations that a loop is taken to make, for two that are as far apart to collide
 _INNER = 16  # iterations that an inner loop is taken to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # what gives an object without making one, or one of an exception
@@ -61,7 +62,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind)
+            region = _Region(fn, loop, kind, options.races)
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -125,8 +126,9 @@ class _Gone(Exception):
 class _Region(Carried):
     """One loop on its way to become a region."""
 
-    def __init__(self, fn: ir.Function, loop, kind: str):
+    def __init__(self, fn: ir.Function, loop, kind: str, single: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
+        self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator
         self.defs = counted.Definitions(fn)
@@ -241,12 +243,12 @@ class _Region(Carried):
                 if inst.result is not None and memory.holds_object(inst.result.type) and inst.op not in _OF_OBJECTS:
                     raise Serial(inst, "it makes a Python object here, and threads of a region run without Python",
                                  "do that before or after the loop")
-                if written & ir.RANDOM:
-                    self.find_generators(inst)
                 if written & ir.CELLS and not self.own_cells(inst):
                     raise self.error(inst, "an iteration of a parallel loop changes a variable of an enclosing "
                                            "function, which the others see", "return it, or keep it in an array with "
                                                                              "an element for each iteration")
+                if written & ir.RANDOM:
+                    self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
@@ -266,8 +268,7 @@ class _Region(Carried):
 
     def own_cells(self, inst: ir.Inst) -> bool:
         """Whether the cells that an instruction writes were made in the same iteration."""
-        cells = [v for v in inst.args if isinstance(v.type, (k.Cell, k.Iterator))]
-        return all(v in self.defined for v in cells)
+        return all(v in self.defined for v in inst.args if _holds_cell(v.type))
 
     def find_users(self) -> None:
         for block in self.inside:
@@ -312,6 +313,11 @@ class _Region(Carried):
                     self.shared[root] = op
                     continue
             name = repr(root.name) if root.name else "an array"
+            if not fixed and not moves and any(whose is root and not writes and not any(
+                    self.counters.get(v) for form in places for v in form.terms)
+                    for _, _, whose, writes, places in accesses):
+                raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
+                                   "the same", "only sums are added up for each thread: a[j] += x or -=, |=, ^=")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -407,7 +413,8 @@ class _Region(Carried):
             if distance is not None and distance != apart:
                 return False
             distance = apart
-        return bool(distance)
+        trips = self.defs.constant(self.count.start[self.count.left])
+        return bool(distance) and abs(distance) < (_FAR if trips is None else trips)
 
     # -- the region
 
@@ -455,14 +462,15 @@ class _Region(Carried):
         most = b.op(a.ISHR, b.op(a.IADD, trips, b.const(k.Int, CHUNKS - 1), type=k.Int),
                     b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
         floor = b.const(k.Int, least)
-        size = b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
         extents = {}
         for root in self.shared:  # putting the parts together must not take longer than the loop
             extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
             floor = b.const(k.Int, 2)
             for n in extents[root]:
                 floor = b.op(a.IMUL, floor, n, type=k.Int)
-            size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
+            if not self.single:
+                size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
         chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
                       type=k.Int)
         arrays = []
@@ -744,6 +752,10 @@ def _asks_for_global(fn: ir.Function, seen: set) -> bool:
     seen.add(fn)
     return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
                and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
+
+
+def _holds_cell(t) -> bool:
+    return isinstance(t, (k.Cell, k.Iterator)) or t.parts is not None and any(map(_holds_cell, t.parts))
 
 
 def _needs_python(fn: ir.Function, seen: set) -> bool:

@@ -15,7 +15,7 @@ from ..ops.parallel import INDEPENDENT
 from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
-__all__ = ["run", "run_device", "PASSES"]
+__all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
 derivatives = lazy(f"{__package__}.derivatives.make")  # programs that ask for derivatives load it
 anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", "device", "nans", "nests"))
@@ -85,6 +85,18 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         anew.run(kept)
         if check:
             check(kept, "anew")
+    return kept
+
+
+def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
+    """The same as far as parallel loops are regions; for an interpreter of the IR."""
+    kept = _loops(functions, options, None)[:1]
+    for fn in kept:  # grows
+        for one in _wanted(fn):
+            if PASSES.index(one) > PASSES.index(parallel):
+                break
+            one.run(fn, options)
+        kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
     return kept
 
 

@@ -8,7 +8,9 @@ A child of fork() has none of the threads: it begins with an empty pool.
 """
 from __future__ import annotations
 
+import atexit
 import os
+from time import monotonic, sleep
 
 from ..base.lazy import lazy
 from ..base.options import environment
@@ -20,10 +22,11 @@ __all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLO
 
 # Offsets in bytes. epoch: counts regions that were opened, workers sleep on it; sleepers: how many do; workers: how
 # many were started; starting: whether a thread is about to start them; most: how many threads there may be, callers
-# among them; resting: how many workers have no work; key: of the C library, for RECORD; interpreter: the address of
-# Python's state; spare: a RECORD where there is no memory for one.
+# among them; resting: how many workers have no work; key: of the C library, for RECORD; closed: whether the
+# interpreter ends, so that regions run on their caller alone; interpreter: the address of Python's state; spare: a
+# RECORD where there is no memory for one.
 STATE = {"epoch": 0, "sleepers": 4, "workers": 8, "starting": 12, "most": 16, "resting": 20, "key": 24,
-         "interpreter": 32, "spare": 64}
+         "closed": 28, "interpreter": 32, "spare": 64}
 # state: 0 free, 1 taken, 2 open to workers; refs: workers inside; function: i32 (ptr frame, i64 chunk); chunks: how
 # many; limit: threads with a lower number may help; waits: whether the caller sleeps until refs is 0; error: the
 # exception of the first chunk that failed, with its number; parent: the region around it, in which the caller works
@@ -37,6 +40,7 @@ SLOT = {"state": 0, "refs": 4, "function": 8, "frame": 16, "chunks": 24, "limit"
 RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
+_PATIENCE = 2.0  # seconds that the end of the interpreter waits for workers
 STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
 CHUNKS = 256  # most parts of a parallel loop: their number must not depend on how many threads there are
 
@@ -75,6 +79,7 @@ def address() -> int:
         _begin(start)
         _found[:] = (memory, start, libc, key.value)
         os.register_at_fork(after_in_child=_empty)
+        atexit.register(_close)
     return _found[1]
 
 
@@ -86,6 +91,16 @@ def _begin(start: int) -> None:
     most = most_threads()
     _put(start + STATE["most"], ctypes.c_uint32, most)
     _put(start + STATE["spare"] + RECORD["limit"], ctypes.c_uint64, most)
+
+
+def _close() -> None:
+    """Let no worker touch the interpreter while it ends: a daemon thread may be in a region now."""
+    start = _found[1]
+    _put(start + STATE["closed"], ctypes.c_uint32, 1)
+    resting, workers = (ctypes.c_uint32.from_address(start + STATE[name]) for name in ("resting", "workers"))
+    until = monotonic() + _PATIENCE
+    while resting.value < workers.value and monotonic() < until:
+        sleep(0.001)
 
 
 def _empty() -> None:

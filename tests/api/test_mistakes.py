@@ -216,8 +216,8 @@ def test_text_and_numbers():
         assert text == str(plain.value) and marked == expected('"n is " + n') and "f-string" in hint
 
 
-def stencilled(a):
-    return pyjitc.stencil(a)
+def outside(a):
+    return pyjitc.objmode(a)
 
 
 @pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "literal_unroll", "overload",
@@ -238,14 +238,14 @@ def test_names_of_types():
 
 
 def test_names_of_other_compilers():
-    text = "^pyjitc has no 'stencil': write the loop, or the whole-array expression, under njit$"
+    text = "^pyjitc has no 'objmode': do that part outside the compiled function$"
     with pytest.raises(ImportError, match=text):
-        from pyjitc import stencil  # noqa: F401
+        from pyjitc import objmode  # noqa: F401
     with pytest.raises(AttributeError, match=text):
-        pyjitc.stencil
-    assert not hasattr(pyjitc, "stencil") and not hasattr(pyjitc, "nosuch")
-    what, marked, *_ = message(stencilled, np.ones(3))
-    assert what == text[1:-1] and marked in ("pyjitc.stencil", None)  # Python 3.10 keeps no columns
+        pyjitc.objmode
+    assert not hasattr(pyjitc, "objmode") and not hasattr(pyjitc, "nosuch")
+    what, marked, *_ = message(outside, np.ones(3))
+    assert what == text[1:-1] and marked in ("pyjitc.objmode", None)  # Python 3.10 keeps no columns
     with pytest.raises(ImportError, match="cannot import name 'njjit'"):
         from pyjitc import njjit  # noqa: F401
 
@@ -308,8 +308,9 @@ def test_functions_of_numba_and_jax():
     def loop(n):
         return lax.fori_loop(0, n, lambda i, y: y + 1, 0)
 
-    assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: range for "
-                                                                       "prange, an array or a tuple for a typed list")
+    assert message(parallel, 1)[1::2] == (expected("numba.prange(n)"), "write what there is for it here: "
+                                                                       "pyjitc.prange for prange, an array or a tuple "
+                                                                       "for a typed list")
     assert message(loop, 1)[1::2] == (expected("lax.fori_loop(0, n, lambda i, y: y + 1, 0)"),
                                       "write NumPy's function for it; loops and branches of Python for those of "
                                       "jax.lax")

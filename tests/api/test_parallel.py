@@ -17,7 +17,7 @@ import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import (
-    CompileError, ParallelWarning, get_num_threads, get_thread_id, njit, prange, set_num_threads,
+    CompileError, ParallelWarning, RaceError, get_num_threads, get_thread_id, njit, prange, set_num_threads,
 )
 from pyjitc.base.options import Options
 from pyjitc.pipeline import stages
@@ -1032,3 +1032,199 @@ def test_functions_that_are_called_keep_the_option():
     assert found(plain_caller.py_func, False) == found(caller_of_both, False) == {"inner_total"}
     assert found(caller_of_both, True) == {"inner_total", "total_of_expression"}
     assert plain_caller(I) == 3 * I.sum()
+
+
+# ---------------------------------------------------------------- what may depend on each other
+
+
+def from_far(a):
+    for i in prange(1000):
+        a[i] = a[i + 1000] * 2
+    return a
+
+
+def from_the_other_half(a):
+    half = len(a) // 2
+    for i in prange(half):
+        a[i] = a[i + half] * 2
+    return a
+
+
+def even_from_odd(a):
+    for i in prange(len(a) // 2):
+        a[2 * i] = a[2 * i + 1]
+    return a
+
+
+def columns_of_rows(a):
+    for i in prange(1, a.shape[0]):
+        a[i, 0] = a[i - 1, 1] + a[i, 2]
+    return a
+
+
+@pytest.mark.parametrize("function, argument", [(from_far, A), (from_the_other_half, A), (even_from_odd, A),
+                                                (columns_of_rows, M)])
+def test_elements_that_are_different(function, argument):
+    agree(function, argument)
+
+
+def factors(a):
+    f = np.ones(3)
+    for i in prange(len(a)):
+        f[i % 3] *= a[i]
+    return f
+
+
+def bins_of_greatest(a):
+    m = np.zeros(50)
+    for i in prange(len(a)):
+        if a[i] > m[i % 50]:
+            m[i % 50] = a[i]
+    return m
+
+
+def histogram_that_is_read(a):
+    h = np.zeros(106, np.int64)
+    for i in prange(len(a)):
+        h[a[i] + 5] += 1
+        if h[0] > 10**9:
+            a[i] = 0
+    return h
+
+
+@pytest.mark.parametrize("function, argument", [(factors, A), (bins_of_greatest, A), (histogram_that_is_read, I)])
+def test_elements_that_several_iterations_may_change(function, argument):
+    f = njit(parallel=True, cache=False)(function)
+    with pytest.warns(ParallelWarning, match="change elements of .* that they also read"):
+        actual = outcome_with_warnings(f, (argument,))
+    assert not difference(outcome(function, (argument,)), actual)
+
+
+def counts_outside(a):
+    n = 0
+
+    def more():
+        nonlocal n
+        n += 1
+
+    for i in prange(len(a)):
+        more()
+    return n
+
+
+def sometimes(a):
+    x = 0.0
+    for i in prange(len(a)):
+        if a[i] > 0:
+            x = a[i]
+    return x
+
+
+def stops_adding(a):
+    s = 0.0
+    for i in prange(len(a)):
+        if s < 100:
+            s += a[i]
+    return s
+
+
+def last_greatest(a):
+    m, at = -1, -1
+    for i in prange(len(a)):
+        if a[i] >= m:
+            m, at = a[i], i
+    return m, at
+
+
+def aliased(a):
+    b = a
+    for i in prange(1, len(a)):
+        a[i] = b[i - 1]
+
+
+@pytest.mark.parametrize("function, argument, message", [
+    (counts_outside, A, "variable of an enclosing function"), (sometimes, A, "'x' goes from one"),
+    (stops_adding, A, "'s' goes from one"), (last_greatest, I, "'(m|at)' goes from one"),
+    (aliased, A, "reads an element of 'a'"),
+])
+def test_more_loops_that_are_not_independent(function, argument, message):
+    with pytest.raises(CompileError, match=message):
+        njit(parallel=True)(function)(argument)
+
+
+# ---------------------------------------------------------------- races
+
+
+def scattered(a, places):
+    out = np.zeros(100)
+    for i in prange(len(a)):
+        out[places[i]] = a[i]
+    return out
+
+
+def gathered(a, places):
+    for i in prange(len(a)):
+        a[i] = a[places[i]] + 1
+    return a
+
+
+def one_after_the_other(a, places):
+    out = np.zeros(100)
+    for i in prange(len(a)):
+        out[i] = a[i]
+    for i in prange(len(a)):
+        out[places[i]] = a[i]
+    return out
+
+
+def test_races_are_named():
+    a, unique, twice_there = A[:6], np.array([5, 3, 4, 0, 1, 2]), np.array([9, 1, 2, 9, 4, 5])
+    for function in (scattered, one_after_the_other, total, nearest, histogram, columns):
+        f = njit(parallel=True, debug="races")(function)
+        args = {total: (a,), nearest: (M[:6], M[1]), histogram: (I[:30],), columns: (M[:6],)}.get(function, (a, unique))
+        expected, actual = function(*args), f(*args)
+        for x, y in zip(flat(expected), flat(actual), strict=True):
+            np.testing.assert_allclose(y, x)
+    for function in (scattered, one_after_the_other):
+        line = function.__code__.co_firstlineno + (3 if function is scattered else 5)
+        text = (rf"^iteration 0 writes out\[9\] at line {line}, and iteration 3 writes out\[9\] at line {line}: the "
+                "same element$")
+        with pytest.raises(RaceError, match=text):
+            njit(parallel=True, debug="races")(function)(a, twice_there)
+    line = gathered.__code__.co_firstlineno + 2
+    with pytest.raises(RaceError, match=rf"^iteration 0 reads a\[5\] at line {line}, and iteration 5 writes a\[5\]"):
+        njit(parallel=True, debug="races")(gathered)(a.copy(), np.array([5, 1, 2, 3, 4, 5]))
+
+
+# ---------------------------------------------------------------- the end of the program
+
+DAEMONS = textwrap.dedent("""
+    import threading, time
+    import numpy as np
+    from pyjitc import njit, prange
+
+    @njit(parallel=True, nogil=True)
+    def fails(a):
+        for i in prange(len(a)):
+            if a[i] < 1e300:
+                raise ValueError(f"{i}")
+
+    def again_and_again():
+        while True:
+            try:
+                fails(np.ones(100_000))
+            except ValueError:
+                pass
+
+    for _ in range(4):
+        threading.Thread(target=again_and_again, daemon=True).start()
+    time.sleep(0.5)
+    print("ends")
+""")
+
+
+def test_the_program_may_end_while_regions_run():
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+        assert (done.returncode, done.stdout) == (0, "ends\n"), done.stderr

@@ -1,0 +1,93 @@
+"""Runs typed IR with an eye on elements of arrays: two iterations of a parallel loop may not touch the same one, of
+which one writes. For `njit(parallel=True, debug="races")`.
+
+Each iteration is a chunk of its own. Arrays that iterations make live until the loop ends, so that no two have the same
+memory.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import RaceError
+from .core import Function, Inst
+from .interp import _Machine, enter, leave
+
+__all__ = ["run"]
+
+_NO_LIMIT = 1 << 62
+
+
+def run(functions: list[Function], args) -> Any:
+    """Call functions[0], of which regions have chunks of one iteration, with Python values. RaceError where two
+    iterations collide."""
+    entry = functions[0]
+    given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
+    try:
+        return leave(_Watching(_NO_LIMIT).call(entry, given), entry.result)
+    except AssertionError as error:  # of the machine: no load or store raises anything
+        if isinstance(error.__cause__, RaceError):
+            raise error.__cause__ from None
+        raise
+
+
+class _Watching(_Machine):
+    """written, read: address of an element -> (iteration, instruction, indices) of its last access; of reads, one of
+    each of two iterations."""
+
+    def __init__(self, limit: int):
+        super().__init__(limit)
+        self.iteration: int | None = None
+        self.written: dict[int, tuple] = {}
+        self.read: dict[int, list[tuple]] = {}
+        self.kept: list = []
+
+    def do_invoke(self, inst: Inst, *args):
+        if "chunks" not in inst.attrs or self.iteration is not None:  # what a region inside does belongs to its chunk
+            return super().do_invoke(inst, *args)
+        try:
+            for self.iteration in range(args[0]):
+                self.call(inst.attrs["callee"], (self.iteration, *args[1:]))
+        finally:
+            self.iteration = None
+            self.written, self.read, self.kept = {}, {}, []
+        return None
+
+    def do_array_new(self, inst, *shape):
+        made = super().do_array_new(inst, *shape)
+        self.kept.append(made)
+        return made
+
+    do_frame_array = do_array_new
+
+    def do_array_load(self, inst, a, *indices):
+        if self.iteration is not None:
+            place = _address(a, indices)
+            self.meet(inst, self.written.get(place), "reads", "writes", indices)
+            known = self.read.setdefault(place, [])
+            if len(known) < 2 and all(one[0] != self.iteration for one in known):
+                known.append((self.iteration, inst, indices))
+        return super().do_array_load(inst, a, *indices)
+
+    def do_array_store(self, inst, a, *rest):
+        if self.iteration is not None:
+            place = _address(a, rest[:-1])
+            self.meet(inst, self.written.get(place), "writes", "writes", rest[:-1])
+            for one in self.read.get(place, ()):
+                self.meet(inst, one, "writes", "reads", rest[:-1])
+            self.written[place] = self.iteration, inst, rest[:-1]
+        return super().do_array_store(inst, a, *rest)
+
+    def meet(self, inst: Inst, other, what: str, before: str, indices) -> None:
+        if other is None or other[0] == self.iteration:
+            return
+        names = [made.args[0].name or "an array" for made in (other[1], inst)]
+        raise RaceError(
+            f"iteration {other[0]} {before} {names[0]}{list(map(int, other[2]))} at line {other[1].loc.line}, and "
+            f"iteration {self.iteration} {what} {names[1]}{list(map(int, indices))} at line {inst.loc.line}: the same "
+            "element")
+
+
+def _address(a: np.ndarray, indices) -> int:
+    return a.__array_interface__["data"][0] + sum(int(i) * stride for i, stride in zip(indices, a.strides))

@@ -1,0 +1,28 @@
+"""`njit(parallel=True, debug="races")`: a call runs typed IR in its interpreter, which watches what iterations of
+parallel loops touch (ir/races.py)."""
+from __future__ import annotations
+
+import inspect
+
+from ..infer.meaning import UNKNOWN
+from ..ir import races
+from ..lib import elementary
+from ..ops.elementary import provide
+from ..passes import pipeline
+from ..types.typeof import typeof
+from . import stages
+
+__all__ = ["call"]
+
+
+def call(function, options, args, kwargs):
+    """function(*args, **kwargs). RaceError where two iterations of a parallel loop touch one element, and one writes
+    it; CompileError as for the compiled function."""
+    provide(elementary.meaning)  # the interpreter asks it what elementary functions are
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    values = list(bound.arguments.values())
+    typed = stages.infer(function, tuple(map(typeof, values)), options)
+    module = pipeline.run_to_regions(typed.functions, options)
+    passed = [value for value, (_, known) in zip(values, typed.spec.args, strict=True) if known is UNKNOWN]
+    return races.run(module, passed)
