@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from ..ir.core import ALLOCATES, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
 from ..runtime import platform
+from ..runtime.dispatcher import Anew
 from ..runtime.objects import slots_of
-from ..types.kinds import Bool, Float, Int, ObjectOf, Undefined
+from ..types.kinds import Bool, Float, Int, ObjectOf, Undefined, members_of
 from .effects import NO_RULE, NONDIFF
 from .memory import owned
 
@@ -129,21 +130,43 @@ def _get_lower(e, inst, x):
         arms.append((values, e.current))
         e.jump(done)
     e.start(wrong)
-    said = _load(e, "ptr", _load(e, "ptr", found, platform.OB_TYPE), platform.TYPE_NAME)
-    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
-    wanted = ("the code was compiled when no object had it" if t is Undefined else
-              f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
-    text = f"attribute '{name}' of '{cls.__name__}' object is a %.200s here, and {wanted}"
-    kind = e.assign(f"load ptr, ptr {e.external('PyExc_TypeError')}, align 8")
-    e.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {e.string(text)}, ptr {said}) cold")
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
-    e.jump(e.fail(inst))
+    _refuse(e, inst, cls, name, t, found)
     e.start(done)
     if not arms:
         e.line("unreachable")
         e.start(e.label("never"))
         return []
     return [e.phi(c, [(values[n], block) for values, block in arms]) for n, c in enumerate(e.components(t))]
+
+
+def _refuse(e, inst, cls, name, t, found):
+    """An attribute is of another class than the code was compiled for: `found`, which is given up."""
+    given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
+    if inst.attrs.get("anew"):
+        e.line(given_up)
+        e.declare("declare void @PyErr_SetNone(ptr)")
+        e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
+        e.jump(e.fail(inst))
+        return
+    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
+    what = f"attribute '{name}' of '{cls.__name__}' object is"
+    wanted = ("the code was compiled when no object had it" if t is Undefined else
+              f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
+    kind = _load(e, "ptr", found, platform.OB_TYPE)
+    ways = [("TypeError", f"{what} a %.200s here, and {wanted}", _load(e, "ptr", kind, platform.TYPE_NAME))]
+    if Int in members_of(t):
+        ways.append(("OverflowError", f"{what} the int %S, which does not fit in 64 bits", found))
+        wide, other = e.label("wide"), e.label("other")
+        e.branch(_is_exact(e, found, "PyLong_Type"), wide, other)
+        e.start(wide)
+    while ways:
+        error, text, given = ways.pop()
+        error = e.assign(f"load ptr, ptr {e.external(f'PyExc_{error}')}, align 8")
+        e.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {error}, ptr {e.string(text)}, ptr {given}) cold")
+        e.line(given_up)
+        e.jump(e.fail(inst))
+        if ways:
+            e.start(other)
 
 
 def _is_exact(e, pointer: str, cls: str) -> str:
@@ -234,9 +257,10 @@ OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISE
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
                 doc="a new object of {cls} without attributes")
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
-               lower=_get_lower, eval=lambda x, *, name, type: getattr(x, name), eval_attrs=True, partials=NO_RULE,
+               lower=_get_lower, eval=lambda x, *, name, type, anew=False: getattr(x, name), eval_attrs=True,
+               partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else")
+                   "where it is something else; {anew}: as of list_get")
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does")

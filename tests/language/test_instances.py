@@ -839,16 +839,47 @@ def test_objects_are_let_go():
     assert gone == [0, 1, 2, -1]
 
 
-def test_an_attribute_of_another_type_is_an_error_with_its_name():
-    def f(link):
-        return link.next.next.value
+def third(link):
+    return link.next.next.value
 
-    compiled = njit(f)
+
+def third_after_a_write(link):
+    link.value = 5
+    return link.next.next.value
+
+
+def test_attributes_of_other_types_are_compiled_for():
+    compiled = njit(third)
+    for value in (3, "text", 2.5, None, 4, 2**70, [1]):
+        agree(third, Link(1, Link(2, Link(value))), compiled=compiled)
+    agree(third, Link(1, Link(2, None)), compiled=compiled)
+    agree(third, Link(1, None), compiled=compiled)
+
+
+def test_an_attribute_of_another_type_is_an_error_with_its_name():
+    compiled = njit(third_after_a_write)
     assert compiled(Link(1, Link(2, Link(3)))) == 3
     with pytest.raises(TypeError, match="attribute 'value' of 'Link' object is a str here"):
         compiled(Link(1, Link(2, Link("text"))))
+    with pytest.raises(OverflowError, match="attribute 'value' of 'Link' object is the int 1180591620717411303424, which"):
+        compiled(Link(1, Link(2, Link(2**70))))
     with pytest.raises(AttributeError):
         compiled(Link(1, Link(2, None)))
+
+
+def test_far_objects_of_other_types():
+    def f(link):
+        total = 0.0
+        while link is not None:
+            total += link.value
+            link = link.next
+        return total
+
+    compiled = njit(f)
+    assert compiled(chain(3000)) == f(chain(3000))
+    mixed = chain(3000)
+    mixed.next.next.value = 7
+    assert compiled(mixed) == f(mixed)
 
 
 def test_init_errors():
