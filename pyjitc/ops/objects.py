@@ -7,7 +7,7 @@ asked, who knows all cases and raises the errors. What is found is always checke
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
+from ..ir.core import ALLOCATES, CHEAP, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..runtime.objects import slots_of
@@ -139,6 +139,32 @@ def _get_lower(e, inst, x):
     return [e.phi(c, [(values[n], block) for values, block in arms]) for n, c in enumerate(e.components(t))]
 
 
+def _peek_lower(e, inst, x):
+    """`field_get` that has nothing (zeros) instead of an error."""
+    t = inst.attrs["type"]
+    cls, name = inst.args[0].type.cls, inst.attrs["name"]
+    check, none, done = e.label("check"), e.label("none"), e.label("seen")
+    found = look(e, cls, name, x[0])
+    e.branch(e.assign(f"icmp ne ptr {found}, null"), check, none, likely=True)
+    e.start(check)
+    values = owned(e, t, e.unbox(t, found, none))
+    here = e.current
+    e.jump(done)
+    e.start(none)
+    e.jump(done)
+    e.start(done)
+    return [e.phi(c, [(v, here), (zero, none)]) for c, v, zero in zip(e.components(t), values, e.zeros(t))]
+
+
+def _check_lower(e, inst, x, found):
+    def fail():
+        cls, name = inst.args[0].type.cls, inst.attrs["name"]
+        _refuse(e, inst, cls, name, inst.args[1].type, _ask(e, inst, cls, name, x[0]))
+
+    e.fail_unless(e.assign(f"icmp ne ptr {found[1]}, null"), fail)
+    return []
+
+
 def _refuse(e, inst, cls, name, t, found):
     """An attribute is of another class than the code was compiled for: `found`, which is given up."""
     given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
@@ -264,6 +290,13 @@ FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | 
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does")
+FIELD_PEEK = Op("field_peek", lambda types, attrs: attrs["type"], HOST | ALLOCATES | reads(OBJECTS),
+                lower=_peek_lower, eval=lambda x, *, name, type: getattr(x, name, None), eval_attrs=True,
+                partials=NO_RULE, doc="attribute {name} that an object stores, an array of {type}; no array where it "
+                "has none")
+FIELD_CHECK = Op("field_check", lambda types, attrs: None, RAISES | HOST | reads(OBJECTS), lower=_check_lower,
+                 eval=lambda x, found, *, name: None if found is not None else getattr(x, name), eval_attrs=True,
+                 partials=NONDIFF, doc="what field_get of {name} raises, where field_peek found no array", cost=CHEAP)
 OBJECT_SAME = Op("object_same", lambda types, attrs: Bool, PURE, lower=_same_lower, eval=lambda x, y: x is y,
                  partials=NONDIFF, doc="`x is y` of references to objects", cost=MODERATE)
 

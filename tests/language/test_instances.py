@@ -1367,3 +1367,83 @@ def test_a_method_is_not_hidden():
     assert f(a) == 2 and njit(f)(a) == 1
     with pytest.raises(TypingError, match="assigning to 'run', which is a method of"):
         njit(g)(a)
+
+
+class Table:
+    def __init__(self, values, k=2.0):
+        self.values, self.k = values, k
+
+    def total(self):
+        total = 0.0
+        for i in range(len(self.values)):
+            total += self.values[i]
+        return total
+
+    def first(self, n):
+        total = 0.0
+        for i in range(n):
+            total += self.values[i] * self.k
+        return total
+
+    def fill(self):
+        for i in range(len(self.values)):
+            self.values[i] = self.k * i
+        return self.values
+
+    def grow(self, n):
+        for i in range(n):
+            self.values = np.concatenate((self.values, self.values))
+            self.values[0] = i
+            self.k += 1.0
+        return self.values.sum(), len(self.values)
+
+    def swapped(self, other, n):
+        total = 0.0
+        for i in range(n):
+            total += self.values[i]
+            self.swap(other)
+        return total
+
+    def swap(self, other):
+        self.values, other.values = other.values, self.values
+
+    def products(self, n):
+        total = 0.0
+        for i in range(n):
+            self.k += 0.5
+            for j in range(len(self.values)):
+                total += self.values[j] * i
+        return total
+
+
+@pytest.mark.parametrize("function, args", [
+    (Table.total, (Table(np.arange(50.0)),)), (Table.first, (Table(np.arange(5.0)), 5)),
+    (Table.first, (Table(np.arange(5.0)), 6)), (Table.fill, (Table(np.arange(50.0)),)),
+    (Table.grow, (Table(np.arange(3.0)), 4)), (Table.products, (Table(np.arange(6.0)), 4)),
+    (Table.swapped, (Table(np.arange(6.0)), Table(np.arange(6.0) * 10), 5)),
+    (Table.total, (Table(np.arange(50.0)[::2]),)), (Table.total, (Table(np.zeros(0)),)),
+])
+def test_arrays_of_objects_in_loops(function, args):
+    agree(function, *args)
+
+
+def test_arrays_of_objects_are_read_once_before_a_loop():
+    compiled = njit(Table.total)
+    t = Table(np.arange(50.0))
+    compiled(t)
+    (text,) = compiled._inspect("opt", None).values()
+    assert text.count("field_peek") == 1 and "array_load" in text
+    # Where there is none, the loop says so when it gets there.
+    compiled = njit(Table.first)
+    compiled(t, 3)
+    empty = Table(np.arange(3.0))
+    del empty.values
+    assert compiled(empty, 0) == 0.0
+    with pytest.raises(AttributeError, match="'Table' object has no attribute 'values'"):
+        compiled(empty, 1)
+    array = t.values
+    kept = sys.getrefcount(array)
+    for _ in range(10):
+        compiled(t, 3)
+        njit(Table.grow)
+    assert sys.getrefcount(array) == kept
