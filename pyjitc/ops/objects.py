@@ -23,14 +23,45 @@ def _load(e, t, pointer, offset):
 
 
 def _place(e, cls, name: str) -> str:
-    """The word that keeps where among the inline values of its objects a class has an attribute; -1: not known."""
+    """The words that keep where among the inline values of its objects a class has an attribute, -1: not known; and how
+    many names there were when the class had none of this name."""
     word = f"@place.{e.object(cls)[1:]}.{e.object(name)[1:]}"
-    e.declare(f"{word} = internal global i64 -1")
+    e.declare(f"{word} = internal global [2 x i64] [i64 -1, i64 -1], align 8")
     return word
 
 
 def has_inline_values(cls: type) -> bool:
     return platform.INLINE_VALUES is not None and bool(cls.__flags__ & platform.INLINE_FLAG)
+
+
+def _values(e, cls: type, x: str) -> tuple[str, str]:
+    """(whether an object has inline values, where they are)."""
+    assert platform.INLINE_VALUES is not None
+    if platform.PYTHON < (3, 12):
+        values = _load(e, "ptr", x, platform.INLINE_VALUES)
+        return e.assign(f"icmp ne ptr {values}, null"), values
+    if platform.PYTHON < (3, 13):
+        word = _load(e, "i64", x, platform.INLINE_VALUES)
+        there = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
+        return there, e.assign(f"inttoptr i64 {e.assign(f'add i64 {word}, 1')} to ptr")
+    end = cls.__basicsize__
+    valid = e.assign(f"load i8, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALID}')}")
+    return (e.assign(f"icmp ne i8 {valid}, 0"),
+            e.assign(f"getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALUES}"))
+
+
+def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
+    """Control goes on where an object whose attribute was not found inline stores none, so that it has what its class
+    has; to the label `other` where that is not known."""
+    place = _place(e, cls, name)
+    there, _ = _values(e, cls, x)
+    known = e.assign(f"icmp sge i64 {e.assign(f'load i64, ptr {place}, align 8')}, 0")
+    keys = _load(e, "ptr", e.object(cls), platform.TYPE_CACHED_KEYS)
+    # no object of the class stores the name, as long as the table of the class has no more names
+    same = e.assign(f"icmp eq i64 {_load(e, 'i64', keys, platform.KEYS['count'])}, {_load(e, 'i64', place, 8)}")
+    good = e.label("of_class")
+    e.branch(e.assign(f"and i1 {there}, {e.assign(f'or i1 {known}, {same}')}"), good, other, likely=True)
+    e.start(good)
 
 
 def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
@@ -43,22 +74,10 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
         return None
     at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
     known = e.assign(f"icmp sge i64 {at}, 0")
-    if platform.PYTHON < (3, 12):
-        values = _load(e, "ptr", x, platform.INLINE_VALUES)
-        there = e.assign(f"icmp ne ptr {values}, null")
-    elif platform.PYTHON < (3, 13):
-        word = _load(e, "i64", x, platform.INLINE_VALUES)
-        there = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
-        values = e.assign(f"inttoptr i64 {e.assign(f'add i64 {word}, 1')} to ptr")
-    else:
-        end = cls.__basicsize__
-        assert platform.INLINE_VALUES is not None
-        valid = e.assign(f"load i8, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALID}')}")
-        there = e.assign(f"icmp ne i8 {valid}, 0")
-        values = e.assign(f"getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALUES}")
-        if write:  # a dict of the object counts what is in it
-            free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
-            there = e.assign(f"and i1 {there}, {free}")
+    there, values = _values(e, cls, x)
+    if write and platform.PYTHON >= (3, 13):  # a dict of the object counts what is in it
+        free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
+        there = e.assign(f"and i1 {there}, {free}")
     good = e.label("inline")
     e.branch(e.assign(f"and i1 {known}, {there}"), good, other, likely=True)
     e.start(good)
@@ -111,7 +130,9 @@ def _get_lower(e, inst, x):
     cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.attrs["type"]
     ask, wrong, done = e.label("ask"), e.label("wrong"), e.label("found")
     arms = []
-    found = peek(e, cls, name, x[0], ask)
+    constant = "otherwise" in inst.attrs and has_inline_values(cls)
+    missing = e.label("missing") if constant else ask
+    found = peek(e, cls, name, x[0], missing)
     if found is not None:
         values = e.unbox(t, found, ask) if t is not Undefined else None
         if values is None:
@@ -119,6 +140,11 @@ def _get_lower(e, inst, x):
         else:
             values = owned(e, t, values)
             arms.append((values, e.current))
+            e.jump(done)
+        if constant:
+            e.start(missing)
+            _of_class(e, cls, name, x[0], ask)
+            arms.append((e.constant(t, inst.attrs["otherwise"]), e.current))
             e.jump(done)
         e.start(ask)
     found = _ask(e, inst, cls, name, x[0])
@@ -283,10 +309,11 @@ OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISE
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
                 doc="a new object of {cls} without attributes")
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
-               lower=_get_lower, eval=lambda x, *, name, type, anew=False: getattr(x, name), eval_attrs=True,
+               lower=_get_lower, eval=lambda x, *, name, type, anew=False, otherwise=None: getattr(x, name), eval_attrs=True,
                partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else; {anew}: as of list_get")
+                   "where it is something else; {anew}: as of list_get; {otherwise}: what the class has, of {type}, where an "
+                   "object stores none")
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does")

@@ -1447,3 +1447,40 @@ def test_arrays_of_objects_are_read_once_before_a_loop():
         compiled(t, 3)
         njit(Table.grow)
     assert sys.getrefcount(array) == kept
+
+
+def test_constants_of_a_class():
+    class A:
+        rate = 2.5
+        count = 3
+        on = True
+
+        def __init__(self, x):
+            self.x = x
+
+    def f(objects):
+        total = 0.0
+        for a in objects:
+            total += a.x * a.rate + a.count if a.on else -1.0
+        return total
+
+    compiled = njit(f)
+    objects = [A(i * 1.0) for i in range(10)]
+    assert compiled(objects) == compiled(objects) == f(objects)
+    objects[7].rate = 10.0
+    assert compiled(objects) == f(objects)
+    objects[8].count = 100
+    objects[2].on = False
+    assert compiled(objects) == f(objects)
+    del objects[7].rate
+    assert compiled(objects) == f(objects)
+    objects[3].__dict__["rate"] = -1.0
+    assert compiled(objects) == f(objects)
+    objects[4].rate = 5  # another type
+    assert compiled(objects) == f(objects)
+    A.rate = 100.0
+    assert compiled(objects) == f(objects)
+    A.count = 2.5
+    assert compiled(objects) == f(objects)
+    objects[1].__dict__
+    assert compiled(objects) == f(objects)
