@@ -309,11 +309,12 @@ OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISE
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
                 doc="a new object of {cls} without attributes")
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
-               lower=_get_lower, eval=lambda x, *, name, type, anew=False, otherwise=None: getattr(x, name), eval_attrs=True,
+               lower=_get_lower, eval=lambda x, *, name, type, anew=False, otherwise=None: getattr(x, name),
+               eval_attrs=True,
                partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else; {anew}: as of list_get; {otherwise}: what the class has, of {type}, where an "
-                   "object stores none")
+                   "where it is something else; {anew}: as of list_get; {otherwise}: what the class has where "
+                   "an object stores none")
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does")
