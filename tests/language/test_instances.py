@@ -1484,3 +1484,74 @@ def test_constants_of_a_class():
     assert compiled(objects) == f(objects)
     objects[1].__dict__
     assert compiled(objects) == f(objects)
+
+
+class Steps:
+    def __init__(self, n):
+        self.n, self.i = n, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.i >= self.n:
+            raise StopIteration
+        self.i += 1
+        return self.i
+
+    def __delitem__(self, k):
+        self.n -= k
+
+    def __divmod__(self, other):
+        return self.n // other.n, self.n % other.n
+
+
+class NoSteps:
+    def __iter__(self):
+        return 5 if False else Point(1)
+
+
+def stepped(s):
+    total = 0
+    for x in s:
+        total += x
+        if x == 3:
+            break
+    return total, sum(s), next(s, -1)
+
+
+def next_two(s):
+    return next(s), next(s)
+
+
+def by_name(v):
+    setattr(v, "x", 3.0)
+    return getattr(v, "x") + getattr(v, "zz", 5), hasattr(v, "y"), hasattr(v, "zz"), v.__class__.__name__
+
+
+def deleted_item(s):
+    del s[1]
+    return s, divmod(s, Steps(3))
+
+
+def matched(v):
+    match v:
+        case Vec(x=1.0, y=b):
+            return b
+        case Vec(a, 0.5):
+            return a
+    return -1
+
+
+@pytest.mark.parametrize("function, args", [
+    (stepped, (Steps(5),)), (stepped, (Steps(2),)), (next_two, (Steps(2),)), (next_two, (Steps(1),)),
+    (by_name, (Vec(1.0),)), (by_name, (Point(1.0),)), (deleted_item, (Steps(8),)), (matched, (Vec(1.0, 2.0),)),
+    (matched, (Vec(3.0),)), (matched, (Vec(3.0, 4.0),)),
+])
+def test_iterators_and_names(function, args):
+    agree(function, *args)
+
+
+def test_what_is_no_iterator():
+    with pytest.raises(TypeError, match="iter\\(\\) returned non-iterator of type 'Point'"):
+        njit(lambda s: sum(x for x in s))(NoSteps())
