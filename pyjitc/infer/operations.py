@@ -269,7 +269,8 @@ class Operations:
             if isinstance(holder, type):
                 value = self.class_attribute(holder, name)
                 if value is UNKNOWN and hasattr(holder, name):
-                    if is_fixed(holder) and isinstance(getattr(holder, name), str):  # __name__
+                    if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
+                            getattr(holder, name), str):
                         return constant(getattr(holder, name))
                     raise Mismatch(f"attribute '{name}' of a class is not compiled",
                                    "read it outside the compiled function", AttributeError)
@@ -325,6 +326,10 @@ class Operations:
                            "compare the name with each that it may be")
         if target is getattr and not default:
             return self.attribute(x, name.value)
+        if isinstance(x.type, ObjectOf):
+            if target is hasattr:
+                return by_python(hasattr, x, name, type=Bool)
+            return self.library.attribute_or(x, name, default[0])
         there = self.has_attribute(x, name.value)
         return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
 

@@ -29,6 +29,7 @@ conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length = lazy("pyjitc.lib.py.any_length")
+ofclasses = lazy("pyjitc.lib.py.ofclasses")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 parallel = lazy("pyjitc.lib.py.parallel")
@@ -249,6 +250,10 @@ class Library:
         if found is None:
             raise suggestions.attribute(x, name)
         return found
+
+    def attribute_or(self, x, name, default):
+        """getattr(x, name, default) of an object"""
+        return Call(ofclasses.attribute_or, x, name, default)
 
     def setattr(self, x, name, value):
         return protocol_of(x.type).set_attribute(x, name, value)

@@ -55,7 +55,7 @@ def run(functions: list[ir.Function]) -> None:
                 if fn not in late and inst in early[fn] and inst.unwind is None:
                     inst.attrs = {**inst.attrs, "anew": True}
                     anew = True
-                elif looks >= 0:
+                elif looks >= 0 and inst.op.name != "field_get":  # a stub does not look behind attributes
                     cyclic = _cyclic(fn) if cyclic is None else cyclic
                     looks = -1 if n or block in cyclic else _SOME
     if anew or looks:
@@ -92,7 +92,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
     """Whether an instruction writes something that may be looked at after the call."""
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
-    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE:
+    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE or (
+            inst.op.name == "field_set"):
         return not _is_fresh(inst.args[0])
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst
@@ -106,7 +107,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
 def _is_fresh(v: ir.Value) -> bool:
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
-    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or bool(
+    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or (
+        v.inst.op.name == "object_new") or bool(
         v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS))
 
 
