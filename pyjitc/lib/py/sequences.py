@@ -4,8 +4,8 @@ from __future__ import annotations
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Mismatch
 from ...ops import structure
-from ...types.kinds import Ellipsis_, Tuple
-from ..protocol import protocol_of
+from ...types.kinds import Container, Ellipsis_, Tuple
+from ..protocol import by_python, protocol_of
 from ..rule import Constant, NONE, rule
 
 builtins = lazy("pyjitc.lib.py.builtins")
@@ -62,7 +62,9 @@ def tuple_of(x):
     items = protocol_of(x.type).elements(x)
     if items is not None:
         return Apply(structure.TUPLE_MAKE, *items, cls=None)
-    raise Mismatch("tuple() of a value whose length is only known at run time", "use an array (np.empty) for it")
+    if isinstance(x.type, Container):  # an object: a tuple's type has its length
+        return by_python(tuple, x)
+    raise Mismatch("tuple() of a value whose length is only known at run time", "make a list of it: list(x)")
 
 
 @rule("slice")
