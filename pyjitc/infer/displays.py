@@ -127,14 +127,15 @@ def mark(analysis, block, inst):
     raise Restart
 
 
-def _is_display(t) -> bool:
+def is_display(t) -> bool:
+    """Whether a value of type t is a list that is written out, or has one in it."""
     return any_part(t, lambda part: isinstance(part, ListDisplay))
 
 
 def _follow(analysis, value, seen) -> bool:
     """Marks the instructions that write `value` out. False where they are not found."""
     av = analysis.av.get(value)
-    if av is None or not _is_display(av[0]) or (analysis, value) in seen:
+    if av is None or not is_display(av[0]) or (analysis, value) in seen:
         return True
     seen.add((analysis, value))
     inst = analysis.shape.definitions.get(value)

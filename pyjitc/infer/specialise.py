@@ -178,7 +178,7 @@ def _written(analysis, value) -> str:
 
 def _shown(t) -> str:
     """What it is; of lists and iterators what is in them says nothing to a reader."""
-    return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(t)
+    return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(closed(t))
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:

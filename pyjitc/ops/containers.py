@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Float, Int, TupleOf
+from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
@@ -94,7 +94,7 @@ def _set_lower(e, inst, x, i, value):
         e.jump(done)
         e.start(new)
     boxed = e.box(t, value, inst)
-    if t is not Float and t is not Int:  # boxing may have run code of the program
+    if not _is_quiet(t):
         where = _slot(e, _table(e, x[0]), _index_releasing(e, inst, x, i[0], boxed))
     old = e.assign(f"load ptr, ptr {where}, align 8")
     e.line(f"store ptr {boxed}, ptr {where}, align 8")
@@ -102,6 +102,11 @@ def _set_lower(e, inst, x, i, value):
     e.jump(done)
     e.start(done)
     return []
+
+
+def _is_quiet(t) -> bool:
+    """Whether no code of the program can run while a value of type t becomes an object."""
+    return t in (Int, Float, Bool, NoneType, Str, Bytes, Object) or isinstance(t, Container)
 
 
 def _at(e, pointer, offset) -> str:

@@ -261,7 +261,7 @@ def rows_by_index(n):
     return np.r_[n, 0, n]  # here
 
 
-@wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="array")
+@wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="list(x)")
 def tuple_of_range(n):
     return tuple(range(n))  # here
 

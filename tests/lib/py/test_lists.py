@@ -538,3 +538,40 @@ def test_sum_of_nothing_is_the_number_that_it_starts_with():
     agree(lambda x: (sum(x), sum(x, 0.5), sum(v * 0.5 for v in x)), [])
     agree(lambda x: (sum(x), sum(x, 0.5)), np.zeros(0))
     agree(lambda x: sum(v for v in x if v > 9), [1.5])
+
+
+def test_lists_that_hold_lists_of_their_own_kind():
+    def nested(n):
+        x = []
+        for i in range(n):
+            x = [x, i]
+        return x
+
+    def itself():
+        x = []
+        x.append(x)
+        return len(x), x[0] is x
+
+    def each_other(x):
+        y = [x]
+        x.append(y)
+        return len(x), len(y)
+
+    agree(nested, 3)
+    agree(itself)
+    assert njit(each_other)([1]) == (2, 1)
+
+
+def test_tuples_of_lists_are_objects():
+    def f(x):
+        t = tuple(x)
+        return t, len(t), t[0], [v for v in t]
+
+    agree(f, [1, 2.5])
+    agree(f, [])
+
+
+def test_messages_show_what_lists_hold():
+    with pytest.raises(CompileError) as found:
+        njit(lambda x: max(*x))([1, 2.5])
+    assert "x: list[float | int]" in str(found.value)
