@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 import types as pytypes
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
@@ -33,6 +34,7 @@ displays = lazy(f"{__package__}.displays")  # programs that write lists out load
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
 
+_STREAMS = ("stdin", "stdout", "stderr")  # of sys, which programs exchange
 # `case int(n)` captures the int
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
@@ -251,6 +253,8 @@ class Operations:
             if found is not None:
                 return found
             holder = x.type.value
+            if holder is sys and name in _STREAMS:
+                return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
             if isinstance(holder, pytypes.ModuleType):
                 try:
                     value = getattr(holder, name)
