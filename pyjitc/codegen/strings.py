@@ -17,6 +17,7 @@ DECLARATIONS = {
     "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
     "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
+    "PyUnicode_Tailmatch": "declare i64 @PyUnicode_Tailmatch(ptr, ptr, i64, i64, i32)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
@@ -97,6 +98,55 @@ characters:
   %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
   %found = icmp eq i32 %differ, 0
   ret i1 %found
+yes:
+  ret i1 true
+no:
+  ret i1 false""")
+
+# s[i:j] == t, without the part as an object.
+_define("i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("tlen", "i64", "%t", STR["length"])}
+  %behind = icmp slt i64 %n, %j
+  %end = select i1 %behind, i64 %n, i64 %j
+  %span = sub i64 %end, %i
+  %none = icmp slt i64 %span, 0
+  %length = select i1 %none, i64 0, i64 %span
+  %aslong = icmp eq i64 %length, %tlen
+  br i1 %aslong, label %states, label %no
+states:
+{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
+  %xor = xor i32 %sstate, %tstate
+  %whole = and i32 %sstate, 32
+  %pieces = xor i32 %whole, 32
+  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
+  %unlike = or i32 %unlike0, %pieces
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %others
+characters:
+  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
+  %splain = icmp ne i32 %sascii, 0
+  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
+  %tplain = icmp ne i32 %tascii, 0
+  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %shifted = lshr i32 %sstate, 2
+  %size32 = and i32 %shifted, 7
+  %size = zext i32 %size32 to i64
+  %skip = mul i64 %i, %size
+  %from = add i64 %sat, %skip
+  %bytes = mul i64 %length, %size
+  %sdata = getelementptr i8, ptr %s, i64 %from
+  %tdata = getelementptr i8, ptr %t, i64 %tat
+  %differ = call i32 @memcmp(ptr %sdata, ptr %tdata, i64 %bytes)
+  %found = icmp eq i32 %differ, 0
+  ret i1 %found
+others:
+  %empty = icmp eq i64 %length, 0
+  br i1 %empty, label %yes, label %ask
+ask:
+  %match = call i64 @PyUnicode_Tailmatch(ptr %s, ptr %t, i64 %i, i64 %j, i32 -1)
+  %is = icmp eq i64 %match, 1
+  ret i1 %is
 yes:
   ret i1 true
 no:

@@ -176,6 +176,15 @@ STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y
              cost=8)
 
 
+def _part_equal_lower(e, inst, s, i, j, other):
+    helper = e.helper("pyj_str_part_equal")
+    return [e.assign(f"call i1 {helper}(ptr {s[0]}, i64 {i[0]}, i64 {j[0]}, ptr {other[0]})")]
+
+
+STR_PART_EQ = _op("str_part_eq", "s: str, i: int, j: int, other: str -> bool", PURE, _part_equal_lower,
+                  lambda s, i, j, other: s[i:j] == other, "whether s[i:j] is `other`, 0 <= i, j", cost=8)
+
+
 def _compare_lower(e, inst, x, y):
     e.declare("declare i32 @PyUnicode_Compare(ptr, ptr)")
     found = e.assign(f"call i32 @PyUnicode_Compare(ptr {x[0]}, ptr {y[0]})")
@@ -264,6 +273,32 @@ def _is_lower(e, inst, code):
 CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, test: getattr(chr(code), test)(),
               "whether {test}, a method of text, holds of the character of a code point", eval_attrs=True, cost=4)
 
+
+def _case_lower(e, inst, code):
+    """Of ASCII a character that the interpreter keeps, of others what the method gives."""
+    name = inst.attrs["method"]
+    quick, other, done = e.label("ascii"), e.label("other"), e.label("cased")
+    e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), quick, other, likely=True)
+    e.start(quick)
+    first = ord("A" if name == "lower" else "a")
+    place = e.assign(f"sub i64 {code[0]}, {first}")
+    changes = e.assign(f"icmp ult i64 {place}, 26")
+    changed = e.assign(f"select i1 {changes}, i64 {e.assign(f'xor i64 {code[0]}, 32')}, i64 {code[0]}")
+    kept = _checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {changed})"))
+    here = e.current
+    e.jump(done)
+    e.start(other)
+    char = _checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {code[0]})"))
+    made = e.python_call(inst, e.object(getattr(str, name)), [char], ())
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("ptr", [(kept, here), (made, there)])]
+
+
+CHAR_CASE = _op("char_case", "code: int -> str", _MAKES, _case_lower,
+                lambda code, *, method: getattr(chr(code), method)(),
+                "what {method}, lower or upper, gives of the character of a code point", eval_attrs=True)
 
 # ---------------------------------------------------------------- numbers
 

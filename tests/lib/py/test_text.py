@@ -346,3 +346,15 @@ def test_formatting_by_percent():
     each(f, ((3, 1.5, "a"), (-3, -0.0, "\u0119"), (2**62, 1e300, "")))
     each(lambda s: "%d" % s, ("a",))
     each(lambda s: "%s %s" % s, ("a", (("a", 1),), ((1, 2, 3),)))
+
+
+def test_parts_and_cases_of_characters():
+    def f(s, i, j, t):
+        n = 0
+        for c in s:
+            if c.lower() == "a" or c.upper() in "BC":
+                n += ord(c.upper()[0])
+        return s[i:j] == t, t != s[i:], s[:j] == t, s[i:j] == s[j:], "ab" == s[i:j], n
+
+    each(f, [(s, i, j, t) for s in TEXTS[:6] for i, j in ((0, 2), (-3, 9), (2, 1), (1, -1))
+             for t in ("ab", "\u0119x", "")])
