@@ -376,4 +376,26 @@ BYTEARRAY_AT = _op("bytearray_at", "b: bytearray, i: int -> int", reads(OBJECTS)
 BYTEARRAY_SET = _op("bytearray_set", "b: bytearray, i: int, value: int", writes(OBJECTS), _set_lower,
                     operator.setitem, "byte i, which there is, becomes the value, which is below 256", cost=1)
 
+
+def _slice_of(make: str, start):
+    def lower(e, inst, b, i, j):
+        e.declare(f"declare ptr @{make}(ptr, i64)")
+        first, size = start(e, b, i), e.assign(f"sub i64 {j[0]}, {i[0]}")
+        return [_checked(e, inst, e.assign(f"call ptr @{make}(ptr {first}, i64 {size})"))]
+
+    return lower
+
+
+def _place_of_bytes(e, b, i):
+    data = e.assign(f"getelementptr i8, ptr {b[0]}, i64 {BYTES_DATA}")
+    return e.assign(f"getelementptr i8, ptr {data}, i64 {i[0]}")
+
+
+BYTES_SLICE = _op("bytes_slice", "b: bytes, i: int, j: int -> bytes", _MAKES,
+                  _slice_of("PyBytes_FromStringAndSize", _place_of_bytes), lambda b, i, j: b[i:j],
+                  "the bytes from i to before j, 0 <= i <= j <= length")
+BYTEARRAY_SLICE = _op("bytearray_slice", "b: bytearray, i: int, j: int -> bytearray", _MAKES | reads(OBJECTS),
+                      _slice_of("PyByteArray_FromStringAndSize", _place), lambda b, i, j: b[i:j],
+                      "a new one of the bytes from i to before j, 0 <= i <= j <= length")
+
 TEXT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

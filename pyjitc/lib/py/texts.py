@@ -129,7 +129,8 @@ class _Text(Protocol):
 
     def repeated(self, x, n, inplace):
         return folded(operator.mul, [x, n], {}) or call_python(
-            operator.imul if inplace else operator.mul, x, n, type=self.type)
+            operator.imul if inplace else operator.mul, x, n, type=self.type,
+            api="PyNumber_InPlaceMultiply" if inplace else "PyNumber_Multiply")
 
     def unsupported(self, op, x, y, inplace):
         if op == "*" and self.cls is not memoryview:
@@ -179,7 +180,7 @@ class _Text(Protocol):
 
     def part(self, x, i):
         """x[start:stop:step]"""
-        return call_python(operator.getitem, x, i, type=self.type)
+        return call_python(operator.getitem, x, i, type=self.type, api="PyObject_GetItem")
 
     def item(self, x, i):
         raise NotImplementedError
@@ -308,6 +309,10 @@ def _bounds(i: Expr) -> list[Expr] | None:
 
 
 class _BytesLike(_Text):
+    def part(self, x, i):
+        parts = _bounds(i)
+        return super().part(x, i) if parts is None else Call(textfn.bytes_part, x, *parts)
+
     def binary(self, op, x, y, inplace):
         if op == "+" and y.type in (Bytes, ByteArray, MemoryView):
             return folded(operator.add, [x, y], {}) or call_python(
