@@ -18,6 +18,7 @@ DECLARATIONS = {
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
     "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "PyUnicode_Tailmatch": "declare i64 @PyUnicode_Tailmatch(ptr, ptr, i64, i64, i32)",
+    "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
@@ -612,3 +613,35 @@ open:
   ret i32 0
 fail:
   ret i32 1""", "pyj_str_tables", shared=True)
+
+# s[::-1]: ASCII here, other texts by the interpreter, which is given the slice.
+_define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
+{_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  br i1 %ascii, label %make, label %ask
+make:
+  %made = call ptr @PyUnicode_New(i64 %n, i32 127)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %out, label %start
+start:
+  %from = getelementptr i8, ptr %s, i64 {STR["ascii"] - 1}
+  %to = getelementptr i8, ptr %made, i64 {STR["ascii"]}
+  br label %test
+test:
+  %left = phi i64 [ %n, %start ], [ %less, %copy ]
+  %more = icmp ne i64 %left, 0
+  br i1 %more, label %copy, label %out
+copy:
+  %source = getelementptr i8, ptr %from, i64 %left
+  %char = load i8, ptr %source
+  %less = sub i64 %left, 1
+  %place = sub i64 %n, %left
+  %target = getelementptr i8, ptr %to, i64 %place
+  store i8 %char, ptr %target
+  br label %test
+out:
+  ret ptr %made
+ask:
+  %given = call ptr @PyObject_GetItem(ptr %s, ptr %slice)
+  ret ptr %given""", shared=True)

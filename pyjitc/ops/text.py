@@ -150,6 +150,16 @@ STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_low
                 "the characters from i to before j, 0 <= i, j <= length")
 
 
+def _reversed_lower(e, inst, s):
+    slice_ = e.object(_BACKWARDS)
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_reversed')}(ptr {s[0]}, ptr {slice_})"))]
+
+
+_BACKWARDS = slice(None, None, -1)
+STR_REVERSED = _op("str_reversed", "s: str -> str", _MAKES, _reversed_lower, lambda s: s[::-1],
+                   "the characters from the last to the first")
+
+
 def _equal_lower(e, inst, x, y):
     return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
 
