@@ -1,5 +1,6 @@
 """Text and bytes: operators, items, slices, iteration, methods and the builtins that make or read them."""
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -358,3 +359,21 @@ def test_parts_and_cases_of_characters():
 
     each(f, [(s, i, j, t) for s in TEXTS[:6] for i, j in ((0, 2), (-3, 9), (2, 1), (1, -1))
              for t in ("ab", "\u0119x", "")])
+
+
+def test_many_digits_are_rounded_as_the_interpreter_rounds_them():
+    @njit
+    def f(s):
+        return float(s)
+
+    choice = random.Random(7)
+    for n in range(20000):
+        if n % 3 == 0:
+            digits = "".join(choice.choices("0123456789", k=choice.randint(16, 20)))
+        elif n % 3 == 1:  # half way between two floats
+            digits = str(((1 << 53) + 2 * choice.randint(0, 1 << 52) + 1) << choice.randint(0, 6))
+        else:
+            digits = str((2 * choice.getrandbits(53) + 1) * 5 ** choice.randint(0, 4))
+        place = choice.randint(0, len(digits))
+        text = choice.choice(("", "-")) + digits[:place] + "." + digits[place:]
+        assert f(text) == float(text), text
