@@ -73,10 +73,10 @@ def _text(facts: Facts, value: Value) -> str | None:
 
 def _equal(facts: Facts, inst: Inst) -> Value | None:
     x, y = inst.args
-    for part, other in ((x, y), (y, x)):
+    for part, whole in ((x, y), (y, x)):
         made = facts.defined_by(part, t.STR_SLICE)
         if made is not None:
-            return facts.make(t.STR_PART_EQ, *made.args, other, type=Bool, loc=inst.loc)
+            return facts.make(t.STR_PART_EQ, *made.args, whole, type=Bool, loc=inst.loc)
     if facts.defined_by(x, t.STR_CHAR) is None:
         x, y = y, x
     if facts.defined_by(x, t.STR_CHAR) is None and _code(facts, x) is None:
