@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 import types as pytypes
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
@@ -36,6 +37,7 @@ _VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
 
+_STREAMS = ("stdin", "stdout", "stderr")  # of sys, which programs exchange
 # `case int(n)` captures the int
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
@@ -254,6 +256,8 @@ class Operations:
             if found is not None:
                 return found
             holder = x.type.value
+            if holder is sys and name in _STREAMS:
+                return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
             if isinstance(holder, pytypes.ModuleType):
                 try:
                     value = getattr(holder, name)
