@@ -594,6 +594,11 @@ def match_keys(frame, x):
         frame.push(frame.truth_of(generic.COMPARE, (found, frame.constant(None)), op="is not"))
 
 
+def copy_dict_without_keys(frame, x):
+    """The rest of a mapping pattern in 3.10; later Pythons write it out."""
+    frame.stack[-1] = frame.emit(generic.MATCH_REST, frame.stack[-2:])
+
+
 def match_class(frame, x):
     subject, cls, names = frame.pops(3)
     found = frame.emit(generic.MATCH_CLASS, (subject, cls), count=x.arg, kwnames=frame.constants[names])
@@ -635,7 +640,8 @@ HANDLERS = {
     "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start, "CHECK_EXC_MATCH": check_exc_match,
     "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
     "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,
-    "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys, "MATCH_CLASS": match_class,
+    "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys,
+    "COPY_DICT_WITHOUT_KEYS": copy_dict_without_keys, "MATCH_CLASS": match_class,
     **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
     **{name: pop_jump for name in quirks.POP_JUMPS}, **{name: binary_op for name in quirks.OLD_BINARY},
 }

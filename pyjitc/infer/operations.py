@@ -750,6 +750,9 @@ class Operations:
             return by_python(interpreted.keys_of, *operands)
         return self.library.match_keys(*operands)
 
+    def match_rest(self, inst, operands):
+        return self.library.match_rest(*operands)
+
     def with_leave(self, inst, operands):
         leave, exc = operands
         if leave.type is Object:
@@ -827,7 +830,8 @@ HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys, generic.WITH_LEAVE: E.with_leave,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys,
+    generic.MATCH_REST: E.match_rest, generic.WITH_LEAVE: E.with_leave,
     generic.MATCH_CLASS: E.match_class, generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
     generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported,
     control.RAISE: E.raise_, control.RERAISE: E.reraise,

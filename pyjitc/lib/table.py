@@ -202,6 +202,10 @@ class Library:
         """The values of keys that a pattern names, as a tuple; None where one is missing."""
         return dicts.match_keys(subject, keys)
 
+    def match_rest(self, subject, keys):
+        """A dict of the items of other keys than these."""
+        return dicts.match_rest(subject, keys)
+
     def new_set(self, items):
         return sets.made_of(items)
 

@@ -71,6 +71,7 @@ WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, excep
 MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")
+MATCH_REST = _op("match_rest", "match_rest (subject, keys tuple) -> dict of the items of all other keys")
 MATCH_CLASS = _op("match_class", "match_class {count, kwnames} (subject, class) -> tuple of attributes or None")
 LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")

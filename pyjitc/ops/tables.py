@@ -14,6 +14,7 @@ from .memory import MAX_BYTES, opened
 __all__ = ["TABLE_OPS"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
+_PAIR = Tuple((Int, Int))
 
 
 class _Key:
@@ -21,9 +22,15 @@ class _Key:
 
     def __init__(self, e, inst, n: int, values):
         self.e, self.inst, self.type, self.values = e, inst, inst.args[n].type, values
-        self.kind = "int" if self.type is Int else "str" if self.type is Str else "object"
+        self.kind = "int" if self.type is Int else "str" if self.type is Str else (
+            "pair" if self.type is _PAIR else "object")
         self.made = self.kind == "object" and self.type is not Object
-        self.given = e.box(self.type, values, inst) if self.made else values[0]
+        if self.kind == "pair":
+            self.given = e.alloca("i64", 2)
+            e.line(f"store i64 {values[0]}, ptr {self.given}")
+            e.line(f"store i64 {values[1]}, ptr {e.assign(f'getelementptr i64, ptr {self.given}, i64 1')}")
+        else:
+            self.given = e.box(self.type, values, inst) if self.made else values[0]
         self.text = f"{'i64' if self.kind == 'int' else 'ptr'} {self.given}"
 
     def release(self) -> None:
@@ -40,11 +47,16 @@ class _Key:
 
         self.e.fail_unless(condition, fail)
 
+    @property
+    def native(self) -> bool:
+        """Whether there is no object of it."""
+        return self.kind == "int" or self.kind == "pair"
+
     def missing(self) -> None:
         """Sets KeyError."""
-        key = self.e.box(Int, self.values, self.inst) if self.kind == "int" else self.given
+        key = self.e.box(self.type, self.values, self.inst) if self.native else self.given
         self.e.line(f"call void {self.e.helper('pyj_key_error')}(ptr {key})")
-        if self.kind == "int":
+        if self.native:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {key})")
 
 
@@ -86,10 +98,10 @@ def _ask_lower(e, inst, x, k):
     e.jump(done)
     e.start(absent)
     key.fail_unless(e.assign(f"icmp eq ptr {found}, null"))
-    asked = e.box(Int, k, inst) if key.kind == "int" else key.given
+    asked = e.box(key.type, k, inst) if key.native else key.given
     e.declare("declare ptr @PyObject_GetItem(ptr, ptr)")
     made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
-    if key.kind == "int":
+    if key.native:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
     key.fail_unless(e.assign(f"icmp ne ptr {made}, null"))
     there = e.current
@@ -142,8 +154,9 @@ def _set_lower(e, inst, x, k, value):
         e.check_status(status, inst)
         return []
     boxed = e.box(t, value, inst)
-    if key.kind == "int":
-        status = e.assign(f"call i32 {e.helper('pyj_dict_put_int_object')}(ptr {x[0]}, {key.text}, ptr {boxed})")
+    if key.native:
+        helper = e.helper(f"pyj_dict_put_{key.kind}_object")
+        status = e.assign(f"call i32 {helper}(ptr {x[0]}, {key.text}, ptr {boxed})")
     else:
         status = _store(e, x[0], key.given, boxed)
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
