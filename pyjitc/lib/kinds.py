@@ -36,6 +36,7 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
+    lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest"),
     _iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
     lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),
     lazy("pyjitc.lib.np.arrays.attributes"): (k.ArrayFlags, k.FlatArray),

@@ -318,6 +318,26 @@ def sum_compensated(iterable, start):
 sum_ = sum_compensated if sys.version_info >= (3, 12) else sum_plain
 
 
+def reduced(function, iterable):
+    one = advance(iterate(iterable))
+    if not one[0]:
+        raise TypeError(NOTHING_TO_REDUCE)
+    total = one[1]
+    rest = one[2]
+    while True:
+        one = advance(rest)
+        if not one[0]:
+            return total
+        rest = one[2]
+        total = function(total, one[1])
+
+
+def reduced_from(function, iterable, total):
+    for x in iterable:
+        total = function(total, x)
+    return total
+
+
 def prod(iterable, start):
     for x in iterable:
         start = start * x
@@ -464,6 +484,8 @@ def _old_messages() -> bool:
 
 
 OLD_MESSAGES = _old_messages()
+NOTHING_TO_REDUCE = ("reduce() of empty iterable with no initial value" if sys.version_info >= (3, 11)
+                     else "reduce() of empty sequence with no initial value")
 
 PROTOCOLS = {
     "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "enumerate": State(enumerate_step),
