@@ -28,6 +28,12 @@ FUNCTIONS: dict[str, str] = {
                 "operator.rshift operator.and_ operator.or_ "
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
                 "operator.neg operator.pos operator.invert operator.not_",
+    "getters": "operator.itemgetter operator.attrgetter operator.methodcaller operator.iadd operator.isub "
+               "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
+               "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
+               "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
+               "operator.is_not operator.countOf operator.indexOf functools.partial "
+               "contextlib.suppress",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
                     "itertools.permutations itertools.combinations_with_replacement itertools.compress "
@@ -42,8 +48,10 @@ FUNCTIONS: dict[str, str] = {
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
-          "_functools": ("functools.", lazy("functools")),
-          **{name: (f"{name}.", lazy(name)) for name in ("collections", "itertools", "time", "statistics", "copy")}}
+          "_functools": ("functools.", lazy("functools")), "functools": ("functools.", lazy("functools")),
+          "operator": ("operator.", operator),
+          **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
+                                                         "copy")}}
 _CLASS_METHOD = type(vars(dict)["fromkeys"])
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 

@@ -11,7 +11,7 @@ from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
 from ...types.kinds import Ended
-from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state
+from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state, same
 from ..protocol import State
 
 __all__ = ["PROTOCOLS"]
@@ -316,6 +316,23 @@ def sum_compensated(iterable, start):
 
 
 sum_ = sum_compensated if sys.version_info >= (3, 12) else sum_plain
+
+
+def count_of(iterable, item):
+    n = 0
+    for x in iterable:
+        if same(x, item):
+            n += 1
+    return n
+
+
+def index_of(iterable, item):
+    n = 0
+    for x in iterable:
+        if same(x, item):
+            return n
+        n += 1
+    raise ValueError("sequence.index(x): x not in sequence")
 
 
 def reduced(function, iterable):
