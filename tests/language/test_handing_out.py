@@ -192,6 +192,25 @@ def test_a_step_inside_a_step():
     assert next(holder.made) == 0 and list(holder.made) == []
 
 
+def test_a_generator_in_a_circle_stays():
+    """It would be freed if the collector looked into the state; that it is not must do no harm."""
+    class Holder(types.SimpleNamespace):
+        pass
+
+    @jit
+    def holding(h):
+        for i in range(3):
+            yield h.made is not None, i
+
+    holder = Holder()
+    holder.made = holding(holder)
+    assert next(holder.made) == (True, 0)
+    seen = weakref.ref(holder.made)
+    del holder
+    gc.collect()
+    assert list(seen()) == [(True, 1), (True, 2)]
+
+
 def test_threads_take_turns():
     made = njit(counted)(20_000, 1)
     found = [[], []]
