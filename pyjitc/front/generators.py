@@ -15,7 +15,8 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
-__all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "returns_value"]
+__all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "is_talked_to",
+           "returns_value"]
 
 
 class StepPrototype:
@@ -225,6 +226,35 @@ def acts_on_close(source: ir.Function) -> bool:
             inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
             for block in source.blocks for inst in block.insts)
     return found
+
+
+def takes_values(source: ir.Function) -> bool:
+    """Whether the generator reads what is sent to it."""
+    results = {inst.result for block in source.blocks for inst in block.insts if inst.op is generic.YIELD}
+    return any(not results.isdisjoint(inst.args) for block in source.blocks for inst in block.insts)
+
+
+def is_talked_to(source: ir.Function) -> bool:
+    """Whether the generator may do something with what is sent or thrown into it."""
+    found = source.memo.get("is_talked_to")
+    if found is None:
+        found = source.memo["is_talked_to"] = takes_values(source) or any(
+            inst.op is generic.YIELD and inst.unwind is not None and not _only_raises(inst.unwind.block)
+            for block in source.blocks for inst in block.insts)
+    return found
+
+
+def _only_raises(block) -> bool:
+    """Whether a handler raises every exception again, whatever its class."""
+    for _ in range(100):
+        for inst in block.insts:
+            if inst.op is control.RERAISE:
+                return inst.unwind is None or _only_raises(inst.unwind.block)
+            if inst.op is control.JUMP:
+                block = inst.targets[0].block
+            elif inst.op not in (generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, control.CONST):
+                return False
+    return False
 
 
 def returns_value(source: ir.Function) -> bool:

@@ -102,6 +102,34 @@ def test_closing_sending_throwing():
         compiled(3).throw(ValueError)
 
 
+def talking(n):
+    x = 1
+    while x < n:
+        try:
+            x = yield x * 2
+        except ValueError:
+            x = 3
+
+
+def conversation(n):
+    g = talking(n)
+    said = next(g), g.send(4), g.throw(ValueError), g.send(5)
+    g.close()
+    return said
+
+
+def test_generators_that_take_values_and_exceptions():
+    made = njit(failing)(4)
+    assert next(made) == 5
+    with pytest.raises(TypeError, match="which handles exceptions"):
+        made.throw(ValueError)
+    assert next(made) == 10
+    compiled = jit(conversation)
+    assert compiled(9) == conversation(9) == (2, 8, 6, 10) and compiled.signatures
+    made = jit(talking)(9)
+    assert [next(made), made.send(4), made.throw(ValueError)] == [2, 8, 6]
+
+
 def test_an_iterator_is_an_argument():
     @njit
     def total(xs, most):
