@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ops import control, generic
 from ..ops.control import UNBOUND
+from ..runtime import interpreted
 from . import quirks
 from .bytecode import VERSION
 
@@ -645,6 +646,13 @@ def match_keys(frame, x):
         frame.push(frame.truth_of(generic.COMPARE, (found, frame.constant(None)), op="is not"))
 
 
+def copy_dict_without_keys(frame, x):
+    """`**rest` of a mapping pattern (3.10)."""
+    keys = frame.stack.pop()
+    rest = frame.constant(interpreted.without_keys)
+    frame.push(frame.emit(generic.CALL, (rest, frame.stack[-1], keys), kwnames=()))
+
+
 def match_class(frame, x):
     subject, cls, names = frame.pops(3)
     found = frame.emit(generic.MATCH_CLASS, (subject, cls), count=x.arg, kwnames=frame.constants[names])
@@ -689,6 +697,7 @@ HANDLERS = {
     "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
     "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,
     "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys, "MATCH_CLASS": match_class,
+    "COPY_DICT_WITHOUT_KEYS": copy_dict_without_keys,
     **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
     **{name: pop_jump for name in quirks.POP_JUMPS}, **{name: binary_op for name in quirks.OLD_BINARY},
 }

@@ -24,7 +24,7 @@ CONSTRUCTS = {
     **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
     "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
-    "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations", "COPY_DICT_WITHOUT_KEYS": "a mapping pattern with **",
+    "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations",
     "LOAD_LOCALS": "locals()",
 }
 HINTS = {
