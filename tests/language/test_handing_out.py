@@ -143,10 +143,37 @@ def test_an_iterator_is_an_argument():
     made = njit(counted)(100)
     assert total(made, 10.0) == 12.0 and next(made) == 8
     assert total(made, 1e9) == sum(range(10, 100, 2))
-    with pytest.raises(TypeError):
-        ended = njit(counted)(3)
-        ended.close()
-        total(ended, 3.0)
+    ended = njit(counted)(3)
+    ended.close()
+    assert total(ended, 3.0) == 0.0
+
+
+def test_iterators_of_the_interpreter_are_arguments():
+    @njit
+    def summed(xs, most):
+        n, total = 0, 0.0
+        for x in xs:
+            total += float(x)
+            n += 1
+            if n == most:
+                break
+        return total, n
+
+    for make in (lambda: iter([1, 2.5, 3]), lambda: (x * x for x in range(9)), lambda: map(int, "123"),
+                 lambda: zip(), lambda: iter({}.items())):
+        for most in (2, 99):
+            assert summed(make(), most) == summed.py_func(make(), most)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        summed(iter(["x"]), 9)
+
+    def broken():
+        yield 1
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError, match="inside"):
+        summed(broken(), 9)
+    given = iter(range(10))
+    assert summed(given, 3) == (3.0, 3) and next(given) == 3
 
 
 def test_the_arguments_live_as_long():
