@@ -52,7 +52,13 @@ ROWS = {
         ("list displays", "return [a, b]"),
         ("list.append", "items = []\nitems.append(a)\nreturn items[0]"),
         ("dict", "d = {'x': a}\nd['y'] = b\nreturn d['y']"),
-        ("set", "return a in {a, b}"),
+        ("dict: methods, views, `|`, del", "d = {i: i * i for i in range(a)}\nd.update({9: b})\ndel d[0]\n"
+         "e = d | {1: 5}\nreturn d.pop(9), d.get(77), sorted(e.items()), d.keys() & e.keys(), d"),
+        ("defaultdict, Counter, OrderedDict, deque", "counts = collections.Counter('abca')\n"
+         "groups = collections.defaultdict(list)\nfor k in range(a):\n    groups[k % 2].append(k)\n"
+         "queue = collections.deque([1, 2], maxlen=2)\nqueue.append(a)\nreturn counts, groups, queue"),
+        ("set, frozenset: methods, operators", "s = {a, b}\ns.add(9)\ns |= {k % 3 for k in range(a)}\ns.discard(b)\n"
+         "return s, a in s, s & frozenset([9, 1]), s.union([2.5]), sorted(s), s <= {0, 1, 2, 9}"),
         ("range", "r = range(2, a)\nreturn len(r), r[-1] if a > 3 else 0, 3 in r"),
         ("slice objects", "s = slice(0, 2)\nreturn c[s]"),
         ("a union of types at a join", "x = a if a > 3 else 2.5\nreturn x"),
@@ -141,7 +147,7 @@ ROWS = {
     ],
 }
 PRELUDE = """
-import cmath, enum, itertools, math, random, time
+import cmath, collections, enum, itertools, math, random, time
 from collections import namedtuple
 from functools import partial, reduce
 from typing import NamedTuple

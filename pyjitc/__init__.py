@@ -16,25 +16,24 @@ with _Uncollected():
     from .api.jit import compile_options, jit, njit, trace
     from .api.signature import NAMES as _NAMES
     from .api.signature import TypeName, signature_of
-    from .base.errors import CompileError, PyjitcError, TracingError, TypingError, UnsupportedError
+    from .base.errors import CompileError, ParallelWarning, PyjitcError, TracingError, TypingError, UnsupportedError
+    from .runtime.pool import get_num_threads, get_thread_id, prange, set_num_threads
 
-_vectorize = _lazy("pyjitc.api.vectorize")
+_vectorize, _stencil = _lazy("pyjitc.api.vectorize"), _lazy("pyjitc.api.stencil")
+_cfunc, _foreign = _lazy("pyjitc.api.cfunc"), _lazy("pyjitc.lib.py.foreign")
 
 __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
-           "TypingError", "TracingError", "UnsupportedError", "vectorize", "guvectorize", *_NAMES]
+           "TypingError", "TracingError", "UnsupportedError", "ParallelWarning", "vectorize", "guvectorize", "stencil",
+           "cfunc", "carray", "farray", "prange", "set_num_threads", "get_num_threads", "get_thread_id", *_NAMES]
 globals().update(_NAMES)
 
-_LOOP = "write the loop, or the whole-array expression, under njit"
-_ONE = "loops run on one core so far"
 _OWN = "call a function that njit compiles"
-_LATER = {"prange": f"write range; {_ONE}", "stencil": _LOOP,
-          "cfunc": "pass the function itself to other compiled functions",
-          "jitclass": "use a named tuple, whose methods are compiled; what changes goes into an array",
+_LATER = {"jitclass": "write njit above the class, or pass its objects as they are",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
           "objmode": "do that part outside the compiled function",
-          "typed": "use an array or a tuple; lists and dicts are not compiled yet", "set_num_threads": _ONE,
-          "get_num_threads": _ONE, "overload": _OWN, "intrinsic": _OWN, "extending": _OWN,
+          "typed": "pass a list, dict or set itself", "overload": _OWN,
+          "intrinsic": _OWN, "extending": _OWN,
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
           "typeof": "call the function: its .signatures show the types of its arguments"}
@@ -42,8 +41,9 @@ _derivatives = _lazy("pyjitc.api.derivatives")
 _DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
                 "stop_gradient", "value_and_grad", "vjp", "vmap")
 # names of other compilers, and what most programs do not load
-__getattr__ = _absent("pyjitc", _LATER, {"vectorize": _vectorize, "guvectorize": _vectorize,
-                                         **dict.fromkeys(_DERIVATIVES, _derivatives)})
+__getattr__ = _absent("pyjitc", _LATER, {
+    "vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _stencil, "cfunc": _cfunc, "carray": _foreign,
+    "farray": _foreign, **dict.fromkeys(_DERIVATIVES, _derivatives)})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

@@ -64,7 +64,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     primals = tuple(map(_own, primals))
     function, options = _compilable("vjp", fun)
     result = _plain(function, options)(*map(_own, primals))
-    pull = _pulled(function, options, len(primals), has_aux)
+    pull = _pulled(function, options, len(primals), bool(has_aux))
 
     def pullback(cotangent):
         return pull(*primals, cotangent)[1]
@@ -256,9 +256,8 @@ def _pushed(fun, options, count):
 @lru_cache(_DERIVATIVES)
 def _pulled(fun, options, count, has_aux):
     given = ", ".join(f"x{n}" for n in range(count))
-    cotangent = "(cotangent, None)" if has_aux else "cotangent"
     return _carrier(fun, "vjp", (*(f"x{n}" for n in range(count)), "cotangent"),
-                    f"return PULLED(FUN, {tuple(range(count))!r}, {cotangent}, ({given},))", options,
+                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},))", options,
                     PULLED=names.pulled)
 
 

@@ -21,7 +21,7 @@ from typing import Callable, TextIO
 
 import numpy as np
 
-from ..base.errors import CompileError, shortened
+from ..base.errors import CompileError, ParallelWarning, shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
@@ -122,7 +122,7 @@ class CompiledFunction(Pickled, Callable_):
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)
         native = self._natives.get(types)
-        if native is None or native.changed():
+        if native is None or native.changed() or native.stale():
             try:
                 changed = alone(self._ready, types, full)
             except ABIError as error:
@@ -169,6 +169,11 @@ class CompiledFunction(Pickled, Callable_):
                 if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
                     types.append(Object)
                     continue
+                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
+                    plain = value.view(np.ndarray)
+                    full = (*full[:n], plain, *full[n + 1:])
+                    types.append(typeof(plain))
+                    continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
                 if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
@@ -200,9 +205,9 @@ class CompiledFunction(Pickled, Callable_):
         native = self._natives.get(types)
         if native is not None:
             changes = native.changed()
-            if not changes:
+            if not changes and not native.stale():
                 return False
-            if native.refresh(changes):
+            if changes and native.refresh(changes):
                 return True
         self._raise_known_failure(types)
         start = perf_counter()
@@ -381,6 +386,15 @@ class CompiledFunction(Pickled, Callable_):
         asked = signature if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature) else (
             signature_of(signature).args)
         return _stages.report(self.py_func, asked, self.options)
+
+    def parallel_diagnostics(self, signature: Declared | None = None, level: int = 1) -> None:
+        """Print what became of each loop over `prange` and of each whole-array statement under `parallel=True`, for a
+        signature, or for all compiled so far."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ParallelWarning)  # it says so itself
+            shown = self._inspect("parallel", signature)
+        for types, text in shown.items() if signature is None else [(signature, shown)]:
+            print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}")
 
     def inspect_types(self, file: TextIO | None = None, signature: Declared | None = None) -> None:
         """Print the typed IR of a signature, or of all."""

@@ -99,6 +99,8 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
     """A Signature from what users write: a Signature, text, or a tuple of argument types."""
     if isinstance(given, Signature):
         return given
+    if hasattr(given, "as_signature"):  # of pyjitc.numba
+        return given.as_signature()
     if isinstance(given, str):
         try:
             result, args = text.parse_list(given)

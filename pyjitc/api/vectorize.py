@@ -98,9 +98,10 @@ def _function_or_signatures(name: str, given):
         return None, ()
     if isinstance(given, (FunctionType, CompiledFunction)):
         return _plain(name, given), ()
-    if isinstance(given, (list, tuple)) and all(isinstance(x, (str, Signature, tuple, list)) for x in given):
+    if isinstance(given, (list, tuple)) and all(
+            isinstance(x, (str, Signature, tuple, list)) or hasattr(x, "as_signature") for x in given):
         return None, tuple(map(signature_of, given))
-    if isinstance(given, (str, Signature, TypeName, tuple)):
+    if isinstance(given, (str, Signature, TypeName, tuple)) or hasattr(given, "as_signature"):
         return None, (signature_of(given),)
     if callable(given):
         return _plain(name, given), ()
@@ -132,12 +133,13 @@ class _Made(ufuncs.Record):
     """What is common to both. loops: dtypes of the inputs -> those of the results."""
 
     __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
-                 "identity")
+                 "identity", "exact")
 
     def __init__(self, function: FunctionType, options: Options, declared, arguments: tuple, identity):
         super().__init__()
         self.function, self.options, self.declared, self.arguments = function, options, declared, arguments
         self.identity = identity
+        self.exact: set[tuple[np.dtype, ...]] = set()  # dtypes of all operands
         self.dynamic = not declared
         self.loops: dict[tuple[np.dtype, ...], tuple[np.dtype, ...]] = {}
         self.counts = dict.fromkeys(specialisation.statistics, 0)
@@ -158,7 +160,8 @@ class _Made(ufuncs.Record):
             flags |= ufuncs.REORDERABLE
         ufuncs.add_loop(ufunc, dtypes, native.image.address(entries.ENTRY), flags,
                         native.image.symbols.get(entries.INITIAL))
-        self.loops[tuple(dtypes[:len(ins)])] = tuple(dtypes[len(ins):])
+        self.loops.setdefault(tuple(dtypes[:len(ins)]), tuple(dtypes[len(ins):]))
+        self.exact.add(tuple(dtypes))
 
     @property
     def initial(self):
@@ -170,7 +173,7 @@ class _Made(ufuncs.Record):
         type."""
         nin = ufunc.nin
         found = self.loop(ufunc, [asked[k] or given[k] for k in range(nin)])
-        if asked[nin] not in (None, found[nin]) and asked[:nin] == [None] * nin:
+        if ufunc.nout and asked[nin] not in (None, found[nin]) and asked[:nin] == [None] * nin:
             found = self.loop(ufunc, [asked[nin]] * nin)
         return found
 
@@ -309,12 +312,13 @@ _OPERAND = re.compile(r"\(\s*((?:[A-Za-z_0-9]+\s*(?:,\s*[A-Za-z_0-9]+\s*)*)?)\)"
 
 
 def _parsed_layout(layout: str):
-    """(core dimensions of the inputs, of the results), each a tuple of names."""
+    """(core dimensions of the inputs, of the results), each a tuple of names. Without an arrow there are no results,
+    and the function writes to its operands."""
     ins, arrow, outs = layout.replace(" ", "").partition("->")
     sides = []
     for side in (ins, outs):
         found = [tuple(n for n in one.split(",") if n) for one in _OPERAND.findall(side)]
-        if not arrow or ",".join(f"({','.join(one)})" for one in found) != side or not found:
+        if ",".join(f"({','.join(one)})" for one in found) != side or not found and (arrow or side is ins):
             raise ValueError(f"{layout!r} is not a layout; write for instance '(m,n),(n,p)->(m,p)'")
         sides.append(found)
     return sides
@@ -332,13 +336,45 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     record.cores = cores
     record.shapes = tuple(k >= len(ins) for k in range(len(cores)))
     record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
+    if not outs:
+        record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function, names[:len(ins)]), identity,
                         layout.replace(" ", ""))
+    ufuncs.write_back(ufunc, record.writable)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
     if record.dynamic:
         ufuncs.promoting(ufunc)
+        ufuncs.looking(ufunc, _with_results)
     return _finished(ufunc, record)
+
+
+def _with_results(ufunc, *args, **kwargs):
+    """A call with arrays for the results, whose dtypes are those of the loop: the function may read what is in them.
+    """
+    nin = ufunc.nin
+    outs = args[nin:] if "out" not in kwargs else kwargs["out"]
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    if not outs or len(outs) != ufunc.nout or "signature" in kwargs or "dtype" in kwargs or not all(
+            type(x) is np.ndarray for x in outs):
+        return ufuncs.RETRY
+    record, found = ufuncs.made(ufunc), []
+    for x in args[:nin]:
+        t = _NUMBERS.get(type(x))
+        dtype = None if t is not None or not hasattr(x, "__array_interface__") else np.asarray(x).dtype
+        t = t or (type_of_dtype(dtype.newbyteorder("=")) if dtype is not None else None)
+        found.append(t)
+    results = tuple(type_of_dtype(x.dtype) for x in outs)
+    if None in found or None in results or any(map(kinds.is_time, (*found, *results))):
+        return ufuncs.RETRY
+    types = (*element_types(found), *results)
+    key = tuple(map(dtype_of, types))
+    if key not in record.exact:
+        specialisation.alone(record.add, ufunc, types)
+    return ufunc(*args, signature=key, **kwargs)
+
+
+_NUMBERS = {bool: kinds.Bool, int: kinds.Int, float: kinds.Float, complex: kinds.Complex}
 
 
 def _add_declared_cores(record, ufunc, signature) -> None:

@@ -10,8 +10,8 @@ import sys
 from .lazy import lazy
 from .named import Named
 
-__all__ = ["Diagnostic", "PyjitcError", "CompileError", "TypingError", "UnsupportedError", "TracingError",
-           "VerifyError", "did_you_mean", "shortened", "suggest"]
+__all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "CompileError", "TypingError", "UnsupportedError",
+           "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest"]
 
 _linecache = lazy("linecache")
 _re = lazy("re")
@@ -110,6 +110,13 @@ class TracingError(CompileError):
 
 for _public in (PyjitcError, CompileError, TypingError, UnsupportedError, TracingError):
     _public.__module__ = "pyjitc"  # tracebacks name an error as users import it
+
+
+class ParallelWarning(UserWarning):
+    """A loop over `prange` runs on one thread; the text says why."""
+
+
+ParallelWarning.__module__ = "pyjitc"
 
 
 class VerifyError(PyjitcError):

@@ -13,11 +13,12 @@ from .named import Named
 __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
 
 
-class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate declared "
-                            "objects",
-              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False)):
+class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate parallel "
+                            "declared objects",
+              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False)):
     """
-    They hold for all that the function calls, too, whatever compiled functions among them were given themselves.
+    They hold for all that the function calls, too, whatever compiled functions among them were given themselves; one
+    that was given `parallel` keeps it.
 
     - `boundscheck`: check every index.
     - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
@@ -27,6 +28,7 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     - `debug`: FloatingPointError at the operation that makes a NaN of numbers.
     - `cache`: keep compiled code on disk, where later processes find it.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
+    - `parallel`: share the iterations of loops over `prange`, and of whole-array expressions, among threads.
     - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr
       say; programs with an np.errstate that does not only ignore are compiled so.
     """
@@ -44,7 +46,6 @@ _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"
 _ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None,
              "looplift": None}
 _REFUSED = {
-    "parallel": "automatic parallel loops are not available: leave it out, and write range for prange",
     "forceobj": "there is no object mode: leave functions that need it undecorated",
     "locals": "types of locals are inferred; convert where a type must change, as in np.float32(x)",
     "pipeline_class": "the compiler pipeline is fixed",
@@ -79,6 +80,8 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
             if wrong:
                 raise ValueError(f"fastmath flag {wrong[0]!r} is unknown; flags are {', '.join(_FASTMATH)}")
             value = tuple(sorted(flags)) or False
+        elif name == "parallel" and isinstance(value, dict):  # of Numba: which of the ways are on
+            value = any(value.values())
         elif name in _CHOICES:
             if value not in _CHOICES[name]:
                 raise ValueError(f"option {name}={value!r}: choose one of {', '.join(map(repr, _CHOICES[name]))}")
@@ -97,6 +100,7 @@ ENVIRONMENT = {
     "PYJITC_DUMP": "stage[:function],...: print IR after a stage (generic, typed, a pass, llvm, asm; all) to stderr",
     "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
     "PYJITC_PERF": "1: write names and addresses of compiled functions to /tmp/perf-PID.map, where perf looks for them",
+    "PYJITC_NUM_THREADS": "most threads of parallel regions and of kernels on the CPU (else the number of processors)",
     "PYJITC_BLAS": "none: matrix products and factorisations by own loops, without the BLAS and LAPACK that NumPy uses",
     "PYJITC_VERIFY": "1: verify the IR after every pass",
     "PYJITC_AS_NUMBA": "1: `import numba` gives pyjitc.numba (`pyjitc run --as-numba` sets it)",

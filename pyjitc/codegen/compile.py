@@ -19,6 +19,7 @@ __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 native = lazy(f"{__package__}.native")  # for callers that speak C
 inlining = lazy(f"{__package__}.inlining")  # a function alone is called by its stub only
+pool = lazy(f"{__package__}.pool")  # programs with parallel loops load it
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
@@ -31,8 +32,9 @@ class Artifact(Named, fields="object runtime entry next objects guards text"):
 
 
 def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None):
-    """(LLVM text, objects, guard symbols, helpers that are elsewhere) of `functions`, the entry first. spec: a Spec, a
-    form of native.py, or None; exported: also export the entry under this name."""
+    """(LLVM text, objects, guard symbols, helpers that are elsewhere, whether the pool of threads is called) of
+    `functions`, the entry first. spec: a Spec, a form of native.py, or None; exported: also export the entry under this
+    name."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
     if len(functions) > 1:
@@ -40,7 +42,9 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     elif not functions[0].flags.recursive and sum(len(block.insts) for block in functions[0].blocks) <= SMALL:
         functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # into the stub
     nogil = options.nogil and not any(map(_needs_python, functions))
-    module = Module(options, nogil, shares=not nogil)
+    pooled = any("chunks" in inst.attrs for fn in functions for block in fn.blocks for inst in block.insts
+                 if inst.op is INVOKE)
+    module = Module(options, nogil or pooled, shares=not (nogil or pooled), pooled=pooled)
     guards: tuple[str | None, ...] = ()
     if isinstance(spec, Spec):
         guards = add_stub(module, functions[0], spec, nogil)
@@ -51,7 +55,7 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     for fn in functions:
         module.add(fn, FunctionEmitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    return head + module.text(target), dict(module.objects), guards, module.elsewhere or ()
+    return head + module.text(target), dict(module.objects), guards, module.elsewhere or (), pooled
 
 
 def compile_module(functions: list[ir.Function], spec, target: Target | None = None,
@@ -60,10 +64,10 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards, called = module_text(functions, spec, target, options, exported)
+        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
-        runtime = shared.objects_for(called, target)
+        runtime = (pool.object_for(target),) if pooled else shared.objects_for(called, target)
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
     return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)

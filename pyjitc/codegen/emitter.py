@@ -223,6 +223,18 @@ class Emitter:
             self.declare("declare void @PyGILState_Release(i32)")
             self.line(f"call void @PyGILState_Release(i32 {state})")
 
+    def release_lock(self) -> str | None:
+        """Give up the interpreter lock where it is held; for `take_lock`."""
+        if self.module.nogil:
+            return None
+        self.declare("declare ptr @PyEval_SaveThread()")
+        return self.assign("call ptr @PyEval_SaveThread()")
+
+    def take_lock(self, thread: str | None) -> None:
+        if thread is not None:
+            self.declare("declare void @PyEval_RestoreThread(ptr)")
+            self.line(f"call void @PyEval_RestoreThread(ptr {thread})")
+
     def _exception_class(self, cls) -> str:
         if isinstance(cls, str) or getattr(__builtins__, cls.__name__, None) is cls or \
                 isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:

@@ -6,15 +6,19 @@ a traceback entry, the releases in `cleanup`, then the handler or the return of 
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
-from ..ops.memory import POLL, count_references
+from ..ops.exceptions import EXC_MATCH
+from ..ops.memory import CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, holds_object
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import Array
 from .emitter import Emitter, native_result
 from .leaves import components
 from .module import Module
+
+regions = lazy(f"{__package__}.regions")  # programs with parallel loops load it
 
 __all__ = ["FunctionEmitter", "stays_call"]
 
@@ -42,6 +46,7 @@ class FunctionEmitter(Emitter):
         self.places: dict[ir.Loc, int] = {}  # where tracebacks begin
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
+        self.held: str | None = None  # what gives back the interpreter lock that the instruction has taken
 
     def run(self) -> str:
         fn, module = self.fn, self.module
@@ -147,7 +152,15 @@ class FunctionEmitter(Emitter):
     def instruction(self, inst: ir.Inst) -> None:
         op = inst.op
         if op.lower is not None:
+            # a region runs without the interpreter lock
+            locks = self.module.pooled and (op.effects & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
+            if locks:
+                self.held = self.lock()
             values = op.lower(self, inst, *[self.values[a] for a in inst.args])
+            if locks:
+                if not op.effects & ir.TERMINATOR:
+                    self.unlock(self.held)
+                self.held = None
             if inst.result is not None:
                 self.values[inst.result] = values or []
         else:
@@ -233,14 +246,20 @@ class FunctionEmitter(Emitter):
         self.line("unreachable")
 
     def reraise(self, inst):
+        state = self.lock() if self.module.pooled else None
         if inst.args:
             self.line(f"call void {self.helper('pyj_rethrow')}(ptr {self.values[inst.args[0]][0]})")
         else:
             self.line(f"call void {self.helper('pyj_reraise')}()")
+        self.unlock(state)
         self.jump(self.fail(inst))
 
     def invoke(self, inst):
         callee = inst.attrs["callee"]
+        if "chunks" in inst.attrs:
+            self.check_status(regions.call(self, inst, callee), inst)
+            self.values[inst.result] = []
+            return
         args = []
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
@@ -258,9 +277,20 @@ class FunctionEmitter(Emitter):
 
     def fail(self, inst: ir.Inst) -> str:
         """The cold exit of an instruction: an entry for the traceback where the frame has none yet, then what is
-        common to all that leave in the same way. Library frames are hidden, and what is raised again has its entry."""
+        common to all that leave in the same way. Library frames are hidden; what is raised again has its entry, as what
+        a chunk of a loop has raised."""
+        if self.held is not None:
+            state, self.held = self.held, None
+            away, label = self.fail(inst), self.label("unlock")
+            self.held = state
+            saved, self.lines = self.lines, [f"{label}:"]
+            self.unlock(state)
+            self.jump(away)
+            self.cold += self.lines
+            self.lines = saved
+            return label
         away = self._exit(inst.cleanup, inst.unwind)
-        if self.fn.library or inst.op is control.RERAISE or not self.traced:
+        if self.fn.library or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
             return away
         loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
         label = self.fails.get((loc, away))
@@ -285,8 +315,10 @@ class FunctionEmitter(Emitter):
         saved, self.lines, here = self.lines, [], self.current
         self.start(label)
         self.leaving = True
+        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in cleanup) else None
         for value in cleanup:
             count_references(self, value.type, self.values[value], "release")
+        self.unlock(state)
         self.leaving = False
         if rest is not None:
             self.jump(rest)
@@ -348,6 +380,8 @@ def _only_raises(blocks) -> bool:
                    for b in blocks)
 
 
+# What works on Python objects, beside the operations that say so by the effect HOST.
+_COUNTED = frozenset((RETAIN, RELEASE, CELL_LOAD, CELL_STORE, EXC_MATCH))
 _F = FunctionEmitter
 _CONTROL = {
     control.CONST: _F.const, control.JUMP: _F.jump_to, control.BRANCH: _F.branch_to, control.SWITCH: _F.switch_to,

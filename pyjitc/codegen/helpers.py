@@ -8,29 +8,31 @@ import sys
 
 from ..base.lazy import lazy
 from ..ops.memory import MOST_SIZED
-from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API, STR, STR_IN_PIECES, STR_STATE
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, objects, tables = (lazy(f"{__package__}.elements"), lazy(f"{__package__}.objects"),
-                              lazy(f"{__package__}.tables"))
-_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put"))
+elements, objects, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "objects", "strings", "tables"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
+                         "pyj_put_value"))
 
 
 class _Texts(dict):
     """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
-    search the tables of dicts and sets are loaded with the first of them."""
+    search the tables of dicts and sets, and those of text, are loaded with the first of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions"):
-            self.update(tables.TEXT)
-            NEEDS.update(tables.NEEDS)
-            _DECLARATIONS.update(tables.DECLARATIONS)
-            return tables.TEXT[name]
+        if kind in ("dict", "set", "key", "versions", "str"):
+            home = strings if kind == "str" else tables
+            self.update(home.TEXT)
+            NEEDS.update(home.NEEDS)
+            _DECLARATIONS.update(home.DECLARATIONS)
+            return home.TEXT[name]
         if kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -45,6 +47,45 @@ class _Texts(dict):
         return made
 
 
+# Counts of references to Python objects, as the macros of the interpreter that runs have them. Null is no object.
+_RETAIN = """
+define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %old = load i32, ptr %x, align 4
+  %new = add i32 %old, 1
+  %immortal = icmp eq i32 %new, 0
+  br i1 %immortal, label %done, label %count
+count:
+  store i32 %new, ptr %x, align 4""" if sys.version_info >= (3, 12) else """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %x, align 8""") + """
+  br label %done
+done:
+  ret void
+}"""
+_RELEASE = """
+define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %low = load i32, ptr %x, align 4
+  %immortal = icmp slt i32 %low, 0
+  br i1 %immortal, label %done, label %count
+count:""" if sys.version_info >= (3, 12) else "") + """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %x, align 8
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %free, label %done
+free:
+  call void @_Py_Dealloc(ptr %x)
+  br label %done
+done:
+  ret void
+}"""
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
 # data once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header
 # (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
@@ -204,6 +245,42 @@ done:
   ret void
 }""",
     # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    "pyj_same_owner": """
+define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
+  %equal = icmp eq ptr %x, %y
+  br i1 %equal, label %yes, label %look
+yes:
+  ret i1 true
+look:
+  %one = call ptr @pyj_owning_object(ptr %x)
+  %other = call ptr @pyj_owning_object(ptr %y)
+  %same = icmp eq ptr %one, %other
+  %some = icmp ne ptr %one, null
+  %result = and i1 %same, %some
+  ret i1 %result
+}""",
+    # The ndarray whose memory it is, where there is one.
+    "pyj_owning_object": """
+define internal ptr @pyj_owning_object(ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %tagged, label %other
+tagged:
+  %array = getelementptr i8, ptr %owner, i64 -1
+  ret ptr %array
+other:
+  %none = icmp eq ptr %owner, null
+  %view = icmp ne i64 %tag, 0
+  %neither = or i1 %none, %view
+  br i1 %neither, label %unknown, label %header
+unknown:
+  ret ptr null
+header:
+  %where = getelementptr i8, ptr %owner, i64 16
+  %held = load ptr, ptr %where
+  ret ptr %held
+}""",
     "pyj_hold_array": """
 define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
@@ -227,30 +304,6 @@ fill:
   store i64 0, ptr %bytesp
   ret ptr %header
 done:
-  ret ptr %owner
-}""",
-    "pyj_own_array": """
-define internal ptr @pyj_own_array(ptr %data, ptr %owner) nounwind noinline {
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %whole = icmp eq i64 %tag, 1
-  br i1 %whole, label %object, label %other
-object:
-  %array = getelementptr i8, ptr %owner, i64 -1
-  call void @Py_IncRef(ptr %array)
-  %header = call ptr @malloc(i64 32)
-  %bad = icmp eq ptr %header, null
-  br i1 %bad, label %other, label %fill
-fill:
-  store i64 1, ptr %header
-  %datap = getelementptr i8, ptr %header, i64 8
-  store ptr %data, ptr %datap
-  %arrayp = getelementptr i8, ptr %header, i64 16
-  store ptr %array, ptr %arrayp
-  %bytesp = getelementptr i8, ptr %header, i64 24
-  store i64 0, ptr %bytesp
-  ret ptr %header
-other:
   ret ptr %owner
 }""",
     "pyj_let_go": """
@@ -310,11 +363,7 @@ define internal void @pyj_free(ptr %box) nounwind alwaysinline {
   call void @free(ptr %box)
   ret void
 }""",
-    "pyj_retain_object": """
-define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
-  call void @Py_IncRef(ptr %x)
-  ret void
-}""",
+    "pyj_retain_object": _RETAIN,
     "pyj_attribute": """
 define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
   %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
@@ -330,8 +379,10 @@ have:
   %kept = select i1 %new, ptr null, ptr %found
   ret ptr %kept
 }""",
-    "pyj_release_object": """
-define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+    "pyj_release_object": _RELEASE,
+    # where there is no hurry
+    "pyj_let_go_object": """
+define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
   ret void
 }""",
@@ -388,6 +439,23 @@ done:
   ret double %result
 }
 """,
+    # `last`: how many items are left; `item`: the one that goes
+    "pyj_list_shorten": """
+define internal i32 @pyj_list_shorten(ptr %list, i64 %last, ptr %item) nounwind alwaysinline {
+  %room.at = getelementptr i8, ptr %list, i64 32
+  %room = load i64, ptr %room.at, align 8
+  %half = ashr i64 %room, 1
+  %stays = icmp sge i64 %last, %half
+  br i1 %stays, label %cut, label %shrink
+cut:
+  %size.at = getelementptr i8, ptr %list, i64 16
+  store i64 %last, ptr %size.at, align 8
+  call void @pyj_release_object(ptr %item)
+  ret i32 0
+shrink:
+  %status = call i32 @PyList_SetSlice(ptr %list, i64 %last, i64 9223372036854775807, ptr null)
+  ret i32 %status
+}""",
     "pyj_list_append": """
 define internal i32 @pyj_list_append(ptr %list, ptr %x) nounwind alwaysinline {
   %size.at = getelementptr i8, ptr %list, i64 16
@@ -581,71 +649,6 @@ define internal void @pyj_handle(ptr %array) nounwind {{
   store ptr @pyjitc_memory_handler, ptr %where
   ret void
 }}"""
-# The interpreter keeps the characters below 256.
-TEXT["pyj_char"] = """
-define internal ptr @pyj_char(i64 %code) nounwind {
-  %latin = icmp ult i64 %code, 256
-  br i1 %latin, label %kept, label %make
-kept:
-  %where = getelementptr ptr, ptr @pyjitc_characters, i64 %code
-  %one = load ptr, ptr %where
-  call void @Py_IncRef(ptr %one)
-  ret ptr %one
-make:
-  %narrow = trunc i64 %code to i32
-  %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
-  ret ptr %new
-}"""
-_COMPARE_PIECES = """
-  %bothstates = and i32 %xstate, %ystate
-  %whole = and i32 %bothstates, 32
-  %inone = icmp ne i32 %whole, 0
-  br i1 %inone, label %kinds, label %pieces
-pieces:
-  %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
-  %equal = icmp eq i32 %order, 0
-  ret i1 %equal"""
-# Texts that are equal have characters of one size.
-TEXT["pyj_str_equal"] = f"""
-define internal i1 @pyj_str_equal(ptr %x, ptr %y) nounwind {{
-  %same = icmp eq ptr %x, %y
-  br i1 %same, label %yes, label %lengths
-lengths:
-  %xlenp = getelementptr i8, ptr %x, i64 {STR["length"]}
-  %ylenp = getelementptr i8, ptr %y, i64 {STR["length"]}
-  %xlen = load i64, ptr %xlenp
-  %ylen = load i64, ptr %ylenp
-  %aslong = icmp eq i64 %xlen, %ylen
-  br i1 %aslong, label %states, label %no
-states:
-  %xstatep = getelementptr i8, ptr %x, i64 {STR["state"]}
-  %ystatep = getelementptr i8, ptr %y, i64 {STR["state"]}
-  %xstate = load i32, ptr %xstatep
-  %ystate = load i32, ptr %ystatep
-  {_COMPARE_PIECES if STR_IN_PIECES else "br label %kinds"}
-kinds:
-  %xor = xor i32 %xstate, %ystate
-  %unlike = and i32 %xor, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %no
-characters:
-  %ascii = and i32 %xstate, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
-  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %shifted = lshr i32 %xstate, 2
-  %size32 = and i32 %shifted, 7
-  %size = zext i32 %size32 to i64
-  %bytes = mul i64 %xlen, %size
-  %xdata = getelementptr i8, ptr %x, i64 %at
-  %ydata = getelementptr i8, ptr %y, i64 %at
-  %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
-  %found = icmp eq i32 %differ, 0
-  ret i1 %found
-yes:
-  ret i1 true
-no:
-  ret i1 false
-}}"""
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
   %exc = call ptr @PyErr_GetRaisedException()
@@ -823,8 +826,11 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_same_owner": ("pyj_owning_object",),
+    "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
-    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
+    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
 _DECLARATIONS = {
@@ -847,6 +853,8 @@ _DECLARATIONS = {
     "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
+    "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
+    "PyList_SetSlice": "declare i32 @PyList_SetSlice(ptr, i64, i64, ptr)",
     "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",
     "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
@@ -864,9 +872,6 @@ _DECLARATIONS = {
         f"declare ptr @pyjitc_numpy_api_{NUMPY_API['PyArray_NewFromDescr']}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
-    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
-    "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
-    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
@@ -876,6 +881,7 @@ _DECLARATIONS = {
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
 }
+_RELEASES = {"Py_DecRef": ("void", "ptr %a")}  # in what gives up memory that an array of NumPy may hold
 
 
 def _sized(count: int) -> str:
@@ -927,9 +933,11 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, where it is such a helper: it runs in loops, and LLVM is to
-    optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, or `str` where it makes or reads text: it runs in loops, and
+    LLVM is to optimise it in its image. Else ''."""
     _, kind, *rest = name.split("_")
+    if kind == "str":
+        return kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
     return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str") else ""
 
@@ -946,23 +954,27 @@ def declare(body: str, declarations: dict[str, None]) -> list[str]:
     return found
 
 
-def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = ()) -> str:
+def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = (),
+         pooled: bool = False) -> str:
     """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter
-    lock.
-    inlined: those that a target does not keep as calls."""
+    lock; inlined: those that a target does not keep as calls; pooled: for code that the pool's threads run."""
     parts = []
-    locked = set()
+    locked = {}
     for name in names:
         body = TEXT[name]
+        if pooled and name == "pyj_signals":  # which knows of the region, and takes the lock by itself
+            body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
+            declarations["declare i32 @pyjitc_signals()"] = None
+        with_lock = {**_LOCKED, **_RELEASES} if name == "pyj_release_header" else _LOCKED
         for symbol in declare(body, declarations):
-            if nogil and symbol in _LOCKED:
-                locked.add(symbol)
+            if nogil and symbol in with_lock:
+                locked[symbol] = with_lock[symbol]
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
         parts.append(body if is_often_called(name)
                      else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
-        result, args = _LOCKED[symbol]
+        result, args = locked[symbol]
         parts.append(f"""
 define internal {result} @pyj_locked_{symbol}({args}) nounwind noinline cold {{
   %state = call i32 @PyGILState_Ensure()

@@ -82,11 +82,12 @@ class Module:
 
     inlined: tuple[str, ...] = ()  # helpers that are no calls on this target
 
-    def __init__(self, options, nogil: bool = False, shares: bool = False):
+    def __init__(self, options, nogil: bool = False, shares: bool = False, pooled: bool = False):
         self.options = options
         # helpers that are in an image of their own, where there is one
         self.elsewhere: dict[str, None] | None = {} if shares else None
         self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
+        self.pooled = pooled  # some functions run on the threads of the pool
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
         self.strings: dict[str, str] = {}
@@ -151,7 +152,7 @@ class Module:
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
-        parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined)]
+        parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined, self.pooled)]
         parts += self.declarations
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():

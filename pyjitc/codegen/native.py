@@ -85,7 +85,7 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
     def call(which: int) -> None:
         args = []
         for t, (data, shape, *strides) in zip(arrays, opened):
-            args += [data, "null", *shape, *(strides[which] if t.layout == "A" else ())]
+            args += [data, "null", *shape, *strides[which]]
         kinds = [c for p in fn.params for c in components(p.type)]
         status, _ = e.native_call(fn, [f"{c} {v}" for c, v in zip(kinds, args, strict=True)])
         e.line(f"ret i32 {e.assign(f'sub i32 0, {status}')}")

@@ -1,9 +1,31 @@
 """The runtime of objects of classes, in LLVM text: helpers that programs with such objects use (see ops/objects.py)."""
 from __future__ import annotations
 
-from ..runtime.platform import KEYS, OB_TYPE, TYPE_CACHED_KEYS
+from ..runtime.platform import KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
 
 __all__ = ["TEXT"]
+
+# The order in which an object got its attributes: one byte each. Up to 3.12 they are before the values, from the last
+# to the first, and before them their number; then behind the values, of which there is room for `capacity`.
+_ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
+  %size = load i8, ptr %sizep
+  %more = add i8 %size, 1
+  %wide = zext i8 %more to i64
+  %back = sub i64 0, %wide
+  %where = getelementptr i8, ptr %sizep, i64 %back
+  store i8 %index, ptr %where
+  store i8 %more, ptr %sizep""" if PYTHON < (3, 13) else """  %capacityp = getelementptr i8, ptr %values, i64 -8
+  %capacity = load i8, ptr %capacityp
+  %room = zext i8 %capacity to i64
+  %bytes = shl i64 %room, 3
+  %orderp = getelementptr i8, ptr %values, i64 %bytes
+  %sizep = getelementptr i8, ptr %values, i64 -7
+  %size = load i8, ptr %sizep
+  %wide = zext i8 %size to i64
+  %where = getelementptr i8, ptr %orderp, i64 %wide
+  store i8 %index, ptr %where
+  %more = add i8 %size, 1
+  store i8 %more, ptr %sizep"""
 
 TEXT = {
     # Finds where among the inline values of its objects a class has an attribute, by the table of names of the class.
@@ -22,7 +44,7 @@ look:
 entries:
   %countp = getelementptr i8, ptr %keys, i64 {KEYS["count"]}
   %count = load i64, ptr %countp
-  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS["bytes"]}
+  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS.get("bytes", 0)}
   %log = load i8, ptr %bytesp
   %wide = zext i8 %log to i64
   %size = shl i64 1, %wide
@@ -90,6 +112,22 @@ define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr 
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
   ret i32 %status
 }""",
+    # The same among inline values. What was not there before comes last in the order of the attributes.
+    "pyj_put_value": f"""
+define internal void @pyj_put_value(ptr %slot, ptr %values, i64 %at, ptr %new) nounwind {{
+  %old = load ptr, ptr %slot
+  store ptr %new, ptr %slot
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %first, label %release
+release:
+  call void @pyj_release_object(ptr %old)
+  ret void
+first:
+  %place = lshr i64 %at, 3
+  %index = trunc i64 %place to i8
+{_ORDERED}
+  ret void
+}}""",
     "pyj_put": """
 define internal void @pyj_put(ptr %slot, ptr %new) nounwind alwaysinline {
   %old = load ptr, ptr %slot
@@ -97,7 +135,7 @@ define internal void @pyj_put(ptr %slot, ptr %new) nounwind alwaysinline {
   %none = icmp eq ptr %old, null
   br i1 %none, label %done, label %release
 release:
-  call void @Py_DecRef(ptr %old)
+  call void @pyj_release_object(ptr %old)
   br label %done
 done:
   ret void

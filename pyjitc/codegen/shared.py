@@ -18,7 +18,7 @@ from . import link, llvm
 from .helpers import NEEDS, TEXT, declare, is_often_called, search_of, text
 from .link import Target
 
-__all__ = ["declaration", "is_shared", "objects_for"]
+__all__ = ["declaration", "image", "is_shared", "objects_for"]
 
 # Most functions of arrays need some of these: those that are shared are one image. The others are made when they are
 # needed.
@@ -53,12 +53,12 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
                 group = common if of == "common" else frozenset(
                     name for name in missing - common if search_of(name) == of)
                 if group:
-                    _made.append((group, _made_of(_module(sorted(group), target), target, link.LEVEL if of in searched
-                                                  else 0)))
+                    _made.append((group, image(_module(sorted(group), target), target, link.LEVEL if of in searched
+                                               else 0)))
         return tuple(made for held, made in _made if held & wanted)
 
 
-def _made_of(source: str, target: Target, level: int) -> bytes:
+def image(source: str, target: Target, level: int = 0) -> bytes:
     """The object that LLVM makes of a text, now or before."""
     digest = blake2b(repr((source, target, level, llvm.version())).encode(), digest_size=10).hexdigest()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"

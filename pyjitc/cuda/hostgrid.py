@@ -7,10 +7,8 @@ that ran as one, decides what is raised.
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
 from time import perf_counter
 from types import FunctionType
 
@@ -19,12 +17,15 @@ import numpy as np
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import with_room
+from ..codegen import pool
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
+from ..codegen.link import host_target
 from ..codegen.sites import Site
 from ..pipeline import cache
 from ..pipeline.portable import Guard
 from ..pipeline.specialisation import profiled
-from ..runtime.loader import load
+from ..runtime.loader import load, provide, resolve
+from ..runtime.pool import STACK, get_num_threads
 from ..types.kinds import Array, Composite, Singleton, is_complex
 from .failure import failure
 
@@ -39,20 +40,21 @@ _WAKING = 50e-6  # seconds that it takes to wake another CPU thread
 _Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
 _Context = ctypes.c_int64 * CONTEXT_WORDS
 _AT_ONCE = 256  # blocks of a cooperative launch
-_pool: list[ThreadPoolExecutor] = []
+_pool: list = []  # the function that runs a grid on the threads of the pool, once it is loaded
 
 
-def _workers() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _submit(function, *args):
+def _on_the_pool(native: int, arguments, control, blocks: int, runs) -> int:
+    """The greatest status of the native code, called with the context of each run, on as many threads."""
     if not _pool:
-        _pool.append(ThreadPoolExecutor(max(_workers() - 1, 1), "pyjitc-grid"))
-    return _pool[0].submit(function, *args)
-
-
-os.register_at_fork(after_in_child=_pool.clear)
+        provide((pool.object_for(host_target()),))
+        # with the interpreter lock, which it gives back by itself; raises KeyboardInterrupt
+        _pool.append(ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)(resolve("pyjitc_blocks")))
+    given = ctypes.c_char_p(arguments)
+    frame = (ctypes.c_int64 * (4 + len(runs)))(
+        native, ctypes.cast(given, ctypes.c_void_p).value, ctypes.addressof(control), blocks,
+        *(ctypes.addressof(run.context) for run in runs))
+    _pool[0](frame, len(runs))
+    return max(frame[4:])
 
 
 class GridCode:
@@ -61,7 +63,8 @@ class GridCode:
     def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool, function: FunctionType):
         self.kernel, self.guards, self.shared, self.debug = kernel._replace(text=""), guards, kernel.shared, debug
         self.image = load(kernel.object, {}, title=profiled(function))
-        self.native = _Native(self.image.address(ENTRY))
+        self.address = self.image.address(ENTRY)
+        self.native = _Native(self.address)
         self.layout = "".join(_FORMATS[c] for c in kernel.parameters)
 
     def launch(self, values, types, grid, block, stream, shared: int) -> None:
@@ -75,7 +78,7 @@ class GridCode:
         arguments = struct.pack(f"<{self.layout}", *words)
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
         if self.kernel.wide:  # what is counted from here on is runs of blocks
-            together = max(1, min(grid[0], _WIDEST // threads, blocks // (16 * _workers())))
+            together = max(1, min(grid[0], _WIDEST // threads, blocks // (16 * get_num_threads())))
             blocks = -(-grid[0] // together) * grid[1] * grid[2]
             threads *= together
         else:
@@ -83,7 +86,7 @@ class GridCode:
         control = (ctypes.c_int64 * len(CONTROL))()
         runs = [_Run(self, grid, block, shared, together)]
         where = ctypes.byref(control)
-        others = []
+        workers = get_num_threads()
         try:
             if self.kernel.cooperative:
                 status = self._all_at_once(runs, arguments, where, grid, block, shared)
@@ -100,17 +103,16 @@ class GridCode:
                 if status == 0 and done < blocks:
                     control[0] = done
                     rest = spent / shown * (blocks - done)
-                    if rest > 4 * _WAKING:
-                        count = min(blocks - done, _workers(), int(rest / _WAKING))
+                    if rest > 4 * _WAKING and self.kernel.stack < STACK // 2:
+                        count = min(blocks - done, workers, int(rest / _WAKING))
                         runs += [_Run(self, grid, block, shared, together) for _ in range(count - 1)]
-                        others += [_submit(with_room, self.kernel.stack, self.native, run.context, arguments, where,
-                                           blocks) for run in runs[1:]]
-                    status = self.native(runs[0].context, arguments, where, blocks)
-                    wait(others)
+                    if len(runs) > 1:
+                        status = _on_the_pool(self.address, arguments, control, blocks, runs)
+                    else:
+                        status = self.native(runs[0].context, arguments, where, blocks)
             stopped = status == 2
         except BaseException:  # an interrupt, while this thread waited
             control[0] = STOP
-            wait(others)
             raise
         if stopped or control[0] >= STOP:
             raise KeyboardInterrupt

@@ -37,7 +37,8 @@ def settle(evaluator, e: Derived):
         e.type = k.Tuple((plain(result), tangent_type(result)))
     else:
         if e.mode == "pull":
-            e.seeds = [_seed(x, tangent_type(result), f"the cotangent of the result of {name}()") for x in e.seeds]
+            wanted = tangent_type(result.elements[0] if e.has_aux else result)
+            e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((plain(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
 
@@ -60,13 +61,11 @@ def _check_result(name, result, e):
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
                        "return the same type on every path")
-    if e.mode != "gradient":
-        return
     if e.has_aux:
         if type(result) is not k.Tuple or len(result.elements) != 2:
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
         result = result.elements[0]
-    if not k.is_float(plain(result)):
+    if e.mode == "gradient" and not k.is_float(plain(result)):
         raise Mismatch(f"the gradient is of functions that return a float, and {name}() returns {describe(result)}",
                        "return a sum of it, or use jacrev or jacfwd")
 

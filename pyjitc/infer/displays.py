@@ -72,6 +72,7 @@ def _read_only(fn) -> set[ir.Inst]:
                 if x in made and not (
                         inst.op is generic.DICT_MERGE and inst.attrs["unique"]
                         or inst.op is generic.CALL_STAR and n == 2
+                        or inst.op is generic.MAKE_FUNCTION  # the defaults of parameters that have names only
                         or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
                     others.add(x)
         for edge in block.edges():

@@ -42,6 +42,8 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
                                      code.co_firstlineno, proto.library)
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
+            if session.options.parallel or code in session.parallel:
+                spec.typed.flags = spec.typed.flags._replace(parallel=True)
             if code in session.library.derivatives:
                 spec.typed.memo["rules"] = session.library.derivatives[code]
             queue.append(spec)

@@ -91,6 +91,8 @@ class Evaluator(Operations):
         analysis.meaning[inst] = meaning
         if av is not None and av[0].sealed:  # a container that the interpreter made
             known = self.session.site(analysis.spec, inst, None, dict)
+            if type(meaning) is Apply and meaning.op is pyobject.PY_UNBOX and type(meaning.operands[0]) is Const:
+                known = self.session.arguments  # an object of the program, which may be an argument too
             av = self.session.opened(av[0], known), av[1]
         if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
             self.session.doubtful[analysis, inst] = None
@@ -378,6 +380,8 @@ class Evaluator(Operations):
             return False
         if reader.op is generic.CALL:
             av = analysis.lookup(reader.args[0], block)
+            if av is not None and isinstance(av[0], Method) and av[0].receiver in (Str, Bytes):  # join
+                return True
             target = av[0].value if av is not None and isinstance(av[0], Singleton) else None
             return self.library.rule_for(target) is not None and target is not next
         return reader.op in (generic.ITER, generic.UNPACK)
@@ -428,7 +432,12 @@ class Evaluator(Operations):
         raise Mismatch(f"super() of a {describe(x.type)[1:-1]} is not compiled",
                        "call the method of the other class by its name")
 
+    def unsealed(self, x):
+        """A container of the program, or one that the interpreter has made, with variables for what it holds."""
+        return Apply(structure.RETYPE, x, type=self.session.opened(x.type, self.session.arguments))
+
     def user_call(self, proto, operands, closure, function):
+        operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
         avs = tuple((x.type, x.value) for x in operands)
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library, caller=(self.analysis, self.inst))
@@ -468,6 +477,8 @@ class Evaluator(Operations):
             if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             function = self.session.function_of(target)
+            if function is not None:
+                self.session.note_options(target)
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)

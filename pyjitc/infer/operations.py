@@ -536,8 +536,8 @@ class Operations:
         value, spec = operands
         if value.type is Str and spec.type is NoneType and inst.attrs.get("conversion", "") in ("", "s"):
             return value
-        boxed = value if value.type is Object else Apply(pyobject.PY_BOX, with_object(value))
-        return Apply(pyobject.PY_FORMAT, boxed, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
+        text = value if value.type is Object else Apply(pyobject.PY_BOX, with_object(value))
+        return Apply(pyobject.PY_FORMAT, text, spec if spec.type is NoneType else Apply(pyobject.PY_BOX, spec),
                      conversion=inst.attrs.get("conversion", ""))
 
     def string(self, inst, operands):

@@ -134,6 +134,7 @@ class Session:
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
+        self.parallel: set = set()  # code of functions whose loops are shared among threads, whatever the options say
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
 
     def variable(self, content=None) -> Content:
@@ -234,6 +235,13 @@ class Session:
         if found is None:
             found = self.hashed[id(value)] = value, _hashed(value)
         return found[1]
+
+    def note_options(self, target: Any) -> None:
+        """Remember of a compiled function that is called what it keeps of its own options: that its loops are shared
+        among threads."""
+        options = getattr(target, "options", None) if isinstance(target, Callable_) else None
+        if options is not None and options.parallel:
+            self.parallel.add(target.py_func.__code__)
 
     @staticmethod
     def function_of(target):

@@ -15,7 +15,7 @@ from ..types.kinds import Type
 from .flags import FunctionFlags
 
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
-           "PURE", "RAISES", "READS", "WRITES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
+           "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
@@ -23,6 +23,7 @@ __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
 PURE = 0
 RAISES = 1  # may set a Python exception and leave through `unwind`
+CONSUMES = 2  # uses up a reference to its first operand, also where it fails
 ALLOCATES = 8  # result is a fresh reference; may be dropped when unused
 HOST = 16  # needs the Python runtime (forbidden on a GPU)
 TERMINATOR = 32  # ends a block

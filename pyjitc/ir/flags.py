@@ -66,6 +66,10 @@ class FunctionFlags(Named):
     """How many items of each list the stub looks at before a call; -1: all, 0: as many as are quick. Set by
     passes/anew.py; read by codegen/wrapper.py."""
 
+    parallel: bool = False
+    """Loops that are marked as independent are shared among threads: the option `parallel` of the function, or of one
+    that calls it. Set by infer/emit.py; read by passes/independent.py, passes/nests.py and passes/pipeline.py."""
+
     def __str__(self) -> str:
         """The fields that differ from their defaults, as the printer writes them."""
         found = []

@@ -324,7 +324,23 @@ class _Machine:
         raise AssertionError("unreachable code was reached")
 
     def do_invoke(self, inst, *args):
+        if "chunks" in inst.attrs:
+            for chunk in range(args[0]):
+                self.call(inst.attrs["callee"], (chunk, *args[1:]))
+            return None
         return self.call(inst.attrs["callee"], args)
+
+    def do_independent(self, inst, n):
+        return n
+
+    def do_get_thread_id(self, inst):
+        return 0
+
+    def do_get_num_threads(self, inst):
+        return 1
+
+    def do_set_num_threads(self, inst, n):
+        return None
 
     # -- exceptions
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..base.errors import VerifyError
 from ..types.kinds import Array, Bool, NoneType, Type, is_integer, is_refcounted
 from .cfg import Dominators
-from .core import ALLOCATES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from .core import ALLOCATES, CONSUMES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
 from .show import show
 
 __all__ = ["verify", "verify_module"]
@@ -226,6 +226,8 @@ class _Check:
             owned[inst.args[0]] = owned.get(inst.args[0], 0) + 1
         elif name == "release":
             give_up(inst.args[0], owned, "released")
+        elif inst.op.effects & CONSUMES:
+            give_up(inst.args[0], owned, "used up")
         if inst.unwind is not None:
             found.append(passed(inst.unwind))
         elif inst.op.effects & RAISES:
@@ -241,8 +243,8 @@ class _Check:
                 give_up(inst.args[0], owned, "returned")
             if owned:
                 self.fail(f"references of {', '.join(v.name or 'v' for v in owned)} stay behind", block, inst)
-        if inst.result is not None and is_refcounted(inst.result.type) and (inst.op.effects & ALLOCATES
-                                                                            or name == "invoke"):
+        if inst.result is not None and is_refcounted(inst.result.type) and "borrowed" not in inst.attrs and (
+                inst.op.effects & ALLOCATES or name == "invoke"):
             owned[inst.result] = 1
         return found
 

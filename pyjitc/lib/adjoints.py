@@ -10,7 +10,8 @@ from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from .build import outlined
 from .np.elementwise.loops import mapped
 
-__all__ = ["accumulate", "accumulate_if", "add_multiple", "add_to_first", "by_column", "by_rows", "check_shape",
+__all__ = ["accumulate", "accumulate_if", "as_type",
+           "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
            "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
            "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
            "zeros_by_columns", "zeros_like"]
@@ -40,6 +41,12 @@ def copied_like(x, given):
 def copied_like_by_columns(x, given):
     check_shape(x, given)
     return given.T.copy().T
+
+
+def check_apart(x, y):
+    if np.may_share_memory(x, y):
+        raise ValueError("two arguments share memory, and one of them is written into: a derivative is of functions of "
+                         "separate arrays; pass a copy of one")
 
 
 def zeros_like(x):
@@ -168,6 +175,10 @@ def roomy(tape, need):
     if need <= len(tape):
         return tape
     return grown(tape, need)
+
+
+def as_type(x, t):
+    return x.astype(t)
 
 
 def pushed(tape, at, x):

@@ -23,9 +23,10 @@ def gradients(f, argnums: Constant, has_aux: Constant, args):
 
 
 @intrinsic
-def pulled(f, argnums: Constant, cotangent, args):
-    """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`)."""
-    return Derived(f, _items(args), "pull", argnums, (cotangent,))
+def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args):
+    """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`); with has_aux of the first
+    item of the result."""
+    return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux)
 
 
 @intrinsic

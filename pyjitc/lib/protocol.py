@@ -215,8 +215,12 @@ def _loaded(table, key) -> Protocol:
 def rule_of_kinds(target, args: list[Expr]):
     """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
     for x in args:
-        if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)):
-            rule = protocol_of(x.type).functions.get(target)
+        if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)) or (
+                target is hash and type(x.type) is k.Singleton):
+            try:
+                rule = protocol_of(x.type).functions.get(target)
+            except TypeError:  # a function of ctypes has no hash
+                return None
             if rule is not None:
                 return rule
     return None

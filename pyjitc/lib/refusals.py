@@ -20,7 +20,6 @@ _AS_SET = ("np.unique(a) has each item once, np.isin(x, a) tests; "
            "for small whole numbers, mark them in an array: seen[k] = True")
 _AS_COUNTS = "np.unique(a, return_counts=True) counts items, np.bincount(a) small whole numbers"
 _AS_RING = "use an array as a ring: a[(first + k) % len(a)], with one int for its beginning and one for its length"
-_AS_HEAP = "keep the queue in an array; docs/migration.md has heappush and heappop on an array, to copy"
 AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compiled; what changes goes into an array"
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
@@ -30,15 +29,7 @@ _INSTEAD = {
     "collections.deque": _AS_RING,
     "collections.namedtuple": "define the class outside the compiled function",
     **dict.fromkeys(("set", "frozenset"), _AS_SET),
-    "heapq": _AS_HEAP,
-    "heapq.nsmallest": "np.sort(a)[:k] are the k smallest items of an array",
-    "heapq.nlargest": "np.sort(a)[::-1][:k] are the k largest items of an array",
     "heapq.merge": "np.sort(np.concatenate((a, b))) merges arrays",
-    **dict.fromkeys(("bisect.bisect_right", "bisect.bisect"),
-                    "np.searchsorted(a, x, side='right') is the same place in an array"),
-    "bisect.bisect_left": "np.searchsorted(a, x) is the same place in an array",
-    **dict.fromkeys(("bisect.insort_right", "bisect.insort_left", "bisect.insort"),
-                    "np.insert(a, np.searchsorted(a, x), x) is an array with x in its place"),
     "setattr": "write into an array instead",
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
     **dict.fromkeys(("str.split", "str.splitlines", "str.rsplit", "str.partition"),

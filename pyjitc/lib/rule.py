@@ -45,7 +45,8 @@ _RECEIVERS = {"list.": lambda: [], "dict.": dict, "set.": set, "frozenset.": fro
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
               "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
               "np.random.RandomState.": lambda: np.random.RandomState()}
-_ROOTS = {"np": np, "collections": collections, **{name: lazy(name) for name in ("math", "cmath", "operator")}}
+_ROOTS = {"np": np, "collections": collections,
+          **{name: lazy(name) for name in ("math", "cmath", "operator", "heapq", "bisect")}}
 
 
 class Constant:

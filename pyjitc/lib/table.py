@@ -30,10 +30,12 @@ conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
+parallel = lazy("pyjitc.lib.py.parallel")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _OURS = __package__.partition(".")[0] + "."
 _VECTORS = f"{__package__}.cuda.vectors"
+_POOL = "pyjitc.runtime.pool"
 
 
 def _print(args, kwargs):
@@ -117,7 +119,9 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
-        if rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
+        if rule is None and type(target) is pytypes.FunctionType and target.__module__ == _POOL:
+            rule = parallel.CALLS.get(target)
+        elif rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
             rule = cuda_rules.CALLS.get(target)

@@ -35,12 +35,12 @@ def reverse_jacobian(f, at, args):
     """The same, by one reverse sweep for each element of the result."""
     x, y = args[at[0]], f(*args)
     if not isinstance(y, np.ndarray):
-        return pulled(f, at, 1.0, args)[1][0]
+        return pulled(f, at, False, 1.0, args)[1][0]
     along = np.zeros(y.size, y.dtype)
     out = np.zeros((y.size, size_of(x)), y.dtype)
     for i in range(y.size):
         along[i] = 1
-        put_row(out, i, pulled(f, at, along.reshape(y.shape), args)[1][0])
+        put_row(out, i, pulled(f, at, False, along.reshape(y.shape), args)[1][0])
         along[i] = 0
     return out.reshape(y.shape + shape_of(x))
 

@@ -6,9 +6,13 @@ from types import FunctionType
 
 from ..api.jit import jit as _jit
 from ..api.jit import njit as _njit
+from ..base.lazy import lazy
 from ..base.options import NAMES
+from . import types
 
-__all__ = ["jit", "njit", "jit_module", "IGNORED"]
+_cfuncs = lazy("pyjitc.api.cfunc")
+
+__all__ = ["cfunc", "jit", "njit", "jit_module", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -46,12 +50,28 @@ def njit(*args, **options):
 
 def _decorated(decorate, given, options):
     if given is None:
-        return decorate(**options)
+        checked = decorate(**options)
+        return lambda function: _as_numba(checked(function))
     if inspect.isclass(given):
         raise TypeError(f"jit compiles functions, not classes: {given!r}; see numba.experimental.jitclass")
     if isinstance(given, FunctionType) or hasattr(given, "py_func"):
-        return decorate(**options)(given)
-    return decorate(given, **options)
+        return _as_numba(decorate(**options)(given))
+    declared = decorate(given, **options)
+    return lambda function: _as_numba(declared(function))
+
+
+def _as_numba(made):
+    """Arrays of subclasses are arrays: what their methods and operators do is not looked at."""
+    if hasattr(made, "__dict__"):
+        made.__dict__["__subclasses__"] = True
+    return made
+
+
+def cfunc(sig, **options):
+    """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
+    if isinstance(sig, str):
+        sig = eval(sig, {"__builtins__": {}}, vars(types))
+    return _cfuncs.cfunc(sig, **_options(options))
 
 
 def jit_module(**options):

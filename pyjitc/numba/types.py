@@ -9,11 +9,15 @@ import ctypes
 
 import numpy as np
 
-from ..api.signature import TypeName
+from ..api.signature import Signature as _OwnSignature
+from ..api.signature import TypeName, signature_of
+from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
 
-__all__ = ["Type", "of", "unliteral", "literal", "maybe_literal"]  # and what follows, see below
+_foreign = lazy("pyjitc.lib.py.foreign")
+
+__all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and what follows, see below
 
 
 class Type(TypeName):
@@ -33,6 +37,12 @@ class Type(TypeName):
     def type(self) -> kinds.Type:
         raise TypeError(f"numba.types: values of type {self.name} have no native form here")
 
+    def __call__(self, *args):
+        found = super().__call__(*args)
+        if isinstance(found, _OwnSignature):
+            return Signature(self, *map(_of_part, args))
+        return found
+
     def __getitem__(self, axes) -> Array:
         text = super().__getitem__(axes)
         return Array(self, text.type.ndim, text.type.layout)
@@ -51,6 +61,9 @@ class Type(TypeName):
     def __reduce__(self):
         return _restored, (type(self), dict(self.__dict__), getattr(self, "name", None))
 
+    def _signature(self, args) -> _OwnSignature:
+        return signature_of(TypeName.__call__(self, *args))
+
     @property
     def is_precise(self):
         return lambda: True
@@ -60,6 +73,43 @@ class Type(TypeName):
 
     def unify(self, context, other):
         return self if self == other else None
+
+
+class Signature:
+    """Types of arguments and of the result: float64(int64, float64[:])."""
+
+    def __init__(self, return_type, *args):
+        self.return_type, self.args = return_type, tuple(args)
+        self.recvr = self.pysig = None
+
+    def as_signature(self) -> _OwnSignature:
+        return self.return_type._signature(self.args)
+
+    def __eq__(self, other):
+        return isinstance(other, Signature) and (self.args, self.return_type) == (other.args, other.return_type)
+
+    def __hash__(self):
+        return hash((self.args, self.return_type))
+
+    def __repr__(self):
+        return f"({', '.join(map(str, self.args))}) -> {self.return_type}"
+
+    def __iter__(self):
+        return iter((self.return_type, self.args))
+
+    def __getitem__(self, i):
+        return (self.return_type, self.args)[i]
+
+    def __len__(self):
+        return 2
+
+
+def _of_part(given):
+    """A type of Numba's for what stands for one in a signature: a tuple of types, None."""
+    if isinstance(given, Type):
+        return given
+    return Tuple(map(_of_part, given)) if isinstance(given, tuple) else of(TypeName("", given).type if isinstance(
+        given, kinds.Type) else given.type if isinstance(given, TypeName) else kinds.NoneType)
 
 
 def _restored(cls, state, name):
@@ -582,7 +632,9 @@ class CPointer(Type):
 
     @property
     def type(self):
-        return kinds.uint64
+        if isinstance(self.dtype, NoneType):
+            return kinds.uint64
+        return _foreign.PointerType(kinds.uint64, kinds.DType(self.dtype.type))
 
 
 class RawPointer(Opaque):

@@ -776,9 +776,9 @@ IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge")
 FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
            "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free", cost=MODERATE)
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
-           "x - y; {exact}: as of fadd", cost=MODERATE)
-FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x), "x * y; {exact}: as of fadd",
-           cost=MODERATE)
+           "x - y; {exact}, {loose}: as of fadd", cost=MODERATE)
+FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x),
+           "x * y; {exact}, {loose}: as of fadd", cost=MODERATE)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
            "x / y; inf or nan where y is 0; {exact}: as of fadd", cost=EXPENSIVE)

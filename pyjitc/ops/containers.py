@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Int
+from ..types.kinds import Float, Int
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
@@ -34,7 +34,7 @@ def _list_new_lower(e, inst, *items):
 
 def _table(e, x) -> str:
     """Pointer to the items of a list."""
-    return e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {platform.LIST_ITEMS}')}, align 8")
+    return e.assign(f"load ptr, ptr {_at(e, x, platform.LIST_ITEMS)}, align 8")
 
 
 def _slot(e, table, i) -> str:
@@ -42,8 +42,7 @@ def _slot(e, table, i) -> str:
 
 
 def _len_lower(e, inst, x):
-    where = e.assign(f"getelementptr i8, ptr {x[0]}, i64 {platform.OB_SIZE}")
-    return [e.assign(f"load i64, ptr {where}, align 8, !range !2")]
+    return [e.assign(f"load i64, ptr {_at(e, x[0], platform.OB_SIZE)}, align 8, !range !2")]
 
 
 def _index(e, inst, x, i, message) -> str:
@@ -67,13 +66,69 @@ def _get_lower(e, inst, x, i):
 
 
 def _set_lower(e, inst, x, i, value):
-    boxed = e.box(inst.args[2].type, value, inst)
-    at = _index_releasing(e, inst, x, i[0], boxed)
+    """The object that was the item is overwritten where nobody else has it: a float by a float, an int of one digit by
+    another. Else a new one takes its place, and the old one is given up last: that may run code of the program."""
+    t = inst.args[2].type
+    at = _index(e, inst, x, i[0], "list assignment index out of range")
     where = _slot(e, _table(e, x[0]), at)
+    done = e.label("stored")
+    if t is Float or t is Int:
+        old = e.assign(f"load ptr, ptr {where}, align 8")
+        own, new = e.label("own"), e.label("new")
+        alone = e.assign(f"icmp eq i64 {e.assign(f'load i64, ptr {old}, align 8')}, 1")
+        cls = e.assign(f"load ptr, ptr {_at(e, old, platform.OB_TYPE)}, align 8")
+        same = e.assign(f"icmp eq ptr {cls}, {e.external('PyFloat_Type' if t is Float else 'PyLong_Type')}")
+        fits = e.assign(f"and i1 {alone}, {same}")
+        if t is Int:
+            fits = e.assign(f"and i1 {fits}, {_is_digit(e, old, value[0])}")
+        e.branch(fits, own, new, likely=True)
+        e.start(own)
+        if t is Float:
+            e.line(f"store double {value[0]}, ptr {_at(e, old, platform.FLOAT_VALUE)}, align 8")
+        else:
+            _put_digit(e, old, value[0])
+        e.jump(done)
+        e.start(new)
+    boxed = e.box(t, value, inst)
+    if t is not Float and t is not Int:  # boxing may have run code of the program
+        where = _slot(e, _table(e, x[0]), _index_releasing(e, inst, x, i[0], boxed))
     old = e.assign(f"load ptr, ptr {where}, align 8")
     e.line(f"store ptr {boxed}, ptr {where}, align 8")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {old})")
+    e.jump(done)
+    e.start(done)
     return []
+
+
+def _at(e, pointer, offset) -> str:
+    return e.assign(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+
+_DIGIT = (1 << 30) - 1
+_SMALL = 256  # the interpreter has one object for each int up to this
+
+
+def _is_digit(e, old, value) -> str:
+    """i1: an int that an object holds has one digit, and so has the one to be stored, which is no small one."""
+    tag = e.assign(f"load i64, ptr {_at(e, old, platform.LONG_TAG)}, align 8")
+    if platform.LONG_TAGGED:
+        one = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
+    else:
+        one = e.assign(f"icmp ult i64 {e.assign(f'add i64 {tag}, 1')}, 3")
+    e.declare("declare i64 @llvm.abs.i64(i64, i1)")
+    size = e.assign(f"call i64 @llvm.abs.i64(i64 {value}, i1 false)")
+    room = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {size}, {_SMALL + 1}')}, {_DIGIT - _SMALL}")
+    return e.assign(f"and i1 {one}, {room}")
+
+
+def _put_digit(e, old, value) -> None:
+    size = e.assign(f"call i64 @llvm.abs.i64(i64 {value}, i1 false)")
+    negative = e.assign(f"icmp slt i64 {value}, 0")
+    tags = ("10", "8") if platform.LONG_TAGGED else ("-1", "1")
+    tag = e.assign(f"select i1 {negative}, i64 {tags[0]}, i64 {tags[1]}")
+    e.line(f"store i64 {tag}, ptr {_at(e, old, platform.LONG_TAG)}, align 8")
+    digit = e.assign(f"trunc i64 {size} to i32")
+    e.line(f"store i32 {digit}, ptr {_at(e, old, platform.LONG_DIGITS)}, align 4")
 
 
 def _index_releasing(e, inst, x, i, boxed) -> str:
@@ -87,10 +142,21 @@ def _index_releasing(e, inst, x, i, boxed) -> str:
     there = e.current
     e.branch(e.assign(f"icmp ult i64 {wrapped}, {size}"), good, bad, likely=True)
     e.start(bad)
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
+    e.line(f"call void {e.helper('pyj_let_go_object')}(ptr {boxed})")
     e.error(inst, "IndexError", "list assignment index out of range")
     e.start(good)
     return e.phi("i64", [(i, here), (wrapped, there)])
+
+
+def _pop_lower(e, inst, x):
+    """The last item. The list gives its reference up; where it would be given less room, it does that itself."""
+    size = _len_lower(e, inst, x)[0]
+    e.raise_unless(e.assign(f"icmp ne i64 {size}, 0"), inst, "IndexError", "pop from empty list")
+    last = e.assign(f"add i64 {size}, -1")
+    item = e.assign(f"load ptr, ptr {_slot(e, _table(e, x[0]), last)}, align 8")
+    values = opened(e, inst, inst.result.type, item, "an item of a list")
+    e.check_status(e.assign(f"call i32 {e.helper('pyj_list_shorten')}(ptr {x[0]}, i64 {last}, ptr {item})"), inst)
+    return values
 
 
 def _append_lower(e, inst, x, value):
@@ -110,12 +176,15 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
-              eval=lambda x, i, *, anew=False: x[i], eval_attrs=True, cost=8,
+              eval=lambda x, i, *, anew=False, borrowed=False: x[i], eval_attrs=True, cost=8,
               doc="item i of a list; {anew}: where it is of another class than this code was compiled for, the call is "
-                  "made anew (passes/anew.py)")
+                  "made anew (passes/anew.py); {borrowed}: without a reference of its own")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)
+LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OBJECTS) | HOST, lower=_pop_lower,
+              partials=NO_RULE, eval=lambda x, *, anew=False: x.pop(), eval_attrs=True, cost=16,
+              doc="the last item of a list, taken out of it; {anew}: as of list_get")
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
                  eval=lambda x, value: x.append(value), doc="one more item at the end of a list")

@@ -27,7 +27,9 @@ JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
             doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {no_poll}: in the "
                 "header of a loop, the guard before its nest has found that it ends soon enough for signals to wait "
-                f"(passes/versioning.py). Of a branch back in a loop: {_HINTS}")
+                "(passes/versioning.py). {independent}: in the header of a loop, 'prange' or 'nest', which says that "
+                f"its iterations do not depend on each other (passes/independent.py). Of a branch back in a loop: "
+                f"{_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
             doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case", cost=CHEAP)
 RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)", cost=CHEAP)
@@ -39,7 +41,9 @@ RERAISE = Op("reraise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST, parti
 UNREACHABLE = Op("unreachable", None, TERMINATOR, partials=NONDIFF, cost=CHEAP,
                  doc="unreachable: control never arrives")
 INVOKE = Op("invoke", None, RAISES | READS | WRITES, partials=STRUCTURAL,
-            doc="invoke {callee: typed ir.Function} (arguments) -> its result")
+            doc="invoke {callee: typed ir.Function} (arguments) -> its result. {chunks}: the first operand is how many "
+                "calls there are, in any order and on several threads, each with its number in the place of it; the "
+                "exception of the lowest that fails leaves (passes/parallel.py)")
 
 CONTROL_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 

@@ -39,6 +39,12 @@ class Emitter(Protocol):
     def line(self, text: str) -> None:
         """Write an instruction that has no result."""
 
+    def release_lock(self) -> str | None:
+        """Give up the interpreter lock where it is held; the answer is for `take_lock`."""
+
+    def take_lock(self, thread: str | None) -> None:
+        """Take the interpreter lock again."""
+
     def label(self, hint: str) -> str:
         """A new label for a block, without its `%`."""
 

@@ -337,14 +337,14 @@ LOG1P = _unary("log1p", lambda b, x, out: (b.fdiv(b.const(1.0), b.fadd(x, b.cons
 CBRT = _unary("cbrt", lambda b, x, out: (b.fdiv(b.const(1.0 / 3.0), b.fmul(out, out)),), "Cube root.", ufunc=np.cbrt)
 ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
 ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
-POW = _binary("pow", lambda b, x, y, out: (b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0)))), b.fmul(out, b.log(x))),
-              "C's pow: x ** y.", ufunc=np.power)
+POW = _binary("pow", lambda b, x, y, out: _pow_partials(b, x, y, out), "C's pow: x ** y.", ufunc=np.power)
 POW_IN_DOUBLE = _binary("pow_in_double", POW.partials, "x ** y of float32 or float16, computed in double and rounded.",
                         c="pow", ufunc=np.power)
 POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: _of_c("pow")(x, y),
                _pow_rest_lower, NO_RULE, "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e "
                                          "** log, |x| ** y where neither is extreme.")
-HYPOT = _binary("hypot", lambda b, x, y, out: (b.fdiv(x, out), b.fdiv(y, out)),
+HYPOT = _binary("hypot", lambda b, x, y, out: (_unless_zero(b, out, b.fdiv(x, out)),
+                                               _unless_zero(b, out, b.fdiv(y, out))),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
 NEXTAFTER = _binary("nextafter", _as_first, "The next float after x towards y.", ufunc=np.nextafter,
                     lower=_nextafter_lower)
@@ -406,9 +406,20 @@ def _either(b, first):
     return b.select(first, one, zero), b.select(first, zero, one)
 
 
+def _unless_zero(b, test, value):
+    """0 where `test` is 0."""
+    zero = b.const(0.0)
+    return b.select(b.feq(test, zero), zero, value)
+
+
+def _pow_partials(b, x, y, out):
+    by_x = b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0))))  # x ** 0 is 1 for every x
+    return _unless_zero(b, y, by_x), _unless_zero(b, x, b.fmul(out, b.log(x)))
+
+
 def _atan2_partials(b, y, x):
     size = b.fma(x, x, b.fmul(y, y))
-    return b.fdiv(x, size), b.fneg(b.fdiv(y, size))
+    return _unless_zero(b, size, b.fdiv(x, size)), _unless_zero(b, size, b.fneg(b.fdiv(y, size)))
 
 
 def _gauss(b, x):

@@ -18,7 +18,7 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "item_bytes", "opened", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -296,8 +296,9 @@ def _new_rule(types, attrs):
 
 
 def _same_lower(e, inst, x, y):
-    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array."""
-    result = e.assign(f"icmp eq ptr {x[1]}, {y[1]}")
+    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array; the headers of
+    one that an object holds name it."""
+    result = e.assign(f"call i1 {e.helper('pyj_same_owner')}(ptr {x[1]}, ptr {y[1]})")
     tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
     low = e.assign(f"and i64 {tag}, 3")
     whole = e.assign(f"icmp ne i64 {low}, 2")
@@ -371,7 +372,17 @@ def count_references(e, t, x, what):
             count_references(e, part, x[at:at + n], what)
             at += n
     else:
-        e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {x[0]})")
+        rare = e.leaving and what == "release"
+        e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+def holds_object(t) -> bool:
+    """Whether the references in a value are to Python objects, which are counted under the interpreter lock."""
+    if not is_refcounted(t) or isinstance(t, Array):
+        return False
+    if isinstance(t, (Cell, Iterator)):
+        return holds_object(_content(t))
+    return t.parts is None or any(map(holds_object, t.parts))
 
 
 def owned(e, t, x):
@@ -379,7 +390,7 @@ def owned(e, t, x):
     if not is_refcounted(t):
         return x
     if isinstance(t, Array):
-        return [x[0], e.assign(f"call ptr {e.helper('pyj_own_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
+        return [x[0], e.assign(f"call ptr {e.helper('pyj_hold_array')}(ptr {x[0]}, ptr {x[1]})"), *x[2:]]
     if t.parts is None:
         count_references(e, t, x, "retain")
         return x
@@ -410,7 +421,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
         e.jump(e.fail(inst))
         e.start(done)
-        return owned(e, t, values)
+        return values if inst.attrs.get("borrowed") else owned(e, t, values)
     cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {pointer}, i64 {platform.OB_TYPE}')}, align 8")
     if Int in members_of(t):
         wide, other = e.label("wide"), e.label("other")
@@ -422,7 +433,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
     e.error(inst, "TypeError", f"{what} is of class '%s', where the items were {t} when this code was compiled",
             f"ptr {name}")
     e.start(done)
-    return owned(e, t, values)
+    return values if inst.attrs.get("borrowed") else owned(e, t, values)
 
 
 def hold(e, t, box):

@@ -32,12 +32,12 @@ def has_inline_values(cls: type) -> bool:
     return platform.INLINE_VALUES is not None and bool(cls.__flags__ & platform.INLINE_FLAG)
 
 
-def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> str | None:
-    """Pointer to where an object has an attribute; control goes to the label `other` where it is not known. None: it
-    is never known."""
+def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
+    """(where an object has an attribute, where its inline values are, the place among them); control goes to the label
+    `other` where it is not known. None: it is never known."""
     offset = slots_of(cls).get(name)
     if offset is not None:
-        return e.assign(f"getelementptr i8, ptr {x}, i64 {offset}")
+        return e.assign(f"getelementptr i8, ptr {x}, i64 {offset}"), x, str(offset)
     if not has_inline_values(cls):
         return None
     at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
@@ -61,7 +61,7 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> s
     good = e.label("inline")
     e.branch(e.assign(f"and i1 {known}, {there}"), good, other, likely=True)
     e.start(good)
-    return e.assign(f"getelementptr i8, ptr {values}, i64 {at}")
+    return e.assign(f"getelementptr i8, ptr {values}, i64 {at}"), values, at
 
 
 def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
@@ -70,7 +70,7 @@ def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
     slot = _slot(e, cls, name, x, other)
     if slot is None:
         return None
-    found = e.assign(f"load ptr, ptr {slot}, align 8")
+    found = e.assign(f"load ptr, ptr {slot[0]}, align 8")
     good = e.label("stored")
     e.branch(e.assign(f"icmp ne ptr {found}, null"), good, other, likely=True)
     e.start(good)
@@ -196,13 +196,11 @@ def _set_lower(e, inst, x, value):
         slot = e.assign(f"getelementptr i8, ptr {x[0]}, i64 {offset}")
         e.line(f"call void {e.helper('pyj_put')}(ptr {slot}, ptr {new})")
     elif has_inline_values(cls):
-        here, there, after = e.label("here"), e.label("there"), e.label("put")
-        slot = _slot(e, cls, name, x[0], there, write=True)
-        old = e.assign(f"load ptr, ptr {slot}, align 8")
-        e.branch(e.assign(f"icmp ne ptr {old}, null"), here, there, likely=True)
-        e.start(here)
-        e.line(f"store ptr {new}, ptr {slot}, align 8")
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {old})")
+        there, after = e.label("there"), e.label("put")
+        found = _slot(e, cls, name, x[0], there, write=True)
+        assert found is not None
+        slot, values, at = found
+        e.line(f"call void {e.helper('pyj_put_value')}(ptr {slot}, ptr {values}, i64 {at}, ptr {new})")
         e.jump(after)
         e.start(there)
         status = e.assign(f"call i32 {e.helper('pyj_set_field')}(ptr {x[0]}, ptr {e.object(name)}, ptr {new}, "

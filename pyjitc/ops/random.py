@@ -22,6 +22,7 @@ _EFFECTS = reads(RANDOM) | writes(RANDOM)
 _HIDDEN = "nounwind willreturn memory(inaccessiblemem: readwrite)"
 _SLOT = {"uint64": 1, "uint32": 2, "double": 3}
 _RESULT = {"uint64": uint64, "uint32": uint32, "double": Float}
+_STREAM_WORDS = 4  # of the state of a generator of a chunk (codegen/pool.py)
 _BINOMIAL_WORDS = 18  # of binomial_t: what a draw keeps for the next one with the same n and p
 
 
@@ -139,6 +140,19 @@ def _python_global_lower(e, inst):
     return [pointer]
 
 
+def _chunk_lower(e, inst, seed, chunk):
+    """Memory that looks like the object where draws look: its bitgen_t, and the normal number that it keeps."""
+    cls = inst.attrs["cls"]
+    size = (cls.__basicsize__ + 7) // 8
+    memory = e.alloca("i64", size + _STREAM_WORDS)
+    kept = random.gauss_offset() if cls is np.random.RandomState else None
+    e.declare("declare void @pyjitc_stream(ptr, i64, i64, i64, i64, i64)")
+    gauss = -1 if kept is None else kept
+    e.line(f"call void @pyjitc_stream(ptr {memory}, i64 {random.bitgen_offset(cls)}, i64 {gauss}, i64 {8 * size}, "
+           f"i64 {seed[0]}, i64 {chunk[0]})")
+    return [memory]
+
+
 # ---------------------------------------------------------------- meaning: calls of the same functions
 
 
@@ -229,5 +243,10 @@ PYTHON_RANDOM_GLOBAL = Op("python_random_global", lambda types, attrs: PythonRan
                           lower=_python_global_lower, partials=NONDIFF,
                           eval=lambda: random.python_global(),
                           doc="the random.Random behind the functions of the module random")
+CHUNK_RANDOM = Op("chunk_random", lambda types, attrs: Instance(attrs["cls"]), writes(RANDOM), lower=_chunk_lower,
+                  partials=NONDIFF,
+                  eval=lambda seed, chunk, *, cls: cls(np.random.PCG64([int(seed), chunk])), eval_attrs=True,
+                  doc="what stands for a generator of class {cls} in a chunk of a parallel loop: a stream of its own, "
+                      "from a seed that the generator has drawn and the number of the chunk")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

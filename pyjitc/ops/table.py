@@ -7,6 +7,7 @@ from .blas import BLAS_OPS
 from .containers import CONTAINER_OPS
 from .control import CONTROL_OPS
 from .exceptions import EXCEPTION_OPS
+from .foreign import FOREIGN_OPS
 from .generic import GENERIC_OPS
 from .gpu import GPU_OPS
 from .grid import GRID_OPS
@@ -14,6 +15,7 @@ from .math import MATH_OPS
 from .memory import MEMORY_OPS
 from .nest import NEST_OPS
 from .objects import OBJECT_OPS
+from .parallel import PARALLEL_OPS
 from .pyobject import PYOBJECT_OPS
 from .random import RANDOM_OPS
 from .structure import STRUCTURE_OPS
@@ -35,5 +37,6 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 # Operations of typed IR, and those that only the front end emits; terminators are in both. A generic operation and a
 # typed one may share a name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
-              OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS)
+              OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
+              FOREIGN_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..ir.core import ALLOCATES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import ALLOCATES, CONSUMES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
-from .effects import NO_RULE, NONDIFF
+from .effects import NO_RULE, NONDIFF, UNVARIED
 from .memory import count_references
 from .signature import signature
 
@@ -33,9 +33,14 @@ def _load(e, kind, pointer, offset, align=8):
 
 def _call_lower(e, inst, callee, *operands):
     args = [x[0] for x in operands]
-    for x in args:
-        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x})")
-    found = e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())
+    api = inst.attrs.get("api")
+    if api:
+        e.declare(f"declare ptr @{api}({', '.join(['ptr'] * len(args))})")
+        found = _checked(e, inst, e.assign(f"call ptr @{api}({', '.join(f'ptr {x}' for x in args)})"))
+    else:
+        for x in args:
+            e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x})")
+        found = e.python_call(inst, callee[0], args, inst.attrs.get("kwnames") or ())
     t = inst.attrs["type"]
     if t in _REFERENCES or isinstance(t, List):
         return [found]
@@ -54,7 +59,7 @@ def _call_lower(e, inst, callee, *operands):
     return values
 
 
-def _call(function, *args, kwnames=(), type=None):
+def _call(function, *args, kwnames=(), type=None, api=None):
     count = len(args) - len(kwnames)
     return function(*args[:count], **dict(zip(kwnames, args[count:])))
 
@@ -63,7 +68,8 @@ def _given(types, attrs):
     return attrs["type"]
 
 
-_DOC = "call the interpreter's {}; the last operands are the keywords {{kwnames}}; the result as {{type}}"
+_DOC = ("call the interpreter's {}; the last operands are the keywords {{kwnames}}; the result as {{type}}; {{api}}: "
+        "the function of the C API that does it, or None")
 TEXT_CALL = Op("text_call", _given, _MAKES, lower=_call_lower, eval=_call, eval_attrs=True, partials=NONDIFF,
                doc=_DOC.format("function of numbers, text and bytes, which changes nothing"))
 OBJECT_CALL = Op("object_call", _given, _MAKES | READS | WRITES, lower=_call_lower, eval=_call, eval_attrs=True,
@@ -72,8 +78,8 @@ OBJECT_CALL = Op("object_call", _given, _MAKES | READS | WRITES, lower=_call_low
 # ---------------------------------------------------------------- what is read from the object
 
 
-def _op(name: str, takes: str, effects: int, lower: Any, eval: Any, doc: str, **more):
-    return Op(name, signature(takes), effects, lower=lower, eval=eval, partials=NONDIFF, doc=doc, **more)
+def _op(name: str, takes: str, effects: int, lower: Any, eval: Any, doc: str, partials: Any = NONDIFF, **more: Any):
+    return Op(name, signature(takes), effects, lower=lower, eval=eval, partials=partials, doc=doc, **more)
 
 
 def _length_lower(offset: int):
@@ -118,12 +124,13 @@ def _characters(e, s):
     return e.assign(f"getelementptr i8, ptr {s}, i64 {offset}"), kind
 
 
-STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower, lambda s, i: ord(s[i]),
-               "the code point of character i, which there is", bounds=(0, 0x10FFFF), cost=2)
+STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower,
+               lambda s, i: ord(s[i]) if i != len(s) else 0,
+               "the code point of character i, which there is; 0 behind the last", bounds=(0, 0x10FFFF), cost=2)
 
 
 def _char_lower(e, inst, code):
-    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_char')}(i64 {code[0]})"))]
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {code[0]})"))]
 
 
 def _checked(e, inst, pointer):
@@ -145,6 +152,24 @@ STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_low
 
 def _equal_lower(e, inst, x, y):
     return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
+
+
+
+
+def _append_lower(e, inst, x, y):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append')}(ptr {x[0]}, ptr {y[0]})"))]
+
+
+# passes/refcount.py gives it a reference of its own to the first operand: where nobody else has one, the object grows.
+STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
+
+
+def _append_code_lower(e, inst, x, code):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append_code')}(ptr {x[0]}, i64 {code[0]})"))]
+
+
+STR_APPEND_CODE = _op("str_append_code", "x: str, code: int -> str", _MAKES | CONSUMES, _append_code_lower,
+                      lambda x, code: x + chr(code), "x and the character of a code point")
 
 
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
@@ -174,6 +199,101 @@ def _in_lower(e, inst, s, part):
 
 STR_IN = _op("str_in", "s: str, part: str -> bool", RAISES | HOST, _in_lower, lambda s, part: part in s,
              "whether a text has another in it")
+
+
+_SEARCHES = {"find": ("PyUnicode_Find", ", i32 1"), "rfind": ("PyUnicode_Find", ", i32 -1"),
+             "count": ("PyUnicode_Count", ""), "startswith": ("PyUnicode_Tailmatch", ", i32 -1"),
+             "endswith": ("PyUnicode_Tailmatch", ", i32 1")}
+
+
+def _search_lower(e, inst, s, part, i, j):
+    name = inst.attrs["function"]
+    api, direction = _SEARCHES[name]
+    e.declare(f"declare i64 @{api}(ptr, ptr, i64, i64{', i32' if direction else ''})")
+    found = e.assign(f"call i64 @{api}(ptr {s[0]}, ptr {part[0]}, i64 {i[0]}, i64 {j[0]}{direction})")
+    error = -2 if api == "PyUnicode_Find" else -1
+    fine, good = e.assign(f"icmp ne i64 {found}, {error}"), e.label("searched")
+    e.branch(fine, good, e.fail(inst), likely=True)
+    e.start(good)
+    return [found]
+
+
+STR_SEARCH = _op("str_search", "s: str, part: str, i: int, j: int -> int", RAISES | HOST, _search_lower,
+                 lambda s, part, i, j, *, function: int(getattr(s, function)(part, i, j)),
+                 "what the method {function} gives: find, rfind, count, startswith or endswith", eval_attrs=True)
+
+
+def _has_lower(e, inst, s, code):
+    e.declare("declare i64 @PyUnicode_FindChar(ptr, i32, i64, i64, i32)")
+    wanted, size = e.assign(f"trunc i64 {code[0]} to i32"), _load(e, "i64", s[0], STR["length"])
+    found = e.assign(f"call i64 @PyUnicode_FindChar(ptr {s[0]}, i32 {wanted}, i64 0, i64 {size}, i32 1)")
+    return [e.assign(f"icmp sge i64 {found}, 0")]
+
+
+STR_HAS = _op("str_has", "s: str, code: int -> bool", HOST, _has_lower, lambda s, code: chr(code) in s,
+              "whether a text has the character of a code point in it")
+
+# Methods of text that ask what its characters are -> the functions of the interpreter that say it of one.
+TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": ("IsDigit",),
+         "isnumeric": ("IsNumeric",), "isalnum": ("IsAlpha", "IsDecimalDigit", "IsDigit", "IsNumeric"),
+         "islower": ("IsLowercase",), "isupper": ("IsUppercase",), "isspace": ("IsWhitespace",),
+         "isprintable": ("IsPrintable",)}
+
+
+def _is_lower(e, inst, code):
+    """ASCII by a table of bits, others by the interpreter's."""
+    test = inst.attrs["test"]
+    bits = sum(1 << n for n in range(128) if getattr(chr(n), test)())
+    ascii_, other, done = e.label("ascii"), e.label("other"), e.label("asked")
+    e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), ascii_, other, likely=True)
+    e.start(ascii_)
+    wide = e.assign(f"zext i64 {code[0]} to i128")
+    quick = e.assign(f"trunc i128 {e.assign(f'lshr i128 {bits}, {wide}')} to i1")
+    e.jump(done)
+    e.start(other)
+    one, found = e.assign(f"trunc i64 {code[0]} to i32"), "0"
+    for name in TESTS[test]:
+        e.declare(f"declare i32 @_PyUnicode_{name}(i32) nounwind willreturn memory(none)")
+        found = e.assign(f"or i32 {found}, {e.assign(f'call i32 @_PyUnicode_{name}(i32 {one})')}")
+    slow = e.assign(f"icmp ne i32 {found}, 0")
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i1", [(quick, ascii_), (slow, other)])]
+
+
+CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, test: getattr(chr(code), test)(),
+              "whether {test}, a method of text, holds of the character of a code point", eval_attrs=True, cost=4)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _made_of_lower(helper: str, kind: str):
+    return lambda e, inst, x: [_checked(e, inst, e.assign(f"call ptr {e.helper(helper)}({kind} {x[0]})"))]
+
+
+def _parsed_lower(helper: str, kind: str):
+    def lower(e, inst, s):
+        slot = e.alloca(kind)
+        e.check_status(e.assign(f"call i32 {e.helper(helper)}(ptr {s[0]}, ptr {slot})"), inst)
+        return [e.assign(f"load {kind}, ptr {slot}")]
+
+    return lower
+
+
+def _fixed_lower(e, inst, x):
+    call = f"{e.helper('pyj_str_formatted')}(double {x[0]}, i8 102, i32 {inst.attrs['digits']}, i32 0)"
+    return [_checked(e, inst, e.assign(f"call ptr {call}"))]
+
+
+STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_str_of_int", "i64"), str, "str(x)")
+STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("pyj_str_of_float", "double"), str,
+                   "str(x), with the fewest digits that say it")
+STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
+                "x with {digits} digits behind the point", eval_attrs=True)
+STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_str_to_int", "i64"), int, "int(s)")
+STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_str_to_float", "double"), float,
+                   "float(s)", UNVARIED)
 
 
 def _hash_lower(e, inst, x):

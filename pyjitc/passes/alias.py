@@ -54,8 +54,12 @@ class Aliases:
             inside.known = self.known
             found = 0
             params: dict[Value, None] | None = {}
+            again = False
             for block in callee.blocks:
                 for inst in block.insts:
+                    if inst.op is INVOKE and inst.attrs["callee"] is callee:  # which does what the others do
+                        again = True
+                        continue
                     does = inside.effects(inst)
                     if regions_written(does) & ELEMENTS:
                         arrays = inside.written(inst)
@@ -67,6 +71,8 @@ class Aliases:
                         elif params is not None:
                             params.update(dict.fromkeys(roots))
                     found |= does
+            if again and regions_written(found) & ELEMENTS:  # of what it is called with then
+                params = None
             self.known[callee] = found, None if params is None else [k for k, p in enumerate(callee.params)
                                                                      if p in params]
         return self.known[callee]

@@ -14,18 +14,13 @@ import operator
 
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
-from ..ops import containers, control, memory, pyobject, tables
+from ..ops import containers, control, memory, pyobject
 from ..ops.structure import RETYPE
 from .alias import Aliases, is_fresh, root_of
 
-__all__ = ["LOADS", "run"]
+__all__ = ["run"]
 
-LOADS = frozenset((containers.LIST_GET, pyobject.PY_UNBOX, tables.DICT_GET, tables.DICT_ASK, tables.DICT_FIND,
-                   tables.DICT_NEXT, tables.SET_NEXT, tables.ITER_NEXT))
 _SOME = 1024  # items of a list that a call looks at where each load runs once
-_FRESH = frozenset((containers.LIST_NEW, tables.DICT_NEW, tables.SET_NEW, memory.CELL_NEW, memory.ITERATOR_NEW))
-# What they change comes first.
-_INTO = frozenset((containers.LIST_SET, containers.LIST_APPEND, tables.DICT_SET, tables.SET_ADD, memory.CELL_STORE))
 # Functions that change nothing, where the program's classes do not.
 _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contains, operator.eq, operator.ne,
                    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, len, list, list.copy, list.index,
@@ -37,8 +32,6 @@ _UNSEEN = ir.COUNTS | ir.ERRORS
 
 def run(functions: list[ir.Function]) -> None:
     """functions: a module, the entry first."""
-    if not any(inst.op in LOADS for fn in functions for block in fn.blocks for inst in block.insts):
-        return
     early = {fn: _unwritten(fn) for fn in functions}
     late = set()  # functions that may be called after something was written
     changed = True
@@ -57,7 +50,7 @@ def run(functions: list[ir.Function]) -> None:
         cyclic = None
         for block in fn.blocks:
             for inst in block.insts:
-                if inst.op not in LOADS or _is_own(inst):
+                if not _loads(inst) or _is_own(inst):
                     continue
                 if fn not in late and inst in early[fn] and inst.unwind is None:
                     inst.attrs = {**inst.attrs, "anew": True}
@@ -67,6 +60,10 @@ def run(functions: list[ir.Function]) -> None:
                     looks = -1 if n or block in cyclic else _SOME
     if anew or looks:
         functions[0].flags = functions[0].flags._replace(anew=anew, looks=looks)
+
+
+def _loads(inst: ir.Inst) -> bool:
+    return "anew" in inst.op.attrs
 
 
 def _unwritten(fn: ir.Function) -> set[ir.Inst]:
@@ -95,7 +92,7 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
     """Whether an instruction writes something that may be looked at after the call."""
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
-    if inst.op in _INTO:
+    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE:
         return not _is_fresh(inst.args[0])
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst
@@ -109,7 +106,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
 def _is_fresh(v: ir.Value) -> bool:
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
-    return v.inst is not None and v.inst.op in _FRESH
+    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or bool(
+        v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS))
 
 
 def _is_own(load: ir.Inst) -> bool:
@@ -119,7 +117,7 @@ def _is_own(load: ir.Inst) -> bool:
         return v.inst is not None and v.inst.op is control.CONST
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
-    return v.inst is not None and v.inst.op in (*_FRESH, pyobject.PY_UNBOX)
+    return _is_fresh(v) or v.inst is not None and v.inst.op is pyobject.PY_UNBOX and not _is_own(v.inst)
 
 
 def _cyclic(fn: ir.Function) -> set[ir.Block]:

@@ -13,11 +13,13 @@ from ..ir.cfg import in_edges
 from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.memory import CELL_NEW, ITERATOR_NEW
 from ..ops.nest import NEST, fails
+from ..types.kinds import is_scalar
 from .rewrite import remove_params
 
 __all__ = ["run"]
 
 _ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
+_TEXTS = frozenset(("str_char", "str_slice", "str_append", "str_append_code", "str_of_int"))  # by name, so too
 
 
 def is_droppable(inst: Inst) -> bool:
@@ -25,7 +27,8 @@ def is_droppable(inst: Inst) -> bool:
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False
-    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or \
+    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or inst.op.name in _TEXTS or \
+        inst.op.name == "py_box" and is_scalar(inst.args[0].type) or \
         inst.op is NEST and inst.attrs["shape"] is not None and not fails(inst.attrs["tree"])
 
 

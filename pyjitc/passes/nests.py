@@ -358,6 +358,8 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
             template = inst.attrs["template"]
             if expansion.repeated and inst.attrs["ndim"] == 1 and type(inst.attrs["tree"]) is Leaf:
                 template = _with_few_apart(template)
+            if fn.flags.parallel:
+                template = _independent(template)
             expansion.prepare(inst.attrs["ndim"])
             result = None
             if inst.result is not None:  # later nests still ask what their operands are made by
@@ -385,6 +387,24 @@ def _with_few_apart(template: Function) -> Function:
             plain = counted.find(loop, defs, edges) if loop.parent is None and not loop.inner else None
             if plain is not None and any(inst.op is PUT_UNIT for block in loop.blocks for inst in block.insts):
                 _unroll_few(found, plain)
+    return found
+
+
+def _independent(template: Function) -> Function:
+    """A copy of a template in which loops that put each element at a place of its own say so."""
+    found = template.memo.get("independent")
+    if found is None:
+        found = template.memo["independent"] = copy_of(template)
+        edges, defs = in_edges(found.blocks), counted.Definitions(found)
+        for loop in LoopNest(found).loops:
+            plain = counted.find(loop, defs, edges)
+            insts = [inst for block in loop.blocks for inst in block.insts]
+            puts = [inst for inst in insts if inst.op is PUT or inst.op is PUT_UNIT]
+            if (plain is not None and puts and all(p in plain.steps for p in loop.header.params)
+                and not any(inst.op in (m.ARRAY_LOAD, m.ARRAY_STORE, m.ROW_COPY, INVOKE) for inst in insts)
+                and all(any(v in plain.steps and v is not plain.left for v in inst.args) for inst in puts)):
+                branch = loop.header.terminator
+                branch.attrs = {**branch.attrs, "independent": "nest"}
     return found
 
 

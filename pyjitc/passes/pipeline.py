@@ -7,10 +7,12 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
+from ..ops.control import CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import Bool, any_part
+from ..ops.parallel import INDEPENDENT
+from ..types.kinds import Bool
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "PASSES"]
@@ -20,25 +22,28 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-ahead, elementary, flags, frame, latches, polling, ranges, reload, speculate, versioning = (
+(ahead, elementary, flags, frame, independent, latches, parallel, polling, ranges, reload, speculate, texts,
+ versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "latches", "polling", "ranges", "reload", "speculate",
-                 "versioning"))
-_IN_LOOPS = {ahead, flags, latches, polling, reload, speculate, versioning}
+    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "parallel", "polling", "ranges",
+                 "reload", "speculate", "texts", "versioning"))
+_IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
+    independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
+    texts: lambda op: op.name in ("str_char", "str_append", "text_call", "py_format"),
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, gvn, ranges, gvn, reload, dce, elementary, versioning, ahead, flags, speculate,
-    polling, dce, frame, refcount,
+    messages, relax, simplify, latches, independent, gvn, texts, ranges, gvn, reload, dce, parallel, elementary,
+    versioning, ahead, flags, speculate, polling, dce, frame, refcount,
 ]
 
 
@@ -76,21 +81,24 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
-    if any([p.type.holder or p.type.parts is not None and any_part(p.type, _holds) for p in kept[0].params]):
+    if any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
         anew.run(kept)
         if check:
             check(kept, "anew")
     return kept
 
 
-def _holds(t) -> bool:
-    return t.holder
+def _asks(inst: ir.Inst) -> bool:
+    """Whether a load may find another class than the code was compiled for, in an object that may change."""
+    return "anew" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
 def _wanted(fn: ir.Function):
     """The passes that the function has work for when their turn comes."""
     straight = None  # whether the function has no loops, once that is known
     for one in PASSES:
+        if one is parallel and not fn.flags.parallel:
+            continue
         if one in _IN_LOOPS:
             if straight is None:
                 straight = is_straight(fn)
@@ -111,7 +119,8 @@ def _wanted(fn: ir.Function):
 
 
 # No copies of loops without checks, which a GPU has none of; no signals, no references.
-DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, gvn, ranges, elementary, simplify, gvn, dce]
+DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, independent, gvn, ranges, elementary, simplify, gvn,
+                            dce]
 
 
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:

@@ -5,7 +5,7 @@ Owners are the results of operations that allocate, of calls, and block paramete
 from the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an
 array) only looks at its owners, so a use of it is a use of them. An owner is released after its last use, on edges
 where it is not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler.
-Returning a value and passing it to a block hands the reference over, or makes one.
+Returning a value and passing it to a block hands the reference over, or makes one; so does appending to a text.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
-from ..types.kinds import Int, is_refcounted
+from ..types.kinds import Array, Bytes, Container, Int, Str, Type, is_refcounted
 
 __all__ = ["run"]
 
@@ -31,6 +31,7 @@ def run(fn: ir.Function, options=None) -> None:
             found = counted[t] = is_refcounted(t)
         return found
 
+    borrowed = _borrowed(blocks, refcounted)
     owners: dict[ir.Value, frozenset] = {}
     none: frozenset = frozenset()
     addresses: set = set()
@@ -46,7 +47,7 @@ def run(fn: ir.Function, options=None) -> None:
         for inst in block.insts:
             r = inst.result
             if r is not None and refcounted(r):
-                if inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE:
+                if r not in borrowed and (inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE):
                     owners[r] = frozenset((r,))
                     any_owner = True
                 else:
@@ -57,6 +58,53 @@ def run(fn: ir.Function, options=None) -> None:
     if not any_owner and not is_refcounted(fn.result):
         return
     _Counting(fn, blocks, owners, refcounted).run()
+
+
+def _borrowed(blocks, refcounted) -> set[ir.Value]:
+    """The items of lists that are used up in their block, before anything may change the list: they need no reference
+    of their own."""
+    found = set()
+    for block in blocks:
+        for n, inst in enumerate(block.insts):
+            if "borrowed" in inst.op.attrs and refcounted(inst.result) and _used_up(block, n, refcounted):
+                found.add(inst.result)
+    if found:  # what is used elsewhere too
+        for block in blocks:
+            for inst in block.insts:
+                for edge in inst.edges():
+                    found.difference_update(edge.args)
+                found.difference_update([a for a in inst.args if a in found and a.inst not in block.insts])
+        for value in found:
+            made = value.inst
+            assert made is not None
+            made.attrs = {**made.attrs, "borrowed": True}
+    return found
+
+
+def _used_up(block, n, refcounted) -> bool:
+    value = block.insts[n].result
+    uses = [k for k in range(n + 1, len(block.insts)) if value in block.insts[k].args]
+    if not uses:
+        return False
+    for inst in block.insts[n + 1:uses[-1]]:
+        effects = inst.op.effects
+        if (ir.regions_written(effects) or effects & ir.HOST and "borrowed" not in inst.op.attrs and inst.op.name
+                != "list_len" or any([refcounted(a) and not _is_harmless(a.type) for a in inst.args])):
+            return False
+    if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
+            and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
+        return False  # it becomes a part of something
+    last = block.insts[uses[-1]]
+    return last.op.effects & ir.TERMINATOR == 0 and not last.targets
+
+
+def _is_harmless(t: Type) -> bool:
+    """Whether to give up a value of type t runs no code of the program."""
+    if isinstance(t, Container):
+        return all(map(_is_harmless, t.parameters))
+    if t.parts is not None:
+        return all(map(_is_harmless, t.parts))
+    return not is_refcounted(t) or t in (Str, Bytes) or isinstance(t, Array)
 
 
 class _Counting:
@@ -139,18 +187,31 @@ class _Counting:
             before = live | uses
             if inst.unwind is not None:
                 before |= self.edge_needs(inst.unwind)
-            after += [self.count(RELEASE, o, inst.loc) for o in self.sorted(before - live)] if not (
+            kept, own = before, []
+            if inst.op.effects & ir.CONSUMES:
+                if self.is_last_use(inst, live):
+                    kept = before - {inst.args[0]}
+                else:
+                    own = [self.count(RETAIN, inst.args[0], inst.loc)]
+            after += [self.count(RELEASE, o, inst.loc) for o in self.sorted(kept - live)] if not (
                 inst.op.effects & ir.TERMINATOR) else []
             if inst.op.effects & ir.RAISES:
-                self.unwinding(inst, before)
+                self.unwinding(inst, kept)
             out.extend(reversed(after))
             out.append(inst)
+            out.extend(own)
             live = before
         out.reverse()
         dead = [p for p in block.params if self.owners.get(p) == {p} and p not in live]
         if block is self.fn.entry:
             dead = []
         block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
+
+    def is_last_use(self, inst: ir.Inst, live: set) -> bool:
+        """Whether an instruction that uses up a reference to its first operand can have the owner's own."""
+        value = inst.args[0]
+        return self.owners.get(value) == {value} and value not in live | self.owners_of(inst.args[1:]) and (
+            inst.unwind is None or value not in self.edge_needs(inst.unwind))
 
     def sorted(self, values):
         """In the order of their definitions."""

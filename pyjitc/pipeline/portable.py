@@ -14,16 +14,18 @@ from __future__ import annotations
 import enum
 import sys
 import weakref
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 
 import numpy as np
 
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..runtime.dispatcher import Callable_
+from ..runtime.objects import classes_in, is_object_class
+from ..runtime.platform import member_offset
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
-from ..types.typeof import attributes_type, variable_type
+from ..types.typeof import attributes_type, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}.runtime."
 
@@ -132,11 +134,18 @@ def fingerprint(value) -> tuple:
     if isinstance(value, np.dtype):
         return "dtype", value.str if value.names is None else repr(value.descr)
     if cls in (staticmethod, classmethod, property):
-        return cls.__name__, fingerprint(value.fget if cls is property else value.__func__)
+        return (cls.__name__, fingerprint(value.fget), fingerprint(value.fset)) if cls is property else (
+            cls.__name__, fingerprint(value.__func__))
+    if cls is MemberDescriptorType:
+        return "slot", member_offset(value)
     if cls is CodeType:
         return "code", code_hash(value)
-    if cls is dict:
-        return ("dict",)  # what was read from it is guarded item by item
+    if cls in kinds.CONTAINERS and cls is not frozenset:  # read through as well
+        try:
+            return cls.__name__, str(typeof(value))
+        except (TypeError, OverflowError):
+            if cls is dict:
+                return ("dict",)  # what was read from it is guarded item by item
     function = plain_function(value)
     if function is not None:
         name = _name(function)
@@ -173,8 +182,10 @@ def contents(value) -> tuple[bytes, ...]:
 
 def _class_parts(cls: type) -> list:
     """What compiled code may have taken from a class of the program: fields, members, code of methods, constants."""
-    parts: list = [tuple(map(_base, cls.__bases__))]
+    parts: list = [tuple(map(_base, cls.__bases__)), cls.__basicsize__, cls.__dictoffset__]
     for name, value in sorted(cls.__dict__.items()):
+        if type(value) is MemberDescriptorType:
+            parts += (name, member_offset(value))
         if isinstance(value, (staticmethod, classmethod, property)):
             value = value.fget if isinstance(value, property) else value.__func__
         if type(value) in _SCALARS and not (name.startswith("__") and name.endswith("__")):
@@ -291,14 +302,20 @@ def lookup(container, key):
 
 
 class Paths:
-    """Paths to what one compile read, from `roots` = (function, arguments...).
+    """Paths to what one compile read, from `roots` = (function, arguments...) and from the classes of the program in
+    `types`.
 
-    A path is (root number, step, ...); a step is a name, or a name and a key: globals, cell n, value key, contents,
-    vars, item n, attribute name, type, class n (the dict of a class in the order of resolution). A container that no
-    path leads to stands for itself."""
+    A path is (root number, step, ...), of a class ((module, qualified name), step, ...); a step is a name, or a name
+    and a key: globals, cell n, value key, contents, vars, item n, attribute name, type, class n (the dict of a class in
+    the order of resolution). A container that no path leads to stands for itself."""
 
-    def __init__(self, roots, guards: tuple[Guard, ...]):
+    def __init__(self, roots, guards: tuple[Guard, ...], types=()):
         self.known: dict[int, tuple] = {}
+        for t in types:
+            for cls in classes_in(t):
+                name = _name(cls)
+                if name is not None:
+                    self.add(cls, (name,))
         for n, root in enumerate(roots):
             self.add(root, (n,))
         waiting = list(guards)
@@ -340,7 +357,7 @@ class Paths:
             for n, item in enumerate(value):
                 self.add(item, (*path, ("item", n)))
             self.add(type(value), (*path, "type"))
-        elif kinds.kind_of_class(type(value)) is not None:
+        elif kinds.kind_of_class(type(value)) is not None or is_object_class(type(value)):
             self.add(type(value), (*path, "type"))
         elif isinstance(value, (staticmethod, classmethod, property)):
             name = "fget" if isinstance(value, property) else "__func__"
@@ -354,7 +371,10 @@ class Paths:
 def follow(path: tuple, roots):
     """The object at `path`; LookupError or AttributeError where there is none."""
     first = path[0]
-    found = first.value if type(first) is Literal else roots[first]
+    found = (first.value if type(first) is Literal else roots[first] if type(first) is int
+             else _named(*first))
+    if found is None:
+        raise LookupError(f"{'.'.join(first)} is not loaded")
     for step in path[1:]:
         if step == "globals":
             found = _function(found).__globals__

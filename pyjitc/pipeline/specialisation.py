@@ -18,6 +18,7 @@ from ..base.room import COMPILING, DEPTH, with_room
 from ..base.trace import timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
+from ..types.kinds import CONTAINERS
 from . import portable
 from .portable import ABSENT
 
@@ -92,6 +93,11 @@ class Native:
             if now is not guard[4]:
                 found.append([guard, now])
         return found
+
+    def stale(self) -> bool:
+        """Whether a list that the code depends on holds other types than it did."""
+        return any([type(guard[4]) in CONTAINERS and portable.fingerprint(guard[4]) != guard[3]
+                    for guard in self.guards])
 
     def refresh(self, changes: list[list]) -> bool:
         """Accept new objects of equal meaning. False where code must be linked or made anew."""
@@ -209,7 +215,7 @@ def make(function, types, options: Options, args, own: dict[str, int], form=None
         with Uncollected():
             compiled = stages.compile_signature(function, types, options, form)
         _count("compiled", own)
-        paths = portable.Paths(roots, compiled.guards)
+        paths = portable.Paths(roots, compiled.guards, types)
         entry = Entry(
             compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
             [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],

@@ -301,6 +301,10 @@ def inspect(function, types, options: Options, stage: str) -> str:
     if stage == "typed":
         return show.show_module([fn for fn in typed.functions if not fn.library])
     module = optimise(typed.functions, options)
+    if stage == "parallel":
+        notes = sorted((line, fn.qualname, text) for fn in module for line, text in fn.memo.get("parallel", ()))
+        return ("\n".join(dict.fromkeys(f"{name}(), {text}" for _, name, text in notes))
+                or "no loop is marked as parallel")
     if stage == "opt":
         return show.show_module(module)
     target = link.host_target()

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import struct
+import sys
 
 import numpy as np
 
@@ -21,7 +23,8 @@ from .platform import FRAME_LINE, check, numpy_api_table
 from . import thunks
 
 perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
-blas, random = lazy(f"{__package__}.blas"), lazy(f"{__package__}.random")  # where code calls what they find
+# where code calls what they find
+blas, pool, random = (lazy(f"{__package__}.{name}") for name in ("blas", "pool", "random"))
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
@@ -305,6 +308,8 @@ def resolve(name: str) -> int:
         value = id(np.ndarray)
     elif name == "pyjitc_characters":
         value = ctypes.addressof(_characters)
+    elif name == "pyjitc_str_grows":
+        value = ctypes.addressof(_str_grows())
     elif name == "pyjitc_bind":
         value = thunks.bind()
     elif name == "pyjitc_traceback":
@@ -315,6 +320,8 @@ def resolve(name: str) -> int:
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
         value = random.address(name[14:])
+    elif name == "pyjitc_pool":
+        value = pool.address()
     elif name.startswith("pyjitc_blas_"):
         value = blas.address(name[12:])
     else:
@@ -327,6 +334,30 @@ def resolve(name: str) -> int:
         raise LoadError(f"unresolved symbol {name!r}")
     _known[name] = value
     return value
+
+
+_grows: list = []
+
+
+def _str_grows() -> ctypes.c_int64:
+    """1 where small objects are in blocks of 16 bytes and their multiples, and the C library knows the size of others:
+    with the interpreter's own allocator, unless it is debugged."""
+    if not _grows:
+        python, libc = ctypes.pythonapi, _libraries[0]
+        try:
+            name = python._PyMem_GetCurrentAllocatorName
+            name.restype = ctypes.c_char_p
+            plain = name() == b"pymalloc"
+        except AttributeError:
+            plain = not (os.environ.get("PYTHONMALLOC") or sys.flags.dev_mode)
+        python.PyObject_Malloc.restype = ctypes.c_void_p
+        block = python.PyObject_Malloc(ctypes.c_size_t(1000)) if plain else None
+        if block is not None:
+            libc.malloc_usable_size.restype = ctypes.c_size_t
+            plain = 1000 <= libc.malloc_usable_size(ctypes.c_void_p(block)) < 1100
+            python.PyObject_Free(ctypes.c_void_p(block))
+        _grows.append(ctypes.c_int64(plain and block is not None and not hasattr(sys, "gettotalrefcount")))
+    return _grows[0]
 
 
 # The str of each character below 256: the interpreter has one of each, which it keeps.

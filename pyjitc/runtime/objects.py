@@ -14,7 +14,8 @@ from ..types.classes import is_fixed
 from ..types.kinds import Object, ObjectOf, Type, Undefined, Union, kind_of_class, union_of, wider
 from . import platform
 
-__all__ = ["attributes_of", "hides", "is_object_class", "slots_of", "type_of", "with_attributes", "with_parts"]
+__all__ = ["attributes_of", "classes_in", "hides", "is_object_class", "slots_of", "type_of", "with_attributes",
+           "with_parts"]
 
 _MOST_LOOKED_AT = 256  # objects that one type is made of; the code checks what it finds in others
 _known: dict[type, bool] = {}
@@ -89,7 +90,7 @@ def attributes_of(value) -> list[str]:
             inline = not _word(id(value) + platform.MANAGED_DICT)
         if inline:
             return found + shared_names(cls)
-    return found + [name for name in vars(value) if type(name) is str]
+    return found + [name for name in object.__getattribute__(value, "__dict__") if type(name) is str]
 
 
 def shared_names(cls: type) -> list[str]:
@@ -175,16 +176,34 @@ class _Look:
 
 def with_parts(t: Type, change: Callable[[Type], Type]) -> Type:
     """The type with its parts changed; the type itself where they do not change."""
-    def changed(part):
-        if isinstance(part, Type):
-            return change(part)
-        return tuple(map(changed, part)) if type(part) is tuple else part
-
     if not t.passing:
         return t
     kind, *parts = t.key
-    new = tuple(map(changed, parts))
+    new = tuple([_changed(part, change) for part in parts])
     return t if new == tuple(parts) else union_of(new[0]) if kind is Union else kind(*new)
+
+
+def _changed(part, change):
+    if isinstance(part, Type):
+        return change(part)
+    return tuple([_changed(one, change) for one in part]) if type(part) is tuple else part
+
+
+def classes_in(t: Type) -> list[type]:
+    """The classes of the program whose objects a value of type `t` is or has."""
+    found: list[type] = []
+
+    def note(part):
+        if isinstance(part, ObjectOf):
+            found.append(part.cls)
+            for _, held in part.attributes:
+                note(held)
+        elif part.passing:
+            with_parts(part, note)
+        return part
+
+    note(t)
+    return list(dict.fromkeys(found))
 
 
 def with_attributes(t: Type, note: Callable[[type, str, Type], None]) -> Type:

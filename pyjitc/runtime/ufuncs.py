@@ -14,13 +14,16 @@ import ctypes
 import sys
 import weakref
 from ctypes import POINTER, Structure, c_char_p, c_int, c_ssize_t, c_void_p, py_object
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import thunks
+from .dispatcher import RETRY
 
-__all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "add_loop", "made", "make", "promoting"]
+__all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "add_loop", "looking",
+           "made", "make", "promoting", "write_back"]
 
 HOLDS_LOCK, NO_FLOAT_ERRORS, REORDERABLE = 1 << 0, 1 << 1, 1 << 3  # flags of an ArrayMethod
 _STRIDED_LOOP = 5
@@ -34,7 +37,10 @@ class _Ufunc(Structure):
     _fields_ = [("count", c_ssize_t), ("type", c_void_p), ("nin", c_int), ("nout", c_int), ("nargs", c_int),
                 ("identity", c_int), ("functions", c_void_p), ("data", c_void_p), ("ntypes", c_int),
                 ("reserved", c_int), ("name", c_void_p), ("types", c_void_p), ("doc", c_void_p), ("ptr", c_void_p),
-                ("obj", c_void_p)]
+                ("obj", c_void_p), ("userloops", c_void_p), ("core_enabled", c_int), ("core_num_dim_ix", c_int),
+                ("core_num_dims", c_void_p), ("core_dim_ixs", c_void_p), ("core_offsets", c_void_p),
+                ("core_signature", c_void_p), ("type_resolver", c_void_p), ("dict", c_void_p),
+                ("vectorcall", c_void_p), ("reserved3", c_void_p), ("op_flags", c_void_p)]
 
 
 class _Slot(Structure):
@@ -121,14 +127,14 @@ def make(record: Record, name: str, nin: int, nout: int, doc: str, identity=None
     ufunc = _api("make")(None, None, None, 0, nin, nout, kind, where[0], where[1], 0,
                          signature.encode() if signature else None, value)
     life, address = _Life(), id(ufunc)
-    _records[address], _lives[address] = record, weakref.ref(life, lambda _: _gone(address))
+    _records[address], _lives[address] = record, weakref.ref(life, partial(_gone, address, _records, _lives))
     ctypes.pythonapi.Py_IncRef(py_object(life))
     _Ufunc.from_address(address).obj = id(life)  # which the ufunc gives up with itself
     return ufunc
 
 
-def _gone(address: int) -> None:
-    del _records[address], _lives[address]
+def _gone(address: int, records: dict, lives: dict, _) -> None:  # the interpreter clears globals when it ends
+    del records[address], lives[address]
 
 
 def made(ufunc) -> Record | None:
@@ -157,6 +163,27 @@ def add_loop(ufunc: np.ufunc, dtypes, address: int, flags: int, initial: int | N
     fields.ntypes = number
 
 
+_READWRITE = 0x00810000  # of NumPy's iterator: READWRITE, UPDATEIFCOPY
+
+
+def write_back(ufunc: np.ufunc, operands) -> None:
+    """Have what the loop writes to these operands, of the inputs, reach the caller's arrays where they were converted.
+    """
+    flags = (ctypes.c_uint32 * ufunc.nargs).from_address(_Ufunc.from_address(id(ufunc)).op_flags)
+    for k in operands:
+        flags[k] |= _READWRITE
+
+
+def looking(ufunc: np.ufunc, prepare) -> None:
+    """Have calls go to prepare(ufunc, *args, **kwargs), which answers them, or RETRY: then NumPy makes the call as it
+    was given."""
+    fields = _Ufunc.from_address(id(ufunc))
+    if prepare not in _looking:
+        _looking[prepare] = thunks.slow_path(prepare, RETRY, _Ufunc.reserved3.offset)
+    fields.reserved3, fields.vectorcall = fields.vectorcall, _looking[prepare]
+
+
+_looking: dict = {}
 _promoter: list = []
 
 

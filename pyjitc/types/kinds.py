@@ -688,6 +688,11 @@ class DictView(Struct):
     __slots__ = ()
 
     @property
+    def viewed(self) -> Any:  # Dict, which is defined below
+        """The type of the dict."""
+        return self.parts[0]
+
+    @property
     def item(self) -> Type:
         """The type of what it yields."""
         raise NotImplementedError
@@ -695,29 +700,29 @@ class DictView(Struct):
 
 class DictKeys(DictView, role="dict_keys"):
     __slots__ = ()
-    python_class = type({}.keys())
+    python_class: Any = type({}.keys())
 
     @property
     def item(self):
-        return self.parts[0].keys
+        return self.viewed.keys
 
 
 class DictValues(DictView, role="dict_values"):
     __slots__ = ()
-    python_class = type({}.values())
+    python_class: Any = type({}.values())
 
     @property
     def item(self):
-        return self.parts[0].values
+        return self.viewed.values
 
 
 class DictItems(DictView, role="dict_items"):
     __slots__ = ()
-    python_class = type({}.items())
+    python_class: Any = type({}.items())
 
     @property
     def item(self):
-        return Tuple((self.parts[0].keys, self.parts[0].values))
+        return Tuple((self.viewed.keys, self.viewed.values))
 
 
 class RecordView(Struct, role="record"):
@@ -868,7 +873,7 @@ class Dict(Container):
     """Python dict."""
 
     __slots__ = fields = ("_keys", "_values")
-    python_class = dict
+    python_class: Any = dict
 
     @property
     def keys(self) -> Type:

@@ -283,10 +283,7 @@ def _refusal(value, cls: type) -> str:
     if isinstance(value, np.generic):
         plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)
         return f"is {name}, a scalar of NumPy's that has no native form" + (f"; pass {plain}(x)" if plain else "")
-    for base in (bool, int, float, complex, str, bytes):
-        if isinstance(value, base):
-            return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
-    for base in (dict, set, frozenset, list):
+    for base in (bool, int, float, complex, str, bytes, dict, set, frozenset, list):
         if isinstance(value, base):
             return f"is {name}, a subclass of {base.__name__}; pass {base.__name__}(x)"
     instead = next((advice for attribute, advice in _CONVERSIONS.items() if hasattr(cls, attribute)),

@@ -18,7 +18,7 @@ class FakeCompiler:
         self.error = None
         self.active = True
 
-    def compile_signature(self, function, types, options):
+    def compile_signature(self, function, types, options, form=None):
         self.compiles.append((function.__qualname__, types))
         if self.error is not None:
             raise self.error

@@ -216,7 +216,7 @@ def test_keys():
 
 
 OTHER = {"boundscheck": False, "overflow": "wrap", "fastmath": ("nnan",), "nogil": True, "error_model": "numpy",
-         "debug": True, "inline": "always", "errstate": True, "declared": True,
+         "debug": True, "inline": "always", "errstate": True, "parallel": True, "declared": True,
          "objects": True}
 
 

@@ -102,6 +102,42 @@ def test_writable_arguments():
     assert same(taken(a), np.array([0.0, 3.0])) and same(a[:, 0], np.array([-1.0, -1.0]))
 
 
+def test_writable_arguments_that_are_converted():
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->()", writable_args=("a",))
+    def taken(a, out):
+        out[0] = a[0]
+        a[0] = -1.0
+
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    taken(a, casting="same_kind")
+    assert same(a[:, 0], np.float32([-1, -1]))
+
+
+def test_results_that_are_given():
+    @guvectorize("(n),()->(n)")
+    def added(a, x, out):
+        for i in range(len(a)):
+            out[i] += a[i] * x
+
+    out = np.ones((2, 3), np.float32)
+    assert added(np.arange(6.0).reshape(2, 3), 2, out) is out
+    assert same(out, np.arange(1, 13, 2, np.float32).reshape(2, 3))
+    assert same(added(np.arange(3), 1, out=np.ones(3, np.int8)), np.arange(1, 4, dtype=np.int8))
+
+
+def test_a_layout_without_results():
+    @guvectorize(["void(float64[:], float64[:])"], "(n),(k)")
+    def gaps(r, out):
+        r.sort()
+        out[0] = r[0]
+        for i in range(1, len(r)):
+            out[i] = r[i] - r[i - 1]
+
+    r, out = np.array([[3.0, 1.0], [5.0, 7.0]]), np.zeros((2, 2))
+    gaps(r, out)
+    assert same(out, np.array([[1.0, 2.0], [5.0, 2.0]])) and same(r, np.array([[1.0, 3.0], [5.0, 7.0]]))
+
+
 def test_other_arguments_are_read_only():
     def taken(a, out):
         a[0] = -1.0

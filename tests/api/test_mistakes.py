@@ -216,14 +216,11 @@ def test_text_and_numbers():
         assert text == str(plain.value) and marked == expected('"n is " + n') and "f-string" in hint
 
 
-def parallel(a):
-    total = 0.0
-    for i in pyjitc.prange(len(a)):
-        total += a[i]
-    return total
+def stencilled(a):
+    return pyjitc.stencil(a)
 
 
-@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "set_num_threads", "literal_unroll", "overload",
+@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "literal_unroll", "overload",
                                   "typeof"])
 def test_names_of_numba(name):
     with pytest.raises(AttributeError, match=f"^pyjitc has no '{name}': .{{10,}}"):
@@ -241,14 +238,14 @@ def test_names_of_types():
 
 
 def test_names_of_other_compilers():
-    text = "^pyjitc has no 'prange': write range; loops run on one core so far$"
+    text = "^pyjitc has no 'stencil': write the loop, or the whole-array expression, under njit$"
     with pytest.raises(ImportError, match=text):
-        from pyjitc import prange  # noqa: F401
+        from pyjitc import stencil  # noqa: F401
     with pytest.raises(AttributeError, match=text):
-        pyjitc.prange
-    assert not hasattr(pyjitc, "prange") and not hasattr(pyjitc, "nosuch")
-    what, marked, *_ = message(parallel, np.ones(3))
-    assert what == text[1:-1] and marked in ("pyjitc.prange", None)  # Python 3.10 keeps no columns
+        pyjitc.stencil
+    assert not hasattr(pyjitc, "stencil") and not hasattr(pyjitc, "nosuch")
+    what, marked, *_ = message(stencilled, np.ones(3))
+    assert what == text[1:-1] and marked in ("pyjitc.stencil", None)  # Python 3.10 keeps no columns
     with pytest.raises(ImportError, match="cannot import name 'njjit'"):
         from pyjitc import njjit  # noqa: F401
 

@@ -19,7 +19,7 @@ def test_defaults_and_values():
     ({"fast_math": True}, TypeError, "did you mean 'fastmath'"), ({"chace": True}, TypeError, "did you mean 'cache'"),
     ({"paralel": True}, TypeError, "did you mean 'parallel'"),
     ({"static_argname": "n"}, TypeError, "did you mean 'static_argnames'"),
-    ({"qqq": 1}, TypeError, "options are boundscheck"), ({"parallel": True}, TypeError, "parallel"),
+    ({"qqq": 1}, TypeError, "options are boundscheck"), ({"parallel": 2}, TypeError, "parallel"),
     ({"forceobj": True}, TypeError, "no object mode"), ({"overflow": "saturate"}, ValueError, "'raise', 'wrap'"),
     ({"cache": 1}, TypeError, "True or False"), ({"fastmath": {"quick"}}, ValueError, "'quick'"),
 ])

@@ -117,7 +117,7 @@ def fails(x, row, column):
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_which_thread_failed(monkeypatch, workers):
-    monkeypatch.setattr(hostgrid, "_workers", lambda: workers)
+    monkeypatch.setattr(hostgrid, "get_num_threads", lambda: workers)
     x = np.zeros((12, 400), np.int8)
     for row, column in ((0, 0), (5, 17), (11, 399), (7, 200)):
         with pytest.raises(ValueError, match="here") as info:

@@ -1228,3 +1228,111 @@ def test_attributes_hold_functions():
     assert compiled(Rule(lambda x: x + 1, 2), 5) == 7
     assert compiled(Rule(math.sqrt, 1), 16.0) == 4.0
     assert compiled(Rule(twice, 1), 4) == 8
+
+
+def test_context_managers_see_the_exception():
+    class Told:
+        def __init__(self):
+            self.seen = 0
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, error, trace):
+            if kind is not None and issubclass(kind, ValueError) and trace is not None:
+                self.seen += 1
+                return True
+            return False
+
+    def f(t, k):
+        with t:
+            if k == 1:
+                raise ValueError("value")
+            if k == 2:
+                raise KeyError("key")
+        return t.seen
+
+    for k in range(3):
+        agree(f, Told(), k)
+
+
+def test_an_array_of_an_object_is_that_array():
+    class Holder:
+        def __init__(self, a):
+            self.a = a
+
+    def f(h, a):
+        before = h.a
+        h.a = a
+        return h.a is a, before is h.a, h.a is h.a, before is a
+
+    agree(f, Holder(np.arange(3.0)), np.arange(4.0))
+
+
+PROGRAM = """
+import pyjitc
+from shapes_of_a_program import Point, Slots, Link
+@pyjitc.njit(cache=True)
+def f(p, s, link, points):
+    s.x += p.norm()
+    total = s.x + s.y
+    while link is not None:
+        total += link.point.norm()
+        link = link.next
+    for p in points:
+        total += p.x
+    return total
+link = Link(Point(1.0, 2.0), Link(Point(3.0, 4.0), None))
+print(f(Point(3.0, 4.0), Slots(1.0, 2.0), link, [Point(5.0, 6.0)]), f.stats["disk"])
+"""
+CLASSES = """
+class Point:
+    def __init__(self, x, y):
+        {order}
+    def norm(self):
+        return self.x * {factor} + self.y
+class Slots:
+    __slots__ = ({slots})
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+class Link:
+    def __init__(self, point, next):
+        self.point, self.next = point, next
+"""
+
+
+def test_the_disk_cache(tmp_path):
+    import subprocess
+
+    def run(order, factor, slots):
+        (tmp_path / "shapes_of_a_program.py").write_text(CLASSES.format(order=order, factor=factor, slots=slots))
+        (tmp_path / "program.py").write_text(PROGRAM)
+        import os
+        env = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=env, capture_output=True, text=True,
+                              check=True).stdout.split()
+
+    plain = "self.x = x; self.y = y"
+    assert run(plain, 1, "'x', 'y'") == ["25.0", "0"]
+    assert run(plain, 1, "'x', 'y'") == ["25.0", "1"]
+    assert run("self.y = y; self.x = x", 1, "'x', 'y'")[0] == "25.0"
+    assert run(plain, 1, "'a', 'x', 'y'") == ["25.0", "0"]
+    assert run(plain, 2, "'x', 'y'") == ["32.0", "0"]
+
+
+def test_a_method_is_not_hidden():
+    class A:
+        def run(self):
+            return 1
+
+    def f(a):
+        return a.run()
+
+    def g(a):
+        a.run = 5
+
+    a = A()
+    a.run = lambda: 2
+    assert f(a) == 2 and njit(f)(a) == 1
+    with pytest.raises(TypingError, match="assigning to 'run', which is a method of"):
+        njit(g)(a)

@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from pyjitc.infer.meaning import UNKNOWN, Apply, Call, Const, Mismatch, Operand, Throw
+from pyjitc.lib import table  # noqa: F401 (rules ask the protocols that it declares)
 from pyjitc.types import kinds as k
 
 TYPES = {bool: k.Bool, int: k.Int, float: k.Float, complex: k.Complex, type(None): k.NoneType}

@@ -11,6 +11,7 @@ from pyjitc.lib.py import builtins as rules
 from pyjitc.lib.py import conversions, sequences
 from tests.lib.expressions import both, evaluate, operands, outcome, type_of
 from tests.lib.test_number_operators import VALUES
+from tests.oracle import agree
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -136,3 +137,12 @@ def test_methods_and_attributes():
                 assert both(lambda x: method(x, name, [], {}), lambda x: getattr(x, name)(), (value,),
                             lambda e, g: wide(e, g) or name == "as_integer_ratio" and g[0] is OverflowError) is None
     assert type_of(1) is not None
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: sum(a), lambda a: sum(x * 2.0 for x in a), lambda a: math.prod(a), lambda a: sum([float(x) for x in a]),
+    lambda a: sum((float(x) for x in a), 2), lambda a: sum(a) + 1,
+])
+def test_sums_of_nothing_are_their_start(function):
+    compiled = agree(function, np.zeros(0))
+    agree(function, np.array([0.5, 1.5]), compiled=compiled)

@@ -76,7 +76,10 @@ def test_types_as_values():
     assert types.optional(types.int64).type is pyjitc.optional(pyjitc.int64).type
     assert types.unliteral(types.literal(3)) == types.int64 and types.literal(3).literal_value == 3
     assert nb.int32(3.7) == np.int32(3) and type(nb.float32(1)) is np.float32
-    assert repr(nb.float64(nb.int64, nb.float64[:])) == "float(int, float64[:])"
+    signature = nb.float64(nb.int64, nb.float64[:])
+    assert signature.return_type == nb.float64 and signature.args == (nb.int64, nb.float64[:])
+    assert repr(signature) == "(int64, array(float64, 1d, A)) -> float64"
+    assert pyjitc.signature_of(signature) == pyjitc.float64(pyjitc.int64, pyjitc.float64[:])
 
 
 @pytest.mark.parametrize("code", "?bBhHiIlLfdFD")
@@ -131,6 +134,17 @@ def test_errors():
     with pytest.raises(nb.NumbaError):
         nb.njit(lambda x: x.nothing)(1)
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
+
+
+class Sub(np.ndarray):
+    pass
+
+
+def test_arrays_of_subclasses_are_arrays():
+    a = np.arange(4.0).view(Sub)
+    assert nb.njit(lambda a: a.sum())(a) == 6.0 and nb.njit("float64(float64[:])")(lambda a: a.sum())(a) == 6.0
+    with pytest.raises(TypeError, match="a subclass of ndarray"):
+        pyjitc.njit(lambda a: a.sum())(a)
 
 
 # -- overloads

@@ -26,7 +26,7 @@ from pyjitc.ops.control import JUMP
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    device, elementary, flatten, grid, idle, inline, nans, nests, pipeline, stride, thread, unswitch,
+    device, elementary, flatten, grid, idle, inline, nans, nests, parallel, pipeline, stride, thread, unswitch,
 )
 from pyjitc.passes.rules import Facts
 
@@ -86,11 +86,18 @@ def lowered(functions, options):
     return functions
 
 
+def outlined(functions, options):
+    """The functions, and those of the chunks of their loops."""
+    for fn in functions:
+        parallel.run(fn, options)
+    return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
+
+
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
-           "stride": each(strided), "device": lowered, "elementary": expanded}
+           "stride": each(strided), "parallel": outlined, "device": lowered, "elementary": expanded}
 
 
 class Case(NamedTuple):
@@ -144,7 +151,7 @@ def test_case(case):
 
 # ---------------------------------------------------------------- the same meaning
 
-VALUES = {
+VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),),
     "int16": (np.int16(-300),), "float64[::1]": (np.arange(8.0), np.zeros(0)),
     "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),

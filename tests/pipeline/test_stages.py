@@ -58,8 +58,8 @@ def test_the_library_is_an_argument():
 def test_stages_one_by_one_are_the_whole():
     options = Options()
     typed = stages.infer(scaled, (Float,), options)
-    text, objects, guards, _ = module_text(stages.optimise(typed.functions, options), stages.calling(scaled, typed),
-                                           link.host_target(), options)
+    text, objects, guards, *_ = module_text(stages.optimise(typed.functions, options), stages.calling(scaled, typed),
+                                            link.host_target(), options)
     whole = stages.compile_signature(scaled, (Float,), options)
     assert link.to_object(text, link.host_target()) == whole.object
     assert tuple(objects) == tuple(whole.objects) and guards == tuple(guard.symbol for guard in whole.guards)

@@ -141,6 +141,7 @@ TIMES = frozenset("""
 """.split())
 
 _OF_ITEMS = frozenset(("arrays.creation", "elementwise.scalars"))  # their rules ask for the dtype themselves
+_OF_LISTS = frozenset(("arrays.making", "random.random"))  # theirs say what they do with a list
 _modules = {name: lazy(f"pyjitc.lib.np.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
 _found: dict[int, str] = {}
@@ -197,7 +198,9 @@ def rule_of(target):
     if module is None:
         return None
     rule = _modules[module].CALLS[target]
-    return rule if module in _OF_ITEMS else taken(target, rule)
+    if module in _OF_LISTS:
+        return rule if module in _OF_ITEMS else taken(target, rule)
+    return with_arrays(rule if module in _OF_ITEMS else taken(target, rule))
 
 
 def names(module: str) -> list[str]:
@@ -211,6 +214,22 @@ def method_module(name: str):
     """The module with the rule for an ndarray method, or None."""
     module = _methods.get(name)
     return module and _modules[module]
+
+
+def with_arrays(rule):
+    """The rule of a NumPy function that makes arrays of its arguments, with arrays for lists of the interpreter."""
+    def without_lists(args, kwargs):
+        if any([k.any_part(x.type, _is_list) for x in args]) or any([k.any_part(x.type, _is_list)
+                                                                     for x in kwargs.values()]):
+            made = _modules["arrays.making"].of_lists
+            args, kwargs = list(map(made, args)), {name: made(x) for name, x in kwargs.items()}
+        return rule(args, kwargs)
+
+    return without_lists
+
+
+def _is_list(t) -> bool:
+    return type(t) is k.List
 
 
 def taken(target, rule):

@@ -4,6 +4,7 @@ their own. Methods, properties and operators are compiled where they are used.
 from __future__ import annotations
 
 import enum
+import operator
 from types import FunctionType
 
 from ...base.errors import did_you_mean
@@ -13,8 +14,9 @@ from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
-from ...types.kinds import Attributes, ObjectOf, Singleton, Str, Tuple
+from ...types.kinds import Attributes, ObjectOf, Singleton, Str, Tuple, union_of
 from ..build import mismatch
+from ..protocol import by_python
 
 tuples = lazy("pyjitc.lib.py.tuples")
 
@@ -56,7 +58,7 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
 
 def enum_members(cls: enum.EnumMeta) -> tuple:
     """The members of an enum in the order of their definition."""
-    if type(cls) is not enum.EnumMeta or issubclass(cls, enum.Flag):
+    if type(cls) is not enum.EnumMeta:
         raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled",
                        "only those of a plain enum are: make a tuple of them outside")
     return tuple(cls)
@@ -82,8 +84,11 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
 def enum_item(cls: enum.EnumMeta, name: Expr) -> Expr:
     """cls["name"]"""
     enum_members(cls)
-    if name.type is not Str or not name.known:
-        raise Mismatch(f"the name of a member of '{cls.__qualname__}' must be a constant", "pass the member")
+    if name.type is Str and not name.known:
+        return by_python(operator.getitem, Const(Singleton(cls), cls), name,
+                         type=union_of([Singleton(member) for member in cls.__members__.values()]))
+    if name.type is not Str:
+        raise Mismatch(f"the name of a member of '{cls.__qualname__}' must be a str", "pass the member")
     found = cls.__members__.get(name.value)
     if found is None:
         raise Mismatch(repr(name.value), "", KeyError)

@@ -19,6 +19,8 @@ FUNCTIONS: dict[str, str] = {
     "lists": "list sorted",
     "dicts": "dict collections.Counter collections.OrderedDict collections.defaultdict",
     "sets": "set frozenset collections.deque",
+    "heaps": "heapq.heappush heapq.heappop heapq.heapify heapq.heapreplace heapq.heappushpop heapq.nsmallest "
+             "heapq.nlargest bisect.bisect_left bisect.bisect_right bisect.insort_left bisect.insort_right",
     "sequences": "enumerate zip reversed sum tuple slice max min any all map filter",
     "conversions": "int float complex bool operator.index operator.truth",
     "formatting": "str repr ascii format chr ord bin oct hex bytes bytearray memoryview",
@@ -49,9 +51,10 @@ _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmo
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
           "_functools": ("functools.", lazy("functools")), "functools": ("functools.", lazy("functools")),
+          "_heapq": ("heapq.", lazy("heapq")), "_bisect": ("bisect.", lazy("bisect")),
           "operator": ("operator.", operator),
           **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
-                                                         "copy")}}
+                                                         "copy", "heapq")}}
 _CLASS_METHOD = type(vars(dict)["fromkeys"])
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 

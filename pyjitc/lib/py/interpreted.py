@@ -31,13 +31,15 @@ def is_object(t: Type) -> bool:
                             and all(map(is_object, t.parts)))
 
 
-def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | None = None, plain: bool = True) -> Expr:
+def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | None = None, plain: bool = True,
+                api: str | None = None) -> Expr:
     """A call of a function of the interpreter's that gives a value of this type. plain: it changes nothing, where all
-    that it is given is plain too."""
+    that it is given is plain too. api: the function of the C API that does it with these operands."""
     given = [*args, *(kwargs or {}).values()]
     collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)  # making one may run finalizers
     op = TEXT_CALL if plain and not collects and all(is_plain(x.type) for x in given) else OBJECT_CALL
-    return Apply(op, Const(Object, function), *map(_operand, given), type=type, kwnames=tuple(kwargs or ()))
+    return Apply(op, Const(Object, function), *map(_operand, given), type=type, kwnames=tuple(kwargs or ()),
+                 api=api)
 
 
 def _operand(x: Expr) -> Expr:

@@ -11,7 +11,7 @@ from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
 from ...types.kinds import Ended
-from ..intrinsics import NOTHING, advance, is_python_float, iterate, put_state, same
+from ..intrinsics import NOTHING, advance, iterate, put_state, same
 from ..protocol import State
 
 __all__ = ["PROTOCOLS"]
@@ -289,33 +289,6 @@ def all_(iterable):
         if not x:
             return False
     return True
-
-
-def sum_plain(iterable, start):
-    for x in iterable:
-        start = start + x
-    return start
-
-
-def sum_compensated(iterable, start):
-    """sum() of CPython 3.12 and later: floats are added with Neumaier's compensation (Objects/bltinmodule.c)."""
-    total = start
-    lost = 0.0
-    for x in iterable:
-        new = total + x
-        if is_python_float(new) and is_python_float(x):
-            if abs(total) >= abs(x):
-                lost += (total - new) + x
-            else:
-                lost += (x - new) + total
-        total = new
-    if is_python_float(total):
-        if lost != 0.0 and lost - lost == 0.0:
-            return total + lost
-    return total
-
-
-sum_ = sum_compensated if sys.version_info >= (3, 12) else sum_plain
 
 
 def count_of(iterable, item):

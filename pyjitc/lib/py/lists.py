@@ -9,7 +9,7 @@ from functools import partial
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
-from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_SET
+from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET
 from ...ops.pyobject import PY_CALL
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
@@ -196,6 +196,8 @@ def _insert(x, index, object, /):
 
 @rule("list.pop")
 def _pop(x, index=-1, /):
+    if index.known and type(index.value) is int and index.value == -1:
+        return Apply(LIST_POP, x)
     return by_python(list.pop, x, _whole(index), type=x.type.item)
 
 

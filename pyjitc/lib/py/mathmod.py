@@ -20,7 +20,7 @@ from ..rule import rule
 from . import builtins, mathfn
 from .conversions import to_index, to_int
 
-iteration = lazy("pyjitc.lib.py.iteration")
+iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
 
 __all__ = ["CALLS", "real"]
 
@@ -29,7 +29,7 @@ _MUST_BE_REAL = provoked(math.sin, 1j).replace("complex", "%s")
 
 @rule("math.prod")
 def _prod(iterable, /, *, start=1):
-    return Call(iteration.prod, iterable, start)
+    return Call(sums.prod, iterable, start)
 
 
 @rule("math.fsum")

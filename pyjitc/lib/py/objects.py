@@ -11,7 +11,7 @@ import numpy as np
 from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
-from ...infer.constants import constant
+from ...infer.constants import constant, plain_int
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
 from ...infer.session import Session
 from ...ops.arith import BNOT
@@ -21,7 +21,8 @@ from ...runtime.objects import is_object_class
 from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
-from ..build import number
+from .. import operations
+from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
 from ..operations import fixed
 from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
@@ -29,7 +30,7 @@ from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_p
 __all__ = ["PROTOCOLS"]
 
 applying, ufunc_methods = lazy("pyjitc.lib.np.iteration.applying"), lazy("pyjitc.lib.np.elementwise.ufunc_methods")
-made = lazy("pyjitc.lib.np.elementwise.made_calls")
+made, foreign = lazy("pyjitc.lib.np.elementwise.made_calls"), lazy("pyjitc.lib.py.foreign")
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
@@ -294,7 +295,8 @@ class Known(Protocol):
         converts_to = getattr(target, "type", None)
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
-        return self.of_class(target, args, kwargs)
+        found = self.of_class(target, args, kwargs)
+        return foreign.call(target, args, kwargs) if found is None else found
 
     def of_class(self, target, args, kwargs):
         """A method that is called on its class, as in str.upper(s), or None."""
@@ -388,7 +390,48 @@ class _EnumClass(Known):
         return classes.enum_member(x.type.value, args, kwargs)
 
 
+def _flag(x):
+    """A member of a flag, whose operators its own class says; None for anything else."""
+    value = x.type.value if isinstance(x.type, Singleton) else None
+    return value if isinstance(value, enum.Flag) else None
+
+
+def _number_of(x):
+    """A flag that is an int as that int."""
+    value = _flag(x)
+    return Const(Int, int(value)) if isinstance(value, int) else x
+
+
 class _EnumMember(Known):
+    text = text_by_python
+    functions = {hash: lambda args, kwargs: by_python(hash, *args, type=Int)}
+
+    def binary(self, op, x, y, inplace):
+        if _flag(x) is None and _flag(y) is None:
+            return super().binary(op, x, y, inplace)
+        if op not in _OF_FLAGS:
+            one, other = _number_of(x), _number_of(y)
+            return None if one is x and other is y else operations.binary(op, one, other)
+        a, b = fixed(plain_int(x)), fixed(plain_int(y))
+        if a is UNKNOWN or b is UNKNOWN:
+            raise Mismatch(f"`{op}` of a flag and a value that is known at run time only is not compiled",
+                           "use the ints: flag.value")
+        try:
+            return constant(SYMBOLS[op](a, b))
+        except TypeError:
+            return None
+
+    def reflected(self, op, x, y, inplace):
+        return self.binary(op, x, y, inplace)
+
+    def unary(self, op, x):
+        return constant(~_flag(x)) if op == "~" and _flag(x) is not None else super().unary(op, x)
+
+    def contains(self, x, item):
+        if _flag(x) is not None and _flag(item) is not None:
+            return Const(Bool, _flag(item) in _flag(x))
+        return super().contains(x, item)
+
     def known_attribute(self, x, name):
         if name in ("value", "name", "_value_", "_name_"):
             value = getattr(x.type.value, name)
@@ -408,6 +451,9 @@ class _Joined(Known):
 
     def getitem(self, x, i):
         raise refusals.joined_by_index(x.type)
+
+
+_OF_FLAGS = ("|", "&", "^")
 
 
 class _FrozenSet(Known):

@@ -10,7 +10,7 @@ from ..rule import Constant, NONE, rule
 
 builtins = lazy("pyjitc.lib.py.builtins")
 conversions = lazy("pyjitc.lib.py.conversions")
-iteration = lazy("pyjitc.lib.py.iteration")
+iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
 
 __all__ = ["tuple_of", "CALLS"]
 
@@ -50,7 +50,7 @@ def _extreme(name):
 
 @rule("sum")
 def _sum(iterable, /, start=0):
-    return Call(iteration.sum_, iterable, start)
+    return Call(sums.sum_, iterable, start)
 
 
 @rule("tuple", "iterable=..., /")

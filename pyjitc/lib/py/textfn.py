@@ -2,14 +2,16 @@
 from ...ops.arith import IADD, ISUB
 from ...ops.structure import PACK, STRUCT_GET
 from ...ops.text import (
-    BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTES_AT, BYTES_LEN, STR_CHAR, STR_CODE, STR_LEN, STR_SLICE,
+    BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTES_AT, BYTES_LEN, STR_CHAR, STR_CODE, STR_LEN, STR_SEARCH,
+    STR_SLICE,
 )
 from ..intrinsics import NOTHING, advance
 from ..protocol import State
 
 __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
-           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "extend", "joined", "joined_bytes", "memory_iterate",
-           "memory_reversed", "ord_", "ord_of_byte", "set_byte", "str_item", "str_iterate", "str_part", "str_reversed"]
+           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "extend", "index", "joined", "joined_bytes",
+           "memory_iterate", "memory_reversed", "ord_", "ord_of_byte", "rindex", "set_byte", "str_item", "str_iterate",
+           "str_part", "str_reversed"]
 
 
 def str_item(s, i):
@@ -35,6 +37,20 @@ def str_part(s, start, stop):
     first = 0 if start is None else clipped(start, n)
     last = n if stop is None else clipped(stop, n)
     return STR_SLICE(s, first, last)
+
+
+def index(s, part, i, j):
+    found = STR_SEARCH(s, part, i, j, function="find")
+    if found < 0:
+        raise ValueError("substring not found")
+    return found
+
+
+def rindex(s, part, i, j):
+    found = STR_SEARCH(s, part, i, j, function="rfind")
+    if found < 0:
+        raise ValueError("substring not found")
+    return found
 
 
 def str_iterate(s):
@@ -79,30 +95,26 @@ def chr_(i, too_low, too_high):
     return STR_CHAR(i)
 
 
+# The first step of a generator stands before the loop: its state is of another type than those of the others.
+
+
 def joined(separator, state):
-    """separator.join(...) of what a loop would give."""
-    first = advance(state)
-    if not first[0]:
-        return ""
-    found, n = text_item(first[1], 0), 1
-    one = advance(first[2])
+    """separator.join(...) of what a loop gives."""
+    found, n = "", 0
+    one = advance(state)
     while one[0]:
-        found += separator
-        found += text_item(one[1], n)
-        n += 1
+        if not isinstance(one[1], str):
+            raise TypeError(f"sequence item {n}: expected str instance, {type(one[1]).__name__} found")
+        if n > 0:
+            found += separator
+        found += one[1]
+        n = IADD(n, 1)
         one = advance(one[2])
     return found
 
 
-def text_item(item, n):
-    if not isinstance(item, str):
-        raise TypeError(f"sequence item {n}: expected str instance, {type(item).__name__} found")
-    return item
-
-
 def joined_bytes(separator, state):
-    found = bytearray()
-    n = 0
+    found, n = bytearray(), 0
     one = advance(state)
     while one[0]:
         if not isinstance(one[1], (bytes, bytearray, memoryview)):
@@ -110,7 +122,7 @@ def joined_bytes(separator, state):
         if n > 0:
             found += separator
         found += one[1]
-        n += 1
+        n = IADD(n, 1)
         one = advance(one[2])
     return found if isinstance(separator, bytearray) else bytes(found)
 
@@ -125,7 +137,7 @@ def bytes_of(state):
 
 
 def bytearray_of(state):
-    """bytearray(...) of the numbers that a loop would give."""
+    """bytearray(...) of the numbers that a loop gives."""
     found = bytearray()
     one = advance(state)
     while one[0]:

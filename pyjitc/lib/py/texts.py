@@ -6,6 +6,7 @@ gives; what loops do often (items, lengths, comparison, iteration) is an operati
 from __future__ import annotations
 
 import operator
+import re
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
 from ...infer.names import describe
 from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
-from ...ops.pyobject import PY_GETATTR, PY_JOIN, PY_UNBOX
-from ...ops.structure import METHOD_MAKE, SLICE_GET
+from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
+from ...ops.structure import METHOD_MAKE, SLICE_GET, TUPLE_GET
 from ...ops.text import (
-    BYTEARRAY_LEN, BYTES_LEN, STR_COMPARE, STR_EQ, STR_IN, STR_LEN,
+    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_SEARCH,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
@@ -25,9 +26,10 @@ from ...types.kinds import (
 )
 from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
-from ..protocol import Protocol, protocol_of
+from ..protocol import Protocol, boxed, protocol_of
+from ..rule import NONE
 from . import ranges
-from .interpreted import call_python, folded, is_object
+from .interpreted import call_python, folded, is_object, is_plain
 
 __all__ = ["METHODS", "PROTOCOLS", "class_method"]
 
@@ -109,8 +111,9 @@ class _Text(Protocol):
 
     def binary(self, op, x, y, inplace):
         if op == "%" and self.cls is not memoryview:
-            return (folded(operator.mod, [x, y], {})
-                    or call_python(operator.mod, x, y, type=self.type, plain=self.cls is not bytearray))
+            return (folded(operator.mod, [x, y], {}) or self.cls is str and _formatted(x, y)
+                    or call_python(operator.mod, x, y, type=self.type, plain=self.cls is not bytearray,
+                                   api="PyUnicode_Format" if self.cls is str else None))
         if op == "*" and (is_integer(y.type) or y.type is Bool):
             return self.repeated(x, y, inplace)
         return None
@@ -198,7 +201,57 @@ class _Text(Protocol):
             return Call(joined, x, protocol_of(args[0].type).iterate(args[0]))
         if name == "extend" and len(args) == 1 and not kwargs and not is_object(args[0].type):
             return Call(textfn.extend, x, protocol_of(args[0].type).iterate(args[0]))
-        return call_python(function, x, *args, type=t, kwargs=kwargs)
+        if self.cls is str and name in _SEARCHES and not kwargs:
+            searched = _searched(x, name, args)
+            if searched is not None:
+                return searched
+        api = "PyUnicode_Join" if self.cls is str and name == "join" and len(args) == 1 and not kwargs else None
+        return call_python(function, x, *args, type=t, kwargs=kwargs, api=api)
+
+
+_SEARCHES = ("find", "rfind", "index", "rindex", "count", "startswith", "endswith")
+_LAST = (1 << 63) - 1
+
+
+def _searched(x: Expr, name: str, args: list[Expr]) -> Expr | None:
+    """A search of a text for another, between places that are ints; None for other operands."""
+    if not 1 <= len(args) <= 3 or args[0].type is not Str or not all(
+            y.type in (NoneType, Bool) or is_integer(y.type) for y in args[1:]):
+        return None
+    places = [number(default) if n >= len(args) or args[n].type is NoneType else ranges.index(args[n])
+              for n, default in ((1, 0), (2, _LAST))]
+    if name == "index" or name == "rindex":
+        return Call(textfn.index if name == "index" else textfn.rindex, x, args[0], *places)
+    found = Apply(STR_SEARCH, x, args[0], *places, function=name)
+    return found if name in ("find", "rfind", "count") else Apply(IGT, found, number(0))
+
+
+_PLACES = re.compile("%([sdr%])")
+
+
+def _formatted(x: Expr, y: Expr) -> Expr | None:
+    """`x % y` of a constant text with plain places as an f-string, or None."""
+    if not x.known:
+        return None
+    given = [Apply(TUPLE_GET, y, index=n) for n in range(len(y.type.elements))] if isinstance(y.type, Tuple) else [y]
+    texts, codes, end = [], [], 0
+    for found in _PLACES.finditer(x.value):
+        texts.append(x.value[end:found.start()])
+        codes.append(found[1])
+        end = found.end()
+    texts.append(x.value[end:])
+    if any("%" in text for text in texts) or sum(code != "%" for code in codes) != len(given) or not all(
+            is_plain(z.type) for z in given) or isinstance(y.type, Tuple) and y.type.cls is not None:
+        return None
+    parts, following = [Const(Str, texts[0])], iter(given)
+    for code, text in zip(codes, texts[1:]):
+        value = Const(Str, "%") if code == "%" else next(following)
+        if code == "d" and value.type is not Int:
+            return None
+        if code != "%" and (value.type is not Str or code == "r"):
+            value = Apply(PY_FORMAT, boxed(value), NONE, conversion="" if code == "d" else code)
+        parts += [value, Const(Str, text)]
+    return Apply(PY_JOIN, *[part for part in parts if not (part.known and part.type is Str and not part.value)])
 
 
 class _Str(_Text):
@@ -206,7 +259,7 @@ class _Str(_Text):
 
     def binary(self, op, x, y, inplace):
         if op == "+" and y.type is Str:
-            return folded(operator.add, [x, y], {}) or Apply(PY_JOIN, x, y)
+            return folded(operator.add, [x, y], {}) or Apply(STR_APPEND, x, y)
         return super().binary(op, x, y, inplace)
 
     def compare_text(self, op, x, y):

@@ -1,8 +1,7 @@
 """numba.core.typing"""
-from ...api.signature import Signature
 from ..absent import module_attribute
 from ..special import typeof
-from ..types import Type
+from ..types import Signature, Type
 
 __all__ = ["signature", "typeof"]
 

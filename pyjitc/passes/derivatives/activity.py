@@ -183,7 +183,8 @@ class Activity:
                     and inst.result.type.dtype is not inst.args[0].type.dtype and inst.args[0] in self):
                     raise refused(self.fn, inst, "the bits of an array that varies are read or written as elements of "
                                   "another type: there is no derivative of that",
-                                  "convert the elements with .astype, or stop_gradient(x)")
+                                  "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
+                                  "stop_gradient(x)")
                 if inst.op is py.PY_UNBOX and inst.result in self:
                     raise refused(self.fn, inst, "a captured array gets values that vary, or a value comes back from a "
                                   "Python object: there is no derivative of that",

@@ -12,7 +12,7 @@ from ..rewrite import resolve, substitute
 from .builder import Builder
 from .targets import written_parameters
 
-__all__ = ["copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments", "zeros"]
+__all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments", "zeros"]
 
 # Their derivatives are infinite, or no numbers, somewhere: what does not count must not count as 0 * inf.
 _SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
@@ -86,11 +86,22 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
         new = open_up(p, seed)
         if new is not p:
             replace[p] = new
-    for p in written_parameters(fn):
-        if p not in wrt:
+    check_apart(b, fn, helpers)
+    for p in fn.params:
+        if p in written_parameters(fn) and p not in wrt:
             replace[p] = copied(b, helpers, p)
     replace_arguments(fn, replace)
     return leaves
+
+
+def check_apart(b: Builder, fn: Function, helpers) -> None:
+    """Raise where an array argument that is written into shares memory with another: they are copied."""
+    arrays = [p for p in fn.params if type(p.type) is k.Array]
+    written = written_parameters(fn)
+    for n, p in enumerate(arrays):
+        for q in arrays[:n]:
+            if p in written or q in written:
+                b.call(helpers("check_apart", (p.type, q.type)), p, q)
 
 
 def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:

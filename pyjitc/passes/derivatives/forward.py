@@ -37,7 +37,8 @@ class _Forward:
         fn, entry = self.fn, self.fn.entry
         b = Builder([])
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
-        self.act = act = Activity(fn, [p for p, _ in leaves])
+        returned = [block.terminator.args[0] for block in fn.blocks if block.terminator.op is c.RETURN]
+        self.act = act = Activity(fn, [p for p, _ in leaves], returned)
         entry.params += self.seeds
         self.dual.update(leaves)
         for inst in list(b.insts):  # copies of other arguments, into which something that varies is written

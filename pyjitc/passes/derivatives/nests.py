@@ -60,7 +60,7 @@ class Nests:
 
     def into(self, b, inst: Inst, cur) -> None:
         """The adjoint of writing elements into an array."""
-        shadow = self.sweep.shadow[inst.args[1]]
+        shadow = self.sweep.beside(b, cur, inst.args[1])
         g = self.call(b, "copied", shadow)
         self.call(b, "clear", shadow)
         self.elements(b, inst, cur, g)

@@ -33,6 +33,9 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Functio
                     found = True
         if not found:
             break
+    for one in module:
+        for inst in (inst for block in one.blocks for inst in block.insts if inst.op in NESTS):
+            inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}  # two products have no rule
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
     tidy(new, options)

@@ -13,7 +13,7 @@ What R reads of the first part is computed again, or kept on a tape: tape.py.
 """
 from __future__ import annotations
 
-from ...ir.cfg import live_in
+from ...ir.cfg import predecessors, uses_of
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -25,7 +25,7 @@ from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
 from .activity import SAME_VALUE, Activity, partials_of
 from .builder import Builder, refused
-from .common import copied, guarded_term, own_type, replace_arguments, zeros
+from .common import check_apart, copied, guarded_term, own_type, replace_arguments, zeros
 from .normal import Normal
 from .nests import Nests
 from .tape import Tape
@@ -56,11 +56,10 @@ class _Reverse:
         self.form = form = Normal(fn)
         self.arguments()
         self.act = act = Activity(fn, [p for leaves in self.leaves for p in leaves], self.outputs())
-        self.values = self.flowing()
+        self.sort_arrays()
         self.shadows()
         self.reverse_blocks()
-        tape = Tape(form, act, self.reversed, self.owner, self.ks, self.entries, self.local, set(self.shadow.values()),
-                    self.helpers)
+        tape = Tape(form, act, self.reversed, self.owner, self.ks, set(self.shadow.values()), self.helpers)
         tape.run()
         form.out.insts[-1] = Inst(c.JUMP, targets=[Edge(self.R[form.out][0], [])])
         fn.blocks += self.reversed
@@ -79,6 +78,7 @@ class _Reverse:
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
+        check_apart(b, fn, self.helpers)
         replace: dict[Value, Value] = {}
         self.leaves: list[list[Value]] = []
 
@@ -114,12 +114,19 @@ class _Reverse:
 
     # -- which adjoints are values
 
-    def flowing(self) -> set[Value]:
-        """The classes of arrays whose adjoints are values."""
-        cl = self.act.classes.of
-        touched, made = set(), set()
+    def sort_arrays(self):
+        """values: the classes of arrays whose adjoints are values; carried: of those that are written into, or looked
+        at by element, and that a loop makes or hands on: the array beside such a one flows backwards as a value does.
+        """
+        cl, nest = self.act.classes.of, self.form.nest
+        touched, made, carried = set(), set(), set()
         for block in self.fn.blocks:
+            loop = nest.of.get(block)
+            if loop is not None and loop.header is block:
+                carried.update(cl(p) for p in block.params if type(p.type) is k.Array)
             for i in block.insts:
+                if loop is not None and i.op in _MAKERS and type(i.result.type) is k.Array:
+                    carried.add(cl(i.result))
                 if i.op is NEST and type(i.result.type) is k.Array:
                     made.add(cl(i.result))
                     continue
@@ -127,24 +134,58 @@ class _Reverse:
                     continue
                 read = i.args[1:2] if i.op is NEST_INTO else i.args
                 touched.update(cl(x) for x in read if type(x.type) is k.Array)
-        return made - touched
+        self.values = made - touched
+        self.carried = carried - self.values
+        self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+
+    def flows(self, v: Value) -> bool:
+        """Whether the array beside v is handed backwards from block to block."""
+        return type(v.type) is k.Array and is_varying(v.type) and v in self.act and (
+            self.act.classes.of(v) in self.carried)
+
+    def root(self, v: Value) -> Value:
+        """The array that v is a view of."""
+        while v.inst is not None and v.inst.op in (mem.ARRAY_VIEW, s.RETYPE) and self.flows(v):
+            v = v.inst.args[0]
+        return v
 
     def is_value(self, v: Value) -> bool:
         """Whether the adjoint of v is a value."""
         t = v.type
         if type(t) is k.Array:
-            return k.is_float(t.dtype) and self.act.classes.of(v) in self.values
+            return k.is_float(t.dtype) and (self.act.classes.of(v) in self.values
+                                            or self.flows(v) and self.root(v) is v)
         return is_varying(t)
 
     def has_shadow(self, v: Value) -> bool:
-        return type(v.type) is k.Array and is_varying(v.type) and v in self.act and not self.is_value(v)
+        """Whether there is an array beside v for as long as v is there."""
+        return (type(v.type) is k.Array and is_varying(v.type) and v in self.act and not self.is_value(v)
+                and not self.flows(v))
+
+    def beside(self, b, cur, x: Value) -> Value | None:
+        """The array of adjoints beside x; None where x is of no interest."""
+        if x in self.shadow:
+            return self.shadow[x]
+        if not self.flows(x):
+            return None
+        i = x.inst
+        if self.root(x) is x:
+            if i is not None and i.op in (s.SELECT, s.CHOOSE):
+                raise refused(self.fn, i, "one of two arrays is chosen here in a loop, of which there is no derivative",
+                              "copy the chosen one, with `if` and .copy()")
+            cur[x] = self.dense(b, cur.get(x), x)
+            return cur[x]
+        if self.root(x).type.layout != "C" and i.op is mem.ARRAY_VIEW:
+            raise refused(self.fn, i, "a part of an array whose order in memory changes in a loop has no derivative "
+                          "yet", "make the arrays of all trips in the same way, for example by .copy()")
+        found = b.again(i, [self.beside(b, cur, i.args[0]), *i.args[1:]])
+        return _as(found, b.insts[-1], own_type(x.type))
 
     # -- arrays of adjoints
 
     def shadows(self):
         fn, form = self.fn, self.form
         self.shadow = shadow = {}
-        self.local = {}  # shadow -> (the loop in each trip of which it is made anew, the instruction, variable)
         for block in form.dom.order:
             if block is not fn.entry:
                 for p in list(block.params):
@@ -179,49 +220,27 @@ class _Reverse:
         if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
-        loop = self.local_loop(r, block)
-        if loop is None:
-            return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
-        found = Value(own_type(r.type), f"{r.name}_")
-        if op is mem.ARRAY_NEW:
-            dims = inst.args
-        else:
-            dims = [b.op(mem.ARRAY_DIM, r, axis=n) for n in range(r.type.ndim)]
-            self.form.note(block, b.insts)
-        self.local[found] = loop, inst, dims, variables.Variable(r.name, found.type)
-        self.form.home[found] = block
-        return found
+        return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
 
     def zeros(self, b, x):
         return zeros(b, self.helpers, x)
-
-    def local_loop(self, r, block):
-        """The loop around `block` if an array that is made in it lives in one trip of it only."""
-        loop, cl, home = self.form.nest.of.get(block), self.act.classes.of, self.form.home
-        if loop is None:
-            return None
-        own = cl(r)
-        if any(type(p.type) is k.Array and cl(p) is own for p in loop.header.params):
-            return None
-        inside = all(at in loop.blocks for v, at in home.items()
-                     if type(v.type) is k.Array and v not in self.local and cl(v) is own)
-        return loop if inside else None
 
     # -- blocks
 
     def reverse_blocks(self):
         form, act = self.form, self.act
-        live = live_in(self.fn, lambda v: self.is_value(v) and v in act)
+        live = self.live()
         self.R, self.leaving, self.ks = {}, {}, {}
-        self.reversed, self.owner, self.entries = [], {}, []
+        self.reversed, self.owner = [], {}
         order = [block for block in form.dom.order if block in form.alive]
         for block in order:
             found = {}
             for e in block.terminator.targets:
                 if e.block in form.alive:
                     found.update(live[e.block])
-                    found.update({x: None for p, x in zip(e.block.params, e.args)
-                                  if self.is_value(p) and p in act and self.is_value(x) and x in act})
+                    found.update({self.root(x): None for p, x in zip(e.block.params, e.args)
+                                  if is_varying(p.type) and p in act and is_varying(x.type) and x in act
+                                  and self.is_value(self.root(x))})
             made = Block(f"r.{block.name}")
             self.leaving[block] = list(found)
             adjoints = {v: Value(gradient_type(v.type), f"{v.name}_") for v in found}
@@ -230,6 +249,25 @@ class _Reverse:
             self.R[block], self.ks[block] = (made, adjoints), ks
         for block in order:
             self.reverse_block(block, live)
+
+    def live(self) -> dict[Block, dict[Value, None]]:
+        """Block -> the values with adjoints that are values, defined elsewhere, that are read in it or after it; of a
+        view what it is a view of."""
+        form = self.form
+        preds = predecessors(form.dom.order)
+        live: dict[Block, dict[Value, None]] = {block: {} for block in form.dom.order}
+        for block in form.dom.order:
+            for v in dict.fromkeys(map(self.root, uses_of(block))):
+                home = form.home.get(v)
+                if home is block or home is None or v in live[block] or not self.is_value(v) or v not in self.act:
+                    continue
+                work = [block]
+                while work:
+                    here = work.pop()
+                    if v not in live[here]:
+                        live[here][v] = None
+                        work += [p for p in preds[here] if p is not home]
+        return live
 
     def new(self, r, block):
         self.reversed.append(r)
@@ -253,9 +291,6 @@ class _Reverse:
         arriving = [x for x in form.edges[block] if x[0] in form.alive]
         if len(arriving) == 1:
             r.insts.append(self.back(b, block, arriving[0], cur, live, ks))
-            for left in self.ks[arriving[0][0]]:
-                if left not in ks:
-                    self.entries.append((r, left.header))
             return
         loop = form.nest.of.get(block)
         is_header = loop is not None and loop.header is block
@@ -264,8 +299,6 @@ class _Reverse:
             way = Block("s")
             ways.append(Edge(way))
             way.insts.append(self.back(Builder(way.insts), block, x, cur, live, ks))
-            if is_header and x[0] in loop.blocks:
-                self.entries.append((way, block))
             self.new(way, block)
         if is_header:
             assert len(arriving) == 2
@@ -316,13 +349,21 @@ class _Reverse:
 
     def back(self, b, block, x, cur, live, ks):
         """The jump to the reverse of the block that an edge comes from."""
-        p, _, e = x
+        p, inst, e = x
         target, _ = self.R[p]
+        cur, views = dict(cur), set()
+        for q, y in zip(block.params, e.args):
+            if q in cur and self.flows(y) and self.root(y) is not y:
+                self.add(b, cur, y, cur[q])
+                views.add(self.root(y))
         args = []
         for v in self.leaving[p]:
-            terms = [cur[v]] if v in live[block] and v in cur else []
-            terms += [cur[q] for q, y in zip(block.params, e.args) if y is v and q in cur]
-            args.append(self.summed(b, v, terms))
+            names = [v] if v in live[block] or v in views else []
+            names += [q for q, y in zip(block.params, e.args) if y is v]
+            if len(names) + (v in views) > 1 and self.flows(v) and self.act.classes.of(v) in self.written:
+                raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
+                              "derivative of that yet", "copy it for the second name: b = a.copy()")
+            args.append(self.summed(b, v, [cur[q] for q in names if q in cur]))
         for loop in self.ks[p]:
             if loop not in ks:
                 args.append(self.form.final[loop, block])
@@ -362,7 +403,7 @@ class _Reverse:
             elif y in self.act:
                 self.add(b, cur, y, self.shaped(b, y, g) if type(y.type) is k.Array else g)
 
-        put(self.form.parts, self.seeds[0])
+        put(self.form.parts[0] if self.request.has_aux else self.form.parts, self.seeds[0])
 
     def shaped(self, b, y, g):
         """A cotangent that the caller gives, which must have the shape of the result."""
@@ -444,7 +485,7 @@ class _Reverse:
                 g = b.call(self.helpers("total", (g.type,)), g)
             g = b.cast(g, tangent_type(v.type))
             cur[v] = b.fadd(cur[v], g) if v in cur else g
-        elif self.is_value(v):
+        elif self.is_value(v) and not self.flows(v):
             if type(g.type) is k.Array:
                 shape = self.shape_of(b, v)
                 g = b.call(self.helpers("reduced", (shape.type, g.type)), shape, g)
@@ -452,54 +493,53 @@ class _Reverse:
                     g = b.op(s.RETYPE, g, type=gradient_type(v.type))
             cur[v] = self.plus(b, cur[v], g) if v in cur else g
         else:
-            total = self.shadow[v]
+            total = self.beside(b, cur, v)
             b.call(self.helpers("accumulate", (total.type, g.type)), total, g)
 
     # -- adjoints of instructions
 
     def adjoint(self, b, inst, cur):
         op, r, act = inst.op, inst.result, self.act
-        if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
-            if inst.args[0] in self.shadow:
-                self.store(b, inst, cur)
-            return
-        if op is NEST_INTO:
-            if inst.args[1] in self.shadow:
-                self.nests.into(b, inst, cur)
+        if op is mem.ARRAY_STORE or op is mem.ROW_COPY or op is NEST_INTO:
+            x = inst.args[1 if op is NEST_INTO else 0]
+            if x in self.shadow or self.flows(x) and self.root(x) in cur:
+                (self.nests.into if op is NEST_INTO else self.store)(b, inst, cur)
             return
         if op is c.INVOKE:
             self.called(b, inst, cur)
             return
-        if op is mem.ARRAY_COPY and r in self.shadow:
-            if inst.args[1] not in self.shadow:
+        if r is None:
+            return
+        g = self.shadow.get(r)
+        if g is None:
+            if r not in cur or r in self.opened:
                 return
-            pair = self.shadow[inst.args[1]], self.shadow[r]
-            b.call(self.helpers("accumulate_if", (k.Bool, *(x.type for x in pair))), inst.args[0], *pair)
-            return
-        if r is not None and r in self.shadow:
-            if op is NEST:
-                self.nests.made(b, inst, cur, self.shadow[r])
-            return
-        if r is None or r not in cur or r in self.opened:
-            return
-        g = cur.pop(r)
+            g = cur.pop(r)
         if op is NEST:
             self.nests.made(b, inst, cur, g)
+        elif type(r.type) is k.Array:
+            if op is mem.ARRAY_COPY and inst.args[1] in act:
+                self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
+            elif (op is s.SELECT or op is s.CHOOSE) and r not in self.shadow:
+                raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no "
+                              "derivative", "copy the chosen one, with `if` and .copy()")
         elif op is mem.ARRAY_LOAD:
-            if inst.args[0] in self.shadow:
-                at = self.shadow[inst.args[0]], *inst.args[1:]
+            array = self.beside(b, cur, inst.args[0])
+            if array is not None:
+                at = array, *inst.args[1:]
                 notes = {name: inst.attrs[name] for name in ("parallel",) if name in inst.attrs}
                 new = b.fadd(b.op(op, *at, **notes), g)
                 b.insts.append(Inst(mem.ARRAY_STORE, [*at, new], notes, None, b.loc))
         elif op is mem.SUM_EIGHTS:
-            if inst.args[0] in self.shadow:
-                array = self.shadow[inst.args[0]]
+            array = self.beside(b, cur, inst.args[0])
+            if array is not None:
                 b.call(self.helpers("add_to_first", (array.type, k.Int, g.type)), array, inst.args[1], g)
         elif op is mem.DOT:
             for x, y in (inst.args, inst.args[::-1]):
-                if x in self.shadow:
+                array = self.beside(b, cur, x)
+                if array is not None:
                     y = self.content(inst, y)
-                    b.call(self.helpers("add_multiple", (self.shadow[x].type, y.type, g.type)), self.shadow[x], y, g)
+                    b.call(self.helpers("add_multiple", (array.type, y.type, g.type)), array, y, g)
         elif op is s.SELECT or op is s.CHOOSE:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
@@ -513,15 +553,22 @@ class _Reverse:
                 self.add(b, cur, inst.args[1], g if op is a.FADD else b.fneg(g))
         elif op is a.FMUL and inst.args[0] is inst.args[1]:
             self.add(b, cur, inst.args[0], b.fmul(b.const(2.0, g.type), b.fmul(g, inst.args[0])))
+        elif not callable(op.partials):
+            raise refused(self.fn, inst, f"there is no derivative of the operation {op.name} here yet",
+                          "write it with numbers and arrays instead of tuples")
         else:
             for x, d in partials_of(b, inst):
                 if x in act:
                     self.add(b, cur, x, guarded_term(b, inst, d, g))
 
+    def accumulate_if(self, b, cur, test, x, g):
+        array = self.beside(b, cur, x)
+        b.call(self.helpers("accumulate_if", (k.Bool, array.type, g.type)), test, array, g)
+
     def store(self, b, inst, cur):
-        shadow = self.shadow[inst.args[0]]
+        shadow = self.beside(b, cur, inst.args[0])
         if inst.op is mem.ROW_COPY:
-            source = self.shadow.get(inst.args[1])
+            source = self.beside(b, cur, inst.args[1])
             moved = (k.NoneType if source is None else source.type)
             none = source if source is not None else b.op(c.CONST, type=k.NoneType, value=None)
             *index, n = inst.args[2:]
@@ -536,22 +583,19 @@ class _Reverse:
 
     def called(self, b, inst, cur):
         """A library function with a rule of its own."""
-        g = cur.pop(inst.result, None)
-        if g is None and (varies(inst.result.type) or not any(x in self.shadow for x in inst.args)):
-            return
         rules = inst.attrs["callee"].memo.get("rules")
         if rules is None:
             return
+        g = self.shadow.get(inst.result)
+        if g is None:
+            g = cur.pop(inst.result, None)
+        if g is None and (varies(inst.result.type) or not any(x in self.act for x in inst.args)):
+            return
         none = b.op(c.CONST, type=k.NoneType, value=None)
-        given = []
-        for n, x in enumerate(inst.args):
-            if type(x.type) is k.Array:
-                if n in rules.rereads:
-                    x = self.content(inst, x)
-                else:
-                    x = self.shadow.get(x, x)
-            given.append(x)
-        given += [self.shadow.get(x, none) for x in inst.args]
+        arrays = [self.beside(b, cur, x) or none for x in inst.args]
+        given = [x if type(x.type) is not k.Array else self.content(inst, x) if n in rules.rereads
+                 else x if arrays[n] is none else arrays[n] for n, x in enumerate(inst.args)]
+        given += arrays
         given.append(none if g is None else g)
         found = b.call(self.helpers(rules.adjoint, tuple([x.type for x in given])), *given)
         if type(found.type) is k.Tuple:  # adjoints of numbers
@@ -560,8 +604,10 @@ class _Reverse:
                     self.add(b, cur, x, b.op(s.TUPLE_GET, found, index=n))
 
     def content(self, inst, x: Value) -> Value:
-        """An array with what x holds before the instruction: x itself, or a copy where it is written into later."""
-        if not self.changes_after(inst, x):
+        """An array with what x holds before the instruction: x itself, or a copy where it is written into later, or was
+        before, in a loop, which keeps what arrays hold when they are made."""
+        if not self.changes_after(inst, x) and (self.act.classes.of(x) not in self.written
+                                                or self.form.loop_of(x) is None):
             return x
         found = self.copies.get((inst, x))
         if found is None:
@@ -603,6 +649,9 @@ def _leaves(parts):
     if not isinstance(parts, list):
         return [parts]
     return [x for part in parts for x in _leaves(part)]
+
+
+_MAKERS = (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE)
 
 
 def _as(v, inst, t):

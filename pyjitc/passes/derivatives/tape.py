@@ -16,6 +16,7 @@ from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import BROADCAST, NEST, kernels
 from ...types import kinds as k
+from ...types.lattice import dtype_of
 from ...types.tangents import is_varying
 from .. import counted
 from .builder import Builder, refused
@@ -31,20 +32,19 @@ _BUFFER = k.Array(k.float64, 1)
 
 
 class Tape:
-    """form: see Normal; rblocks: the blocks of the second part; owner, ks, entries,
-    local, shadows: see reverse.py."""
+    """form: see Normal; rblocks: the blocks of the second part; owner, ks: see reverse.py; shadows: the arrays of
+    adjoints that the first part makes."""
 
-    def __init__(self, form, act, rblocks, owner, ks, entries, local, shadows, helpers):
+    def __init__(self, form, act, rblocks, owner, ks, shadows, helpers):
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
-        self.entries, self.local, self.shadows, self.helpers = entries, local, shadows, helpers
+        self.shadows, self.helpers = shadows, helpers
         self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
         self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
 
     def run(self):
         self.decide()
         self.lay_out()
-        self.renew()
         self.resolve()
         self.keep()
 
@@ -60,8 +60,6 @@ class Tape:
             for inst in r.insts:
                 for values in (inst.args, *(e.args for e in inst.edges())):
                     needed.update(dict.fromkeys(v for v in values if v not in self.own))
-        for _, _, dims, _ in self.local.values():
-            needed.update(dict.fromkeys(dims))
         self.memo: dict[Value, bool] = {}
         read = [v for v in needed if self.form.loop_of(v) is not None and not self.free(v)]
         leaves = dict.fromkeys(x for v in read for x in self.leaves(v))
@@ -91,7 +89,7 @@ class Tape:
 
     def _free(self, v) -> bool:
         loop, i = self.form.loop_of(v), v.inst
-        if loop is None or v is self.form.visit.get(loop) or v in self.local:
+        if loop is None or v is self.form.visit.get(loop):
             return True
         if i is None:
             line = self.line(v)
@@ -133,14 +131,15 @@ class Tape:
         i = v.inst
         if i is None or i.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE, mem.ARRAY_LOAD) or not self.again(i):
             return (v,)
+        if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
+            return (v,)  # what is kept of an array lies in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
     def keep_elements(self, v, taped):
         """The elements of an array go to a tape of their own, where they are read through a view."""
-        if v.type.dtype is not k.float64 or v in self.local or v in self.shadows:
-            raise refused(self.fn, v.inst, "an array that a loop makes and carries to its next trip, and writes into, "
-                          "has no derivative yet", "make the arrays before the loop, and write into them with "
-                          "a[...] = in the loop")
+        if v in self.shadows or not (k.is_float(v.type.dtype) or v.type.dtype is k.NpBool):
+            raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
+                          "derivative yet", "make it before the loop, or use float64")
         del taped[v]
         block, i = self.form.home[v], v.inst
         tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
@@ -309,26 +308,10 @@ class Tape:
 
     # -- what the second part reads
 
-    def renew(self):
-        """Adjoints of arrays that are made in a trip: fresh zeros where the second part enters the trip."""
-        for v, (loop, inst, dims, variable) in self.local.items():
-            if not all(self.is_invariant(d, loop) for d in dims):
-                raise refused(self.fn, inst, "an array that a loop makes has another length in each trip: there is no "
-                              "derivative of that yet", "make it before the loop, and use slices of it")
-            self.before(lambda b: write(b, variable, b.op(s.UNDEF, type=variable.type)))
-            for r, header in self.entries:
-                if header is loop.header:
-                    b = Builder([], inst)
-                    t = variable.type
-                    made = b.op(mem.ARRAY_NEW, *dims, type=k.Array(t.dtype, t.ndim, "F" if t.layout == "F" else "C"),
-                                zero=True)
-                    write(b, variable, made if made.type is t else b.op(s.RETYPE, made, type=t))
-                    self.own.update(i.result for i in b.insts if i.result is not None)
-                    r.insts[-1:-1] = b.insts
-
     def resolve(self):
         for r in self.rblocks:
-            ks = self.ks[self.owner[r]]
+            self.at = self.owner[r]
+            ks = self.ks[self.at]
             insts, r.insts = r.insts, []
             b, memo = Builder(r.insts), {}
             for inst in insts:
@@ -353,8 +336,6 @@ class Tape:
 
         if i is not None and i.op is c.CONST:
             return b.again(i, ())
-        if v in self.local:
-            return read(b, self.local[v][3])
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if loop is None:
@@ -364,6 +345,8 @@ class Tape:
                 self.kept[v] = Variable(v.name, v.type)
             return read(b, self.kept[v])
         n = ks.get(loop)
+        if n is None:  # on the way into the last trip
+            n = go(form.final[loop, self.at])
         if v in self.where:
             return self.get(b, v, n, go)
         if v is form.visit.get(loop):
@@ -391,7 +374,10 @@ class Tape:
             step = b.op(a.IMUL, step, d)
         t = k.Array(k.float64, v.type.ndim)
         x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
-        return x if t is v.type else b.op(s.RETYPE, x, type=v.type)
+        if v.type.dtype is not k.float64:
+            own = b.op(c.CONST, type=k.DType(v.type.dtype), value=dtype_of(v.type.dtype))
+            x = b.call(self.helpers("as_type", (t, own.type)), x, own)
+        return x if x.type is v.type else b.op(s.RETYPE, x, type=v.type)
 
     def keep(self):
         for v, variable in self.kept.items():

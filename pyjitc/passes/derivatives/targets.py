@@ -12,8 +12,8 @@ __all__ = ["targets", "written_parameters"]
 
 
 # Functions of lib/adjoints.py that only read.
-_READERS = frozenset(("copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "zeros_by_columns",
-                      "zeros_like"))
+_READERS = frozenset(("check_apart", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
+                      "zeros_by_columns", "zeros_like"))
 
 
 def targets(inst: Inst) -> list[Value]:

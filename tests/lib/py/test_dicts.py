@@ -453,3 +453,16 @@ def test_captured_and_default():
         return d
 
     assert collected(1) is collected(2) and collected(2) == {1: 1, 2: 2}
+
+
+def test_a_nan_is_no_key():
+    """A row of docs/semantics.md: the interpreter finds the very object."""
+    nan = float("nan")
+
+    @njit
+    def found(d, s, x):
+        return x in d, x in s
+
+    assert (nan in {nan: 1}, nan in {nan}) == (True, True)
+    assert found({nan: 1}, {nan}, nan) == (False, False)
+    assert found({0.5: 1}, {0.5}, 0.5) == (True, True)

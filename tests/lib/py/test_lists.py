@@ -394,3 +394,147 @@ def test_an_item_that_came_during_the_call(monkeypatch):
     with pytest.raises(TypeError, match="an item of a list is of class 'str', where the items were int"):
         njit(f)(x)
     assert x == [1, "other"]
+
+
+# ---------------------------------------------------------------- lists of the program, and lists beside NumPy
+
+NUMBERS = [1, 2, 3]
+ROWS = [[1.0, 2.0], [3.0]]
+
+
+def test_lists_of_the_program():
+    def f(i):
+        return NUMBERS[i], len(NUMBERS), sum(NUMBERS), 2 in NUMBERS, [v * 2 for row in ROWS for v in row]
+
+    def change(x):
+        NUMBERS.append(x)
+        last = NUMBERS[-1]
+        NUMBERS.pop()
+        return last
+
+    agree(f, 1)
+    agree(f, 7)
+    agree(change, 2.5)
+    kept = []
+
+    def closure(x):
+        kept.append(x)
+        return kept, kept is kept
+
+    assert njit(closure)(1) == ([1], True) and kept == [1] and njit(closure)(2.5)[0] is kept
+
+
+def test_a_list_of_the_program_may_come_to_hold_other_types():
+    found = [1, 2]
+
+    @njit
+    def total():
+        s = 0
+        for x in found:
+            s += x
+        return s
+
+    assert total() == 3
+    found.append(2.5)
+    assert total() == 5.5 and total() == 5.5
+    found.clear()
+    assert total() == 0
+    found = [1.5]
+    assert total() == 1.5
+
+
+def test_default_arguments_that_are_lists():
+    def outer(n):
+        return inner(n)
+
+    def inner(n, rows=[]):
+        rows.append(n)
+        return rows
+
+    assert njit(outer)(1) == [1] and njit(outer)(2.5) == [1, 2.5] and inner.__defaults__ == ([1, 2.5],)
+
+
+def test_lists_beside_arrays():
+    def operators(a, x):
+        return a + x, x + a, a * x, a == np.array(x), x - a, a > x
+
+    def functions(x):
+        return (np.sum(x), np.mean(x), np.max(x), np.sqrt(x), np.dot(x, x), np.zeros(len(x)) + x,
+                np.concatenate((x, x)), np.maximum(x, 1.5), np.column_stack([x, x]), np.isin(2.0, x), np.median(x))
+
+    def items(x, a):
+        a[:] = x
+        a[x] = 5.0
+        return a[x], a
+
+    agree(operators, np.arange(3.0), [1.0, 2.0, 3.0])
+    agree(operators, np.arange(3), [1, 2.5, 3])
+    agree(functions, [1.0, 2.0, 0.5])
+    agree(items, [1, 0, 2], np.zeros(3))
+    agree(lambda x: np.array([[v, v] for v in x]), [1, 2])
+    agree(lambda x: [row.sum() for row in x], [np.ones(3), np.ones(2)])
+    agree(lambda x: [row for row in x], np.ones((2, 3)))
+
+
+def queue(n):
+    waiting, out = [(0, n)], []
+    while waiting:
+        depth, x = waiting.pop(0)
+        out.append((depth, x))
+        if x > 1:
+            waiting.append((depth + 1, x // 2))
+    return out
+
+
+def best(n):
+    found = None
+    for i in range(n):
+        pair = [i, i * i]
+        if found is None or pair[1] > found[1]:
+            found = pair
+    return found
+
+
+def matrix(n):
+    m = [[0] * n for _ in range(n)]
+    for i in range(n):
+        m[i][i] = 1
+    buckets = [[] for _ in range(n)]
+    for i in range(2 * n):
+        buckets[i % n].append(i)
+    return m, buckets, [(i, [j for j in range(i)]) for i in range(n)]
+
+
+def filled(x):
+    for i, item in enumerate(x):
+        if item is None:
+            x[i] = 0
+    return x
+
+
+def generated(x):
+    def twice():
+        for item in x:
+            yield item * 2
+
+    it = iter(x)
+    return [y for y in twice()], next(it), next(it, 9)
+
+
+PROGRAMS = ((queue, 5), (best, 4), (best, 0), (matrix, 3), (filled, [1, None, 3]), (generated, [1, 2]), (generated, []),
+            (lambda x: (x and x[0], x or [5], not x, x if x else None), [1]), (lambda x: x or [5], []),
+            (lambda x: (isinstance(x, list), type(x) is list, isinstance(x, (tuple, set)), bool(x)), [1]),
+            (lambda x: (f"{x} {len(x)}", str([1, 2.5]), repr(x)), [1, "a"]), (lambda x: print(x, [1], sep="-"), [1, 2]),
+            (lambda x: (x.copy() is x, x is x), [1]), (lambda c: len([1] if c else (1, 2)), True),
+            (lambda x: [v if v > 1 else None for v in x], [1, 2, 3]), (lambda s: ([c for c in s], list(s)), "abc"))
+
+
+@pytest.mark.parametrize("f, x", PROGRAMS)
+def test_programs(f, x):
+    agree(f, x)
+
+
+def test_sum_of_nothing_is_the_number_that_it_starts_with():
+    agree(lambda x: (sum(x), sum(x, 0.5), sum(v * 0.5 for v in x)), [])
+    agree(lambda x: (sum(x), sum(x, 0.5)), np.zeros(0))
+    agree(lambda x: sum(v for v in x if v > 9), [1.5])

@@ -1,8 +1,14 @@
 """Text and bytes: operators, items, slices, iteration, methods and the builtins that make or read them."""
+import os
+import resource
+import subprocess
+import sys
+
 import pytest
 
 from pyjitc import njit
 from pyjitc.base.errors import CompileError
+from pyjitc.types.kinds import Str
 from tests.oracle import agree
 
 TEXTS = ("abcab", "", "h\xe9llo", "\u0119xb", "\U0001f600ab", "ab\ud800c", "A1 \t\u2028z")
@@ -212,3 +218,131 @@ def test_what_is_wrong_for_all_values_is_found_when_compiled(function, value):
         njit(function)(value)
     assert str(found.value).splitlines()[0] == str(expected.value)
     assert isinstance(found.value, type(expected.value)) or type(expected.value) is AttributeError
+
+
+def test_appending_changes_no_text_that_others_have():
+    def f(a, b, n, keep, again):
+        s = old = ""
+        for i in range(n):
+            s += a if i % 2 else b
+            if i == keep:
+                old = s
+            if i % again == 0:
+                hash(s)
+                s += s
+            if len(s) > 3000:
+                s = s[:10]
+        return s, old, "".join(x for x in (s, old, s))
+
+    compiled = njit(f)
+    for a in ("", "a", "xyz" * 50, "\xe9", "\u0119" * 9, "\U0001f600"):
+        for b in ("b", "\xe9" * 100, "\u0119"):
+            for n, keep in ((0, 0), (9, 3), (60, 30), (61, 60)):
+                agree(f, a, b, n, keep, 7, compiled=compiled)
+
+
+@pytest.mark.parametrize("allocator", ("debug", "malloc", "pymalloc"))
+def test_appending_with_other_allocators(allocator):
+    program = """
+import pyjitc
+@pyjitc.njit
+def f(t, n):
+    s = ""
+    for i in range(n):
+        s += t
+    return s
+for t in ("a", "\\xe9b", "\\u0119"):
+    for n in (1, 5, 40, 700):
+        assert f(t, n) == t * n
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONMALLOC": allocator})
+
+
+def test_a_loop_that_appends_takes_memory_for_what_it_makes():
+    @njit
+    def f(n):
+        total = 0
+        for i in range(n):
+            s = ""
+            for k in range(50):
+                s += "ab"
+            try:
+                total += int(s)
+            except ValueError:
+                total += len(s)
+        return total
+
+    assert f(2) == 200
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    f(20000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8000  # KiB
+
+
+def test_a_loop_over_characters_makes_no_objects():
+    def f(s, t):
+        n = 0
+        best = ""
+        for c in s:
+            if c == "a" or c in "ei\u0119" or c.isdigit() and ord(c) < 60 or c in t or c == t:
+                n += 1
+            if c > "m" and c.isalpha():
+                best = c
+        return n, best
+
+    compiled = njit(f)
+    for s in TEXTS:
+        for t in ("", "l", "\u0119", "ll"):
+            agree(f, s, t, compiled=compiled)
+    text = compiled.inspect_llvm()[(Str, Str)]
+    loop = text[text.index("_PyUnicode_IsDigit"):]
+    assert "PyUnicode_RichCompare" not in loop and "PyUnicode_Contains" not in loop
+
+
+def test_a_tokeniser():
+    def f(s):
+        i, tokens = 0, []
+        while i < len(s):
+            c = s[i]
+            if c.isspace():
+                i += 1
+            elif c.isdigit():
+                j = i
+                while j < len(s) and s[j].isdigit():
+                    j += 1
+                tokens.append(s[i:j])
+                i = j
+            elif c in "+-*/()":
+                tokens.append(c)
+                i += 1
+            else:
+                raise ValueError(f"bad character {c!r} at {i}")
+        return tokens
+
+    each(f, ("12+(3 -4)*\u0663", "", "1 x", "\U0001f600"))
+
+
+def test_numbers_and_text():
+    def shown(x):
+        return str(x), f"{x}", repr(x), f"<{x!s:>5}>", f"{x}{x}"
+
+    def fixed(x):
+        return f"{x:.2f}", f"{x:.0f}", f"{x:.12f}", f"{x:8.3f}"
+
+    each(shown, (0, 7, -7, 99, 100, -2**63, 2**63 - 1, 10**18, 10**17 - 1))
+    floats = (0.0, -0.0, 1.0, 1.1, 0.3, 2.675, 1e15, 1e16, 999999999999999.0, 1e-4, 9.999e-5, 123456789012345.6, 1 / 3,
+              float("inf"), float("nan"), 5e-324, 1e300, -12.25, 100.0, 0.001, 1234567.875, 0.1 + 0.2)
+    each(shown, floats)
+    each(fixed, floats)
+    each(lambda s: int(s), ("0", "-0", "007", "+5", "-", "9" * 18, "-" + "9" * 18, "1" * 19, " 3", "3 ", "1_0", "3.0"))
+    each(lambda s: float(s), ("0", "-0", "1.", ".5", "-.5", ".", "1..2", "0.1", "123456789.012345", "1" * 15, "1" * 16,
+                              "0." + "1" * 20, "1e5", "-inf", "1_0.5", "+1.5", "1.5x"))
+
+
+def test_formatting_by_percent():
+    def f(i, x, s):
+        return ("%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x,
+                "%s %s" % ((i,), x))
+
+    each(f, ((3, 1.5, "a"), (-3, -0.0, "\u0119"), (2**62, 1e300, "")))
+    each(lambda s: "%d" % s, ("a",))
+    each(lambda s: "%s %s" % s, ("a", (("a", 1),), ((1, 2, 3),)))

@@ -24,6 +24,7 @@ from .making import in_order
 
 __all__ = ["PROTOCOLS", "of_array", "set_of_array"]
 
+foreign = lazy("pyjitc.lib.py.foreign")
 iterators = lazy("pyjitc.lib.np.iteration.iterators")  # of which only loops over `a.flat` need some
 
 
@@ -31,12 +32,14 @@ def of_array(a: Expr, name: str):
     """a.flags, a.flat; or why an attribute has no meaning here; or None."""
     if name in ("flags", "flat"):
         return Apply(PACK, a, name=name)
+    if name == "ctypes":
+        return foreign.pointer_to(a)
     if name in _REFUSED:
         raise Mismatch(f"the array attribute '{name}' has no meaning in compiled code", _REFUSED[name], AttributeError)
     return None
 
 
-_REFUSED = {"base": "pass both arrays, or use np.may_share_memory", "ctypes": "pass the array itself",
+_REFUSED = {"base": "pass both arrays, or use np.may_share_memory",
             "data": "use the array itself", "device": "arrays are on the CPU"}
 
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
@@ -23,7 +24,7 @@ from ..shapes.arrange import common_dtype
 from ..shapes.views import elements
 from .creation import only_cpu, scalar_of
 
-__all__ = ["CALLS", "METHODS"]
+__all__ = ["CALLS", "METHODS", "of_lists"]
 
 _NO_COPY = Const(k.Str, provoked(lambda: np.array([1], copy=False)))
 
@@ -130,6 +131,16 @@ def _item(name, t):
 def _of_list(name, x):
     dtype, axes = _item(name, x.type)
     return by_python(np.asarray, x, type=Array(dtype, axes))
+
+
+def of_lists(x: Expr) -> Expr:
+    """`x` with arrays for lists in it: NumPy makes them of the operands of its functions and of arrays' operators."""
+    if isinstance(x.type, k.List):
+        return _of_list("asarray", x)
+    if is_sequence(x.type) and any([isinstance(t, k.List) or is_sequence(t) for t in x.type.parts]):
+        parts = list(map(of_lists, elements(x)))
+        return _tuple(parts) if isinstance(x.type, k.Tuple) else list_of(parts)
+    return x
 
 
 _MOST = 64  # combinations of types, each of which is a call

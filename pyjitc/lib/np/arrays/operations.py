@@ -7,7 +7,9 @@ from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import METHOD_MAKE
-from ....types.kinds import Array, Bool, NoneType, NpBool, Record, Str, Tuple, is_scalar
+from ....types.kinds import (
+    Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
+)
 from ...build import is_list, is_sequence
 from ...protocol import Protocol, text_by_python
 from .. import index
@@ -17,6 +19,7 @@ __all__ = ["PROTOCOLS"]
 elementwise, views = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.shapes.views")
 indexing, subscripts = lazy("pyjitc.lib.np.indexing.indexing"), lazy("pyjitc.lib.np.indexing.subscripts")
 attributes, records = lazy("pyjitc.lib.np.arrays.attributes"), lazy("pyjitc.lib.np.arrays.records")
+making = lazy("pyjitc.lib.np.arrays.making")
 conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration")
 
 
@@ -31,12 +34,22 @@ def _is_operand(t) -> bool:
     return isinstance(t, Array) or is_scalar(t) or is_sequence(t)
 
 
+def _no_list(x):
+    """`x`, or the array that NumPy makes of it where it is a list or has lists in it."""
+    return making.of_lists(x) if any_part(x.type, _is_list) else x
+
+
+def _is_list(t) -> bool:
+    return type(t) is List
+
+
 class _Array(Protocol):
     has_identity = True
     text = text_by_python
 
     def binary(self, op, x, y, inplace):
         _no_records(op, x, y)
+        x, y = _no_list(x), _no_list(y)
         if op == "@":
             product = index.module_of(np.matmul).operator
             return index.taken("matmul", lambda args, kwargs: product(args, inplace))([x, y], {})
@@ -50,6 +63,7 @@ class _Array(Protocol):
 
     def compare(self, op, x, y):
         _no_records(op, x, y)
+        x, y = _no_list(x), _no_list(y)
         if op in ("==", "!=") and NoneType in (x.type, y.type):
             raise Mismatch(f"an array {op} None is not compiled", "write `is None`")
         return elementwise.compare(op, x, y)
@@ -72,11 +86,13 @@ class _Array(Protocol):
     def getitem(self, x, i):
         if isinstance(x.type.dtype, Record):
             return records.getitem(x, i)
+        i = _no_list(i)
         return (indexing if _is_advanced(i) else subscripts).getitem(x, i)
 
     def setitem(self, x, i, value, asks):
         if isinstance(x.type.dtype, Record):
             return records.setitem(x, i, value, asks)
+        i, value = _no_list(i), _no_list(value)
         dtype, t = x.type.dtype, value.type
         written_out = is_sequence(t)
         asks = asks and not written_out and not isinstance(t, Array) and not _is_advanced(i)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import FunctionType
 
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
+from ....types.kinds import NoneType
+from ....types.lattice import dtype_of
 from ...intrinsics import as_type
 
-__all__ = ["element_loop", "core_loop"]
+__all__ = ["callback", "element_loop", "core_loop"]
 
 
 def element_loop(f, alike: FunctionType):
@@ -23,10 +25,19 @@ def element_loop(f, alike: FunctionType):
 def core_loop(f, alike: FunctionType):
     """The loop of a function of cores, which writes its results."""
     def loop(ins, outs):
-        for i in range(ARRAY_DIM(outs[0], axis=0)):
+        for i in range(ARRAY_DIM(ins[0], axis=0)):
             f(*cores(ins, i, 0), *cores(outs, i, 0))
 
     return _placed(loop, alike)
+
+
+def callback(f, types, result):
+    """A function of these parameters that gives what `f` gives, as a number of the type `result`."""
+    names = ", ".join(f"x{n}" for n in range(len(types)))
+    space = {"as_type": as_type, "__name__": __name__, "__builtins__": {}}
+    body = f"f({names})" if result is NoneType else f"return as_type(f({names}), t)"
+    exec(f"def make(f, t):\n    def entry({names}):\n        {body}\n    return entry", space)
+    return _placed(space["make"](f, None if result is NoneType else dtype_of(result)), f)
 
 
 def _placed(loop: FunctionType, alike: FunctionType) -> FunctionType:

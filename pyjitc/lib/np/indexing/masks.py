@@ -14,7 +14,7 @@ from ....ops.structure import SELECT, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
 from ....types.lattice import dtype_of
-from ...build import gathering, outlined, unoptimised
+from ...build import derivatives, gathering, outlined, unoptimised
 from ...rule import intrinsic
 from ..elementwise.loops import as_row, cast0, no_array, room
 from ..shapes.views import unaliased, view_as
@@ -72,6 +72,28 @@ def masked(a, mask):
     out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
     copy_true(out, a, mask, n)
     return out
+
+
+def masked_tangent(a, mask, a_t, mask_t):
+    return masked(a_t, mask)
+
+
+def masked_adjoint(a, mask, a_, mask_, g):
+    give_back(a_, mask, g, 0)
+
+
+def give_back(a_, mask, g, taken):
+    """Add the elements of g to those that the mask selects; how many that were."""
+    for i in range(len(mask)):
+        if mask.ndim > 1:
+            taken = give_back(a_[i], mask[i], g, taken)
+        elif mask[i]:
+            a_[i] += g[taken]
+            taken = IADD(taken, 1)
+    return taken
+
+
+derivatives(masked, masked_tangent, masked_adjoint, "mask")
 
 
 @outlined

@@ -16,7 +16,8 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array
 from ....types.lattice import kind_of, promote
-from ...build import compiled, unvectorised
+from ...build import compiled, derivatives, unvectorised
+from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
 from .products import as_array, converted, of_type, stack_text
@@ -123,6 +124,40 @@ def solve_vector(x, a, b):
     solve_columns(a, x[None, :])
 
 
+def solved(a, b):
+    x = np.empty(b.shape, b.dtype)
+    if b.ndim == 1:
+        solve_vector(x, strided(a), strided(b))
+    else:
+        solve_matrix(x, strided(a), strided(b))
+    return x
+
+
+def solve_tangent(x, a, b, x_t, a_t, b_t):
+    if a_t is None:
+        x_t[...] = solved(a, b_t)
+    elif b_t is None:
+        x_t[...] = -solved(a, a_t @ x)
+    else:
+        x_t[...] = solved(a, b_t - a_t @ x)
+
+
+def solve_adjoint(x, a, b, x_, a_, b_, g):
+    y = solved(a.T, x_)
+    if b_ is not None:
+        b_ += y
+    if a_ is not None:
+        if b.ndim == 1:
+            a_ -= y.reshape(-1, 1) * solved(a, b)
+        else:
+            a_ -= y @ solved(a, b).T
+    x_[...] = 0
+
+
+derivatives(solve_matrix, solve_tangent, solve_adjoint, "a b", "x")
+derivatives(solve_vector, solve_tangent, solve_adjoint, "a b", "x")
+
+
 def solve_columns(a, rhs):
     """The rows of rhs by their solutions."""
     n = a.shape[0]
@@ -145,6 +180,25 @@ def inv_matrix(x, a):
     unit_columns(rhs)
     solve_columns(a, rhs)
     put_columns(x, rhs)
+
+
+def inverse(a):
+    x = np.empty(a.shape, a.dtype)
+    inv_matrix(x, strided(a))
+    return x
+
+
+def inv_tangent(x, a, x_t, a_t):
+    x_t[...] = -(x @ a_t @ x)
+
+
+def inv_adjoint(x, a, x_, a_, g):
+    y = inverse(a).T
+    a_ -= y @ x_ @ y
+    x_[...] = 0
+
+
+derivatives(inv_matrix, inv_tangent, inv_adjoint, "a", "x")
 
 
 def solve_stack(x, a, b):

@@ -1,0 +1,125 @@
+"""`cfunc`: functions that C can call, by their address."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import inspect
+from types import FunctionType
+
+import numpy as np
+
+from ..base.lazy import lazy
+from ..base.options import Options, make_options
+from ..codegen import entries
+from ..pipeline import specialisation
+from ..types import kinds
+from ..types.lattice import dtype_of, numpy_counterpart
+from .dispatch import CompiledFunction
+from .signature import signature_of
+
+__all__ = ["CFunc", "cfunc"]
+
+_foreign = lazy("pyjitc.lib.py.foreign")
+_lib = lazy("pyjitc.lib.np.elementwise.made")
+_stages = lazy("pyjitc.pipeline.stages")
+_OPTIONS = Options(nogil=True)
+
+
+def cfunc(signature, /, **options):
+    """A function of C from a Python function, for libraries that call back::
+
+        @cfunc("float64(float64)")
+        def square(x):
+            return x * x
+
+        scipy.integrate.quad(square.ctypes, 0, 1)
+
+    `address` is its address, `ctypes` a function of ctypes, `cffi` a pointer of cffi. Parameters are numbers and
+    pointers (`pyjitc.numba.types.CPointer`, of which `carray` makes arrays). An exception is printed, and the result is
+    zero then: C has no way to hand it on. Globals have the values that they have when it is compiled, which is now.
+    """
+    given = signature_of(signature)
+    chosen = make_options(options, _OPTIONS)
+    return lambda function: CFunc(function, given, chosen)
+
+
+class CFunc:
+    """A function of C. `py_func` is the Python function, which a call from Python runs."""
+
+    __pyjitc_callback__ = True
+
+    def __init__(self, function, signature, options: Options):
+        if isinstance(function, CompiledFunction):
+            function = function.py_func
+        if type(function) is not FunctionType:
+            raise TypeError(f"cfunc compiles Python functions, not {function!r}")
+        count = len(inspect.signature(function).parameters)
+        if count != len(signature.args):
+            raise TypeError(f"signature {signature} has {len(signature.args)} arguments, {function.__qualname__}() "
+                            f"takes {count}")
+        functools.update_wrapper(self, function)
+        self.py_func, self._signature, self.options = function, signature, options
+        self._result = signature.result
+        if self._result is None:
+            self._result = _stages.infer(function, signature.args, options).result or kinds.NoneType
+        self._result = numpy_counterpart(self._result)
+        form = entries.Callback(tuple(_llvm(t) for t in signature.args), _llvm(self._result))
+        self._native = specialisation.alone(self._compiled, form)
+        self.address = self._native.image.address(entries.ENTRY)
+
+    def _compiled(self, form):
+        entry = _lib.callback(self.py_func, self._signature.args, self._result)
+        counts = dict.fromkeys(specialisation.statistics, 0)
+        arguments = entry, self._signature.args, self.options, (), counts, form
+        return specialisation.find(*arguments) or specialisation.make(*arguments)
+
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+    @functools.cached_property
+    def ctypes(self):
+        """The function as one of ctypes."""
+        kind = ctypes.CFUNCTYPE(_of_ctypes(self._result), *map(_of_ctypes, self._signature.args))
+        made = kind(self.address)
+        made._pyjitc_kept = self  # the code lives as long as what may call it
+        return made
+
+    @property
+    def cffi(self):
+        """The function as a `void *` of cffi."""
+        return importlib.import_module("cffi").FFI().cast("void *", self.address)
+
+    @property
+    def native_name(self) -> str:
+        return f"cfunc.{self.__qualname__}"
+
+    def inspect_llvm(self) -> str:
+        """Optimised LLVM IR of the function."""
+        return _stages.inspect(self.py_func, self._signature.args, self.options, "llvm")
+
+    def __repr__(self):
+        return f"<pyjitc C function {self.__qualname__} at {self.address:#x}>"
+
+
+_LLVM = {"b": "i1", "f2": "half", "f4": "float", "f8": "double"}
+
+
+def _llvm(t) -> str:
+    if t is kinds.NoneType:
+        return "void"
+    if isinstance(t, _foreign.PointerType):
+        return "i64"
+    if not kinds.is_number(t) or kinds.is_complex(t):
+        raise TypeError(f"cfunc: a parameter or a result of type {t}: use numbers and pointers")
+    dtype = dtype_of(numpy_counterpart(t))
+    return f"i{8 * dtype.itemsize}" if dtype.kind in "iu" else _LLVM.get(dtype.kind) or _LLVM[
+        f"{dtype.kind}{dtype.itemsize}"]
+
+
+def _of_ctypes(t):
+    if t is kinds.NoneType:
+        return None
+    if isinstance(t, _foreign.PointerType):
+        return ctypes.POINTER(_of_ctypes(t.key[2].scalar))
+    return np.ctypeslib.as_ctypes_type(dtype_of(numpy_counterpart(t)))

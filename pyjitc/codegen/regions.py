@@ -1,0 +1,43 @@
+"""The call of a parallel region: what the chunks read lies in a frame of the caller; a function with the signature that
+the pool calls (pool.py) takes it from there.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from . import pool
+from .emitter import Emitter, memory_type
+from .leaves import components
+
+__all__ = ["call"]
+
+
+def call(e, inst: ir.Inst, callee: ir.Function) -> str:
+    """Write the call of a function for all chunks; the status."""
+    chunks, *rest = [e.values[x] for x in inst.args]
+    parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
+             for c, v in zip(components(p.type), values, strict=True)]
+    frame = e.alloca("i64", max(len(parts), 1))
+    for k, (c, v) in enumerate(parts):
+        where = frame if k == 0 else e.assign(f"getelementptr i64, ptr {frame}, i64 {k}")
+        if c == "i1":
+            v = e.assign(f"zext i1 {v} to i8")
+        e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
+    e.declare(pool.REGION)
+    return e.assign(f"call i32 @pyjitc_region(ptr {_entry(e.module, callee, [c for c, _ in parts])}, ptr {frame}, "
+                    f"i64 {chunks[0]}, ptr null)")
+
+
+def _entry(module, callee: ir.Function, types: list[str]) -> str:
+    """The function that the pool calls."""
+    name = f"@region{module.symbol(callee)[1:]}"
+    e = Emitter(module)
+    e.start("enter")
+    given = ["i64 %chunk"]
+    for k, c in enumerate(types):
+        where = e.assign(f"getelementptr i64, ptr %frame, i64 {k}")
+        value = e.assign(f"load {memory_type(c)}, ptr {where}, align 8")
+        given.append(f"{c} {e.assign(f'icmp ne i8 {value}, 0') if c == 'i1' else value}")
+    status, _ = e.native_call(callee, given)
+    module.bodies.append("\n".join([f"define internal i32 {name}(ptr %frame, i64 %chunk) nounwind {{", *e.entry,
+                                    "  br label %enter", *e.lines, f"  ret i32 {status}", "}"]))
+    return name

@@ -1,0 +1,564 @@
+"""Helpers that make and read str objects as they lie in memory (runtime/platform.py).
+
+They are loaded by programs that use text. Those that stay calls are shared: they are compiled once, see shared.py.
+"""
+from __future__ import annotations
+
+import struct
+
+from ..runtime.platform import FLOAT_VALUE, STR, STR_IN_PIECES, STR_STATE
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+
+TEXT: dict[str, str] = {}
+NEEDS: dict[str, tuple[str, ...]] = {}
+DECLARATIONS = {
+    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
+    "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
+    "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
+    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
+    "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
+    "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+    "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
+    "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
+    "PyLong_FromUnicodeObject": "declare ptr @PyLong_FromUnicodeObject(ptr, i32)",
+    "PyLong_AsLongLongAndOverflow": "declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)",
+    "PyFloat_FromString": "declare ptr @PyFloat_FromString(ptr)", "PyMem_Free": "declare void @PyMem_Free(ptr)",
+    "PyOS_double_to_string": "declare ptr @PyOS_double_to_string(double, i8, i32, i32, ptr)",
+    "PyExc_OverflowError": "@PyExc_OverflowError = external global i8", "strlen": "declare i64 @strlen(ptr)",
+    "llvm.fabs.f64": "declare double @llvm.fabs.f64(double)", "llvm.rint.f64": "declare double @llvm.rint.f64(double)",
+    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+}
+
+
+def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
+    """head: result and name with parameters. shared: it is called from other modules, else part of what calls it."""
+    name = head.partition("@")[2].partition("(")[0]
+    TEXT[name] = f"\ndefine internal {head} nounwind{' noinline' if shared else ''} {{\n{body.strip(chr(10))}\n}}"
+    if needs:
+        NEEDS[name] = needs
+
+
+def _load(name: str, kind: str, pointer: str, offset) -> str:
+    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
+
+
+# ---------------------------------------------------------------- characters, equality
+
+# The interpreter keeps the characters below 256.
+_define("ptr @pyj_str_char(i64 %code)", """
+  %latin = icmp ult i64 %code, 256
+  br i1 %latin, label %kept, label %make
+kept:
+  %where = getelementptr ptr, ptr @pyjitc_characters, i64 %code
+  %one = load ptr, ptr %where
+  call void @Py_IncRef(ptr %one)
+  ret ptr %one
+make:
+  %narrow = trunc i64 %code to i32
+  %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
+  ret ptr %new""")
+
+_COMPARE_PIECES = """
+  %bothstates = and i32 %xstate, %ystate
+  %whole = and i32 %bothstates, 32
+  %inone = icmp ne i32 %whole, 0
+  br i1 %inone, label %kinds, label %pieces
+pieces:
+  %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
+  %equal = icmp eq i32 %order, 0
+  ret i1 %equal"""
+# Texts that are equal have characters of one size.
+_define("i1 @pyj_str_equal(ptr %x, ptr %y)", f"""
+  %same = icmp eq ptr %x, %y
+  br i1 %same, label %yes, label %lengths
+lengths:
+{_load("xlen", "i64", "%x", STR["length"])}{_load("ylen", "i64", "%y", STR["length"])}
+  %aslong = icmp eq i64 %xlen, %ylen
+  br i1 %aslong, label %states, label %no
+states:
+{_load("xstate", "i32", "%x", STR["state"])}{_load("ystate", "i32", "%y", STR["state"])}
+  {_COMPARE_PIECES if STR_IN_PIECES else "br label %kinds"}
+kinds:
+  %xor = xor i32 %xstate, %ystate
+  %unlike = and i32 %xor, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %no
+characters:
+  %ascii = and i32 %xstate, {STR_STATE["ascii"]}
+  %plain = icmp ne i32 %ascii, 0
+  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %shifted = lshr i32 %xstate, 2
+  %size32 = and i32 %shifted, 7
+  %size = zext i32 %size32 to i64
+  %bytes = mul i64 %xlen, %size
+  %xdata = getelementptr i8, ptr %x, i64 %at
+  %ydata = getelementptr i8, ptr %y, i64 %at
+  %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
+  %found = icmp eq i32 %differ, 0
+  ret i1 %found
+yes:
+  ret i1 true
+no:
+  ret i1 false""")
+
+# ---------------------------------------------------------------- appending
+
+# What an object that has been asked for its UTF-8 keeps beside its characters; an ASCII one has the first alone, until
+# 3.11.
+_KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
+_SMALL = 512  # bytes up to which the interpreter's own allocator gives memory, in steps of 16
+
+
+def _kept_is_null(name: str, offset: int | None) -> str:
+    if offset is None:
+        return f"  %{name} = icmp eq i64 0, 0\n"
+    return f"{_load(f'{name}.kept', 'ptr', '%x', offset)}  %{name} = icmp eq ptr %{name}.kept, null\n"
+
+
+# x + y, where the reference to x is given up. A text that nobody else has, and whose hash nobody has asked for, becomes
+# the result where there is room behind it, or where it can be moved to more room; the room is an eighth of it, so that
+# a loop of `s += t` takes time for what is added alone. How much there is the C library says, of blocks that are not
+# small: @pyjitc_str_grows is 0 where memory does not come from it.
+_define("ptr @pyj_str_append(ptr %x, ptr %y)", f"""
+  %slot = alloca ptr
+  %grows = load i64, ptr @pyjitc_str_grows
+  %may = icmp ne i64 %grows, 0
+  %count = load i64, ptr %x
+  %single = icmp eq i64 %count, 1
+{_load("hash", "i64", "%x", STR["hash"])}
+{_load("xs", "i32", "%x", STR["state"])}{_load("ys", "i32", "%y", STR["state"])}
+{_load("m", "i64", "%x", STR["length"])}{_load("n", "i64", "%y", STR["length"])}
+  %unhashed = icmp eq i64 %hash, -1
+  %xor = xor i32 %xs, %ys
+  %sizes = and i32 %xor, {STR_STATE["sizes"]}
+  %wider = xor i32 %ys, -1
+  %ascii = and i32 %xs, {STR_STATE["ascii"]}
+  %loses = and i32 %ascii, %wider
+  %interned = and i32 %xs, 3
+  %whole = and i32 %xs, 32
+  %pieces = xor i32 %whole, 32
+  %bits1 = or i32 %sizes, %loses
+  %bits2 = or i32 %interned, %pieces
+  %bits = or i32 %bits1, %bits2
+  %alike = icmp eq i32 %bits, 0
+  %t1 = and i1 %may, %single
+  %t2 = and i1 %unhashed, %alike
+  %t3 = and i1 %t1, %t2
+  br i1 %t3, label %mine, label %slow
+mine:
+  %plain = icmp ne i32 %ascii, 0
+{_kept_is_null("first", _KEPT[0])}
+  br i1 %plain, label %measure, label %wide
+wide:
+{_kept_is_null("second", _KEPT[1])}
+  br label %measure
+measure:
+  %more = phi i1 [ true, %mine ], [ %second, %wide ]
+  %alone = and i1 %first, %more
+  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %size32a = lshr i32 %xs, 2
+  %size32 = and i32 %size32a, 7
+  %size = zext i32 %size32 to i64
+  %m1 = add i64 %m, 1
+  %chars = mul i64 %m1, %size
+  %used = add i64 %at, %chars
+  %adds = mul i64 %n, %size
+  %needed = add i64 %used, %adds
+  br i1 %alone, label %room, label %slow
+room:
+  %small = icmp ule i64 %needed, {_SMALL}
+  %usedup = add i64 %used, 15
+  %steps = and i64 %usedup, -16
+  %large = icmp ugt i64 %used, {_SMALL}
+  br i1 %large, label %ask, label %have
+ask:
+  %usable = call i64 @malloc_usable_size(ptr %x)
+  br label %have
+have:
+  %capacity = phi i64 [ %steps, %room ], [ %usable, %ask ]
+  %fits = icmp ule i64 %needed, %capacity
+  br i1 %fits, label %copy, label %grow
+grow:
+  %eighth = lshr i64 %needed, 3
+  %spare = select i1 %small, i64 0, i64 %eighth
+  %request = add i64 %needed, %spare
+  %moved = call ptr @PyObject_Realloc(ptr %x, i64 %request)
+  %none = icmp eq ptr %moved, null
+  br i1 %none, label %memory, label %copy
+copy:
+  %to = phi ptr [ %x, %have ], [ %moved, %grow ]
+  %newlen = add i64 %m, %n
+  %before = sub i64 %used, %size
+  %target = getelementptr i8, ptr %to, i64 %before
+  %yascii = and i32 %ys, {STR_STATE["ascii"]}
+  %yplain = icmp ne i32 %yascii, 0
+  %yat = select i1 %yplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %source = getelementptr i8, ptr %y, i64 %yat
+  %bytes = add i64 %adds, %size
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %bytes, i1 false)
+  %lenp = getelementptr i8, ptr %to, i64 {STR["length"]}
+  store i64 %newlen, ptr %lenp
+  ret ptr %to
+memory:
+  call void @Py_DecRef(ptr %x)
+  %error = call ptr @PyErr_NoMemory()
+  ret ptr null
+slow:
+  store ptr %x, ptr %slot
+  call void @PyUnicode_Append(ptr %slot, ptr %y)
+  %result = load ptr, ptr %slot
+  ret ptr %result""", shared=True)
+
+# The same of one character, which comes without an object.
+_define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
+  %grows = load i64, ptr @pyjitc_str_grows
+  %may = icmp ne i64 %grows, 0
+  %count = load i64, ptr %x
+  %single = icmp eq i64 %count, 1
+{_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
+{_load("m", "i64", "%x", STR["length"])}
+  %unhashed = icmp eq i64 %hash, -1
+  %plain = and i32 %xs, {STR_STATE["sizes"] | STR_STATE["ascii"] | 3}
+  %ascii = icmp eq i32 %plain, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %low = icmp ult i64 %code, 128
+{_kept_is_null("first", _KEPT[0])}
+  %t1 = and i1 %may, %single
+  %t2 = and i1 %unhashed, %ascii
+  %t3 = and i1 %low, %first
+  %t4 = and i1 %t1, %t2
+  %t5 = and i1 %t3, %t4
+  %used = add i64 %m, {STR["ascii"] + 1}
+  %inside = and i64 %used, 15
+  %step = icmp ne i64 %inside, 0
+  %small = icmp ult i64 %used, {_SMALL}
+  %t6 = and i1 %step, %small
+  br i1 %t5, label %mine, label %other
+mine:
+  br i1 %t6, label %put, label %large
+large:
+  br i1 %small, label %other, label %ask
+ask:
+  %past = icmp ugt i64 %used, {_SMALL}
+  br i1 %past, label %measure, label %other
+measure:
+  %usable = call i64 @malloc_usable_size(ptr %x)
+  %room = icmp ult i64 %used, %usable
+  br i1 %room, label %put, label %other
+put:
+  %end = getelementptr i8, ptr %x, i64 %used
+  %last = getelementptr i8, ptr %end, i64 -1
+  %byte = trunc i64 %code to i8
+  store i8 %byte, ptr %last
+  store i8 0, ptr %end
+  %m1 = add i64 %m, 1
+  %lenp = getelementptr i8, ptr %x, i64 {STR["length"]}
+  store i64 %m1, ptr %lenp
+  ret ptr %x
+other:
+  %one = call ptr @pyj_str_char(i64 %code)
+  %failed = icmp eq ptr %one, null
+  br i1 %failed, label %drop, label %join
+join:
+  %made = call ptr @pyj_str_append(ptr %x, ptr %one)
+  call void @Py_DecRef(ptr %one)
+  ret ptr %made
+drop:
+  call void @Py_DecRef(ptr %x)
+  ret ptr null""", "pyj_str_char", "pyj_str_append", shared=True)
+
+# ---------------------------------------------------------------- numbers
+
+TEXT["pyj_str_tables"] = "\n".join((
+    "@pyj_str_pairs = private unnamed_addr constant [200 x i8] c\"" + "".join(f"{n:02}" for n in range(100)) + "\"",
+    "@pyj_str_powers = private unnamed_addr constant [20 x i64] [" + ", ".join(f"i64 {10 ** n}" for n in range(20))
+    + "]",
+    "@pyj_str_tens = private unnamed_addr constant [23 x double] ["
+    + ", ".join(f"double 0x{struct.unpack('<Q', struct.pack('<d', 10.0 ** n))[0]:016X}" for n in range(23)) + "]"))
+
+# Writes the digits of a number without a sign before `end`; where they begin.
+_define("ptr @pyj_str_digits(ptr %end, i64 %number)", """
+  br label %test
+test:
+  %m = phi i64 [ %number, %0 ], [ %rest, %pair ]
+  %at = phi ptr [ %end, %0 ], [ %two, %pair ]
+  %more = icmp ugt i64 %m, 99
+  br i1 %more, label %pair, label %last
+pair:
+  %rest = udiv i64 %m, 100
+  %whole = mul i64 %rest, 100
+  %low = sub i64 %m, %whole
+  %place = mul i64 %low, 2
+  %from = getelementptr i8, ptr @pyj_str_pairs, i64 %place
+  %digits = load i16, ptr %from, align 1
+  %two = getelementptr i8, ptr %at, i64 -2
+  store i16 %digits, ptr %two, align 1
+  br label %test
+last:
+  %single = icmp ult i64 %m, 10
+  br i1 %single, label %one, label %both
+one:
+  %begin1 = getelementptr i8, ptr %at, i64 -1
+  %small = trunc i64 %m to i8
+  %digit = add i8 %small, 48
+  store i8 %digit, ptr %begin1
+  ret ptr %begin1
+both:
+  %place2 = mul i64 %m, 2
+  %from2 = getelementptr i8, ptr @pyj_str_pairs, i64 %place2
+  %digits2 = load i16, ptr %from2, align 1
+  %begin2 = getelementptr i8, ptr %at, i64 -2
+  store i16 %digits2, ptr %begin2, align 1
+  ret ptr %begin2""", "pyj_str_tables")
+
+# The ASCII text from `begin` to `end`.
+_define("ptr @pyj_str_of_bytes(ptr %begin, ptr %end)", f"""
+  %first = ptrtoint ptr %begin to i64
+  %last = ptrtoint ptr %end to i64
+  %size = sub i64 %last, %first
+  %made = call ptr @PyUnicode_New(i64 %size, i32 127)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %out, label %copy
+copy:
+  %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %begin, i64 %size, i1 false)
+  br label %out
+out:
+  ret ptr %made""")
+
+_define("ptr @pyj_str_of_int(i64 %x)", """
+  %room = alloca [24 x i8]
+  %end = getelementptr i8, ptr %room, i64 24
+  %negative = icmp slt i64 %x, 0
+  %minus = sub i64 0, %x
+  %size = select i1 %negative, i64 %minus, i64 %x
+  %digits = call ptr @pyj_str_digits(ptr %end, i64 %size)
+  %before = getelementptr i8, ptr %digits, i64 -1
+  br i1 %negative, label %sign, label %make
+sign:
+  store i8 45, ptr %before
+  br label %make
+make:
+  %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
+  %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
+
+# repr of a float. Where 15 digits or fewer say it, it is m / 10**k with the least k, which division rounds as reading
+# the digits does; others, and those that have an exponent, are left to the interpreter.
+_define("ptr @pyj_str_of_float(double %x)", """
+  %room = alloca [40 x i8]
+  %size = call double @llvm.fabs.f64(double %x)
+  %big = fcmp olt double %size, 1.0e15
+  %fine = fcmp oge double %size, 1.0e-4
+  %zero = fcmp oeq double %size, 0.0
+  %finezero = or i1 %fine, %zero
+  %plain = and i1 %big, %finezero
+  br i1 %plain, label %scale, label %slow
+scale:
+  br label %find
+find:
+  %k = phi i64 [ 0, %scale ], [ %k1, %again ]
+  %tenp = getelementptr double, ptr @pyj_str_tens, i64 %k
+  %ten = load double, ptr %tenp
+  %scaled = fmul double %size, %ten
+  %m = call double @llvm.rint.f64(double %scaled)
+  %short = fcmp olt double %m, 1.0e15
+  br i1 %short, label %try, label %slow
+try:
+  %back = fdiv double %m, %ten
+  %same = fcmp oeq double %back, %size
+  br i1 %same, label %write, label %again
+again:
+  %k1 = add i64 %k, 1
+  %far = icmp eq i64 %k1, 19
+  br i1 %far, label %slow, label %find
+write:
+  %end = getelementptr i8, ptr %room, i64 40
+  %number = fptoui double %m to i64
+  %whole = icmp eq i64 %k, 0
+  br i1 %whole, label %point, label %fraction
+point:
+  %dotzero = getelementptr i8, ptr %end, i64 -2
+  store i16 12334, ptr %dotzero, align 1
+  br label %left
+fraction:
+  %powerp = getelementptr i64, ptr @pyj_str_powers, i64 %k
+  %power = load i64, ptr %powerp
+  %units = udiv i64 %number, %power
+  %unitsize = mul i64 %units, %power
+  %rest = sub i64 %number, %unitsize
+  %digits = call ptr @pyj_str_digits(ptr %end, i64 %rest)
+  %back_k = sub i64 0, %k
+  %start = getelementptr i8, ptr %end, i64 %back_k
+  br label %pad
+pad:
+  %at = phi ptr [ %digits, %fraction ], [ %at1, %put ]
+  %padded = icmp eq ptr %at, %start
+  br i1 %padded, label %dot, label %put
+put:
+  %at1 = getelementptr i8, ptr %at, i64 -1
+  store i8 48, ptr %at1
+  br label %pad
+dot:
+  %dotp = getelementptr i8, ptr %start, i64 -1
+  store i8 46, ptr %dotp
+  br label %left
+left:
+  %upto = phi ptr [ %dotzero, %point ], [ %dotp, %dot ]
+  %integer = phi i64 [ %number, %point ], [ %units, %dot ]
+  %front = call ptr @pyj_str_digits(ptr %upto, i64 %integer)
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %before = getelementptr i8, ptr %front, i64 -1
+  br i1 %negative, label %sign, label %make
+sign:
+  store i8 45, ptr %before
+  br label %make
+make:
+  %begin = phi ptr [ %front, %left ], [ %before, %sign ]
+  %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made
+slow:
+  %result = call ptr @pyj_str_formatted(double %x, i8 114, i32 0, i32 2)
+  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_tables", shared=True)
+
+# A float as the C function of the interpreter writes it: its code, precision and flags.
+_define("ptr @pyj_str_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """
+  %chars = call ptr @PyOS_double_to_string(double %x, i8 %code, i32 %precision, i32 %flags, ptr null)
+  %none = icmp eq ptr %chars, null
+  br i1 %none, label %out, label %make
+make:
+  %size = call i64 @strlen(ptr %chars)
+  %end = getelementptr i8, ptr %chars, i64 %size
+  %made = call ptr @pyj_str_of_bytes(ptr %chars, ptr %end)
+  call void @PyMem_Free(ptr %chars)
+  ret ptr %made
+out:
+  ret ptr null""", "pyj_str_of_bytes", shared=True)
+
+_ASCII_BYTES = f"""
+{_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}
+  %first = load i8, ptr %data
+  %minus = icmp eq i8 %first, 45
+  %skip = zext i1 %minus to i64"""
+# int(s): up to 18 digits are read here, the rest by the interpreter. The status, 1 where it raised.
+_define("i32 @pyj_str_to_int(ptr %s, ptr %to)", f"""
+  %over = alloca i32
+{_ASCII_BYTES}
+  %count = sub i64 %n, %skip
+  %some = icmp ugt i64 %count, 0
+  %few = icmp ult i64 %count, 19
+  %t1 = and i1 %some, %few
+  %t2 = and i1 %t1, %ascii
+  br i1 %t2, label %read, label %slow
+read:
+  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
+  %value = phi i64 [ 0, %0 ], [ %value1, %next ]
+  %at = getelementptr i8, ptr %data, i64 %i
+  %char = load i8, ptr %at
+  %digit = sub i8 %char, 48
+  %good = icmp ult i8 %digit, 10
+  br i1 %good, label %next, label %slow
+next:
+  %tens = mul i64 %value, 10
+  %wide = zext i8 %digit to i64
+  %value1 = add i64 %tens, %wide
+  %i1 = add i64 %i, 1
+  %end = icmp eq i64 %i1, %n
+  br i1 %end, label %done, label %read
+done:
+  %opposite = sub i64 0, %value1
+  %found = select i1 %minus, i64 %opposite, i64 %value1
+  store i64 %found, ptr %to
+  ret i32 0
+slow:
+  %long = call ptr @PyLong_FromUnicodeObject(ptr %s, i32 10)
+  %bad = icmp eq ptr %long, null
+  br i1 %bad, label %fail, label %open
+open:
+  %opened = call i64 @PyLong_AsLongLongAndOverflow(ptr %long, ptr %over)
+  store i64 %opened, ptr %to
+  call void @Py_DecRef(ptr %long)
+  %flag = load i32, ptr %over
+  %fits = icmp eq i32 %flag, 0
+  br i1 %fits, label %out, label %large
+out:
+  ret i32 0
+large:
+  %class = load ptr, ptr @PyExc_OverflowError
+  call void @PyErr_SetString(ptr %class, ptr @pyj_str_wide)
+  ret i32 1
+fail:
+  ret i32 1""", "pyj_str_messages", shared=True)
+_WIDE = "the int does not fit in 64 bits"
+TEXT["pyj_str_messages"] = f'@pyj_str_wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"'
+
+# float(s): up to 15 digits with a point and no exponent are read here, as their number divided by a power of ten, which
+# is rounded once; the rest by the interpreter.
+_define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
+{_ASCII_BYTES}
+  %count = sub i64 %n, %skip
+  %some = icmp ugt i64 %count, 0
+  %few = icmp ult i64 %count, 17
+  %t1 = and i1 %some, %few
+  %t2 = and i1 %t1, %ascii
+  br i1 %t2, label %read, label %slow
+read:
+  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
+  %value = phi i64 [ 0, %0 ], [ %value2, %next ]
+  %digits = phi i64 [ 0, %0 ], [ %digits2, %next ]
+  %behind = phi i64 [ 0, %0 ], [ %behind2, %next ]
+  %points = phi i64 [ 0, %0 ], [ %points2, %next ]
+  %at = getelementptr i8, ptr %data, i64 %i
+  %char = load i8, ptr %at
+  %digit = sub i8 %char, 48
+  %good = icmp ult i8 %digit, 10
+  br i1 %good, label %take, label %dot
+take:
+  %tens = mul i64 %value, 10
+  %wide = zext i8 %digit to i64
+  %value1 = add i64 %tens, %wide
+  %digits1 = add i64 %digits, 1
+  %behind1 = add i64 %behind, %points
+  br label %next
+dot:
+  %isdot = icmp eq i8 %char, 46
+  %first1 = icmp eq i64 %points, 0
+  %onedot = and i1 %isdot, %first1
+  br i1 %onedot, label %next, label %slow
+next:
+  %value2 = phi i64 [ %value1, %take ], [ %value, %dot ]
+  %digits2 = phi i64 [ %digits1, %take ], [ %digits, %dot ]
+  %behind2 = phi i64 [ %behind1, %take ], [ %behind, %dot ]
+  %points2 = phi i64 [ %points, %take ], [ 1, %dot ]
+  %i1 = add i64 %i, 1
+  %end = icmp eq i64 %i1, %n
+  br i1 %end, label %all, label %read
+all:
+  %least = icmp ugt i64 %digits2, 0
+  %most = icmp ult i64 %digits2, 16
+  %t3 = and i1 %least, %most
+  br i1 %t3, label %done, label %slow
+done:
+  %number = uitofp i64 %value2 to double
+  %tenp = getelementptr double, ptr @pyj_str_tens, i64 %behind2
+  %ten = load double, ptr %tenp
+  %quotient = fdiv double %number, %ten
+  %opposite = fneg double %quotient
+  %found = select i1 %minus, double %opposite, double %quotient
+  store double %found, ptr %to
+  ret i32 0
+slow:
+  %float = call ptr @PyFloat_FromString(ptr %s)
+  %bad = icmp eq ptr %float, null
+  br i1 %bad, label %fail, label %open
+open:
+{_load("opened", "double", "%float", FLOAT_VALUE)}
+  store double %opened, ptr %to
+  call void @Py_DecRef(ptr %float)
+  ret i32 0
+fail:
+  ret i32 1""", "pyj_str_tables", shared=True)

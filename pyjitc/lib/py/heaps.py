@@ -1,0 +1,136 @@
+"""heapq and bisect. Heaps are kept by the functions of the interpreter, which move the objects of a list as they are;
+bisection is compiled, over anything that has items."""
+from __future__ import annotations
+
+import bisect
+import heapq
+
+from ...base.lazy import lazy
+from ...infer.meaning import Apply, CallValue, Expr, Mismatch
+from ...ops.containers import HOLDS
+from ...ops.structure import DISCARD
+from ...types.kinds import List
+from ..protocol import by_python
+from ..rule import expression, rule
+
+__all__ = ["CALLS"]
+
+lists = lazy("pyjitc.lib.py.lists")
+
+
+def _heap(x: Expr) -> Expr:
+    if not isinstance(lists.real(x).type, List):
+        raise Mismatch(f"heap argument must be a list, not {x.type.class_name}")
+    return x
+
+
+def _with(heap: Expr, item: Expr) -> Expr:
+    return Apply(HOLDS, _heap(heap), item=lists.real(item).type)
+
+
+@rule("heapq.heappush")
+def _push(heap, item, /):
+    return Apply(DISCARD, by_python(heapq.heappush, _with(heap, item), item))
+
+
+@rule("heapq.heappop")
+def _pop(heap, /):
+    return by_python(heapq.heappop, _heap(heap), type=heap.type.item)
+
+
+@rule("heapq.heapify")
+def _heapify(heap, /):
+    return Apply(DISCARD, by_python(heapq.heapify, _heap(heap)))
+
+
+@rule("heapq.heapreplace")
+def _replace(heap, item, /):
+    return by_python(heapq.heapreplace, _with(heap, item), item, type=heap.type.item)
+
+
+@rule("heapq.heappushpop")
+def _push_pop(heap, item, /):
+    return by_python(heapq.heappushpop, _with(heap, item), item, type=heap.type.item)
+
+
+def _best(path, backwards):
+    @rule(path)
+    def found(n, iterable, key=None):
+        made = lists.listed(iterable)
+        return CallValue(expression(best), made, n, key or expression(None), expression(backwards))
+
+    return found
+
+
+def _place(path, function):
+    @rule(path)
+    def found(a, x, lo=0, hi=None, *, key=None):
+        return CallValue(expression(function), a, x, lo, hi or expression(None), key or expression(None))
+
+    return found
+
+
+def best(x, n, key, backwards):
+    x.sort(key=key, reverse=backwards)
+    del x[max(n, 0):]
+    return x
+
+
+def place_left(a, x, lo, hi, key):
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if key is None:
+            item = a[middle]
+        else:
+            item = key(a[middle])
+        if item < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def place_right(a, x, lo, hi, key):
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if key is None:
+            item = a[middle]
+        else:
+            item = key(a[middle])
+        if x < item:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def put_left(a, x, lo, hi, key):
+    if key is None:
+        a.insert(place_left(a, x, lo, hi, None), x)
+    else:
+        a.insert(place_left(a, key(x), lo, hi, key), x)
+
+
+def put_right(a, x, lo, hi, key):
+    if key is None:
+        a.insert(place_right(a, x, lo, hi, None), x)
+    else:
+        a.insert(place_right(a, key(x), lo, hi, key), x)
+
+
+CALLS = {
+    heapq.heappush: _push, heapq.heappop: _pop, heapq.heapify: _heapify, heapq.heapreplace: _replace,
+    heapq.heappushpop: _push_pop, heapq.nsmallest: _best("heapq.nsmallest", False),
+    heapq.nlargest: _best("heapq.nlargest", True), bisect.bisect_left: _place("bisect.bisect_left", place_left),
+    bisect.bisect_right: _place("bisect.bisect_right", place_right),
+    bisect.insort_left: _place("bisect.insort_left", put_left),
+    bisect.insort_right: _place("bisect.insort_right", put_right),
+}

@@ -1,0 +1,35 @@
+"""What `prange` and the functions about threads mean (runtime/pool.py)."""
+from __future__ import annotations
+
+from ...infer.meaning import Apply, Mismatch
+from ...ops.parallel import GET_NUM_THREADS, GET_THREAD_ID, INDEPENDENT, SET_NUM_THREADS
+from ...runtime import pool
+from . import ranges
+
+__all__ = ["CALLS"]
+
+
+def _prange(args, kwargs):
+    """A range that ends at a number which says that the iterations are independent."""
+    args = list(args)
+    if not kwargs and 1 <= len(args) <= 3:
+        end = 0 if len(args) == 1 else 1
+        args[end] = Apply(INDEPENDENT, ranges.index(args[end]))
+    return ranges.CALLS[range](args, kwargs)
+
+
+def _of_threads(op, name: str, count: int):
+    def rule(args, kwargs):
+        if kwargs or len(args) != count:
+            raise Mismatch(f"{name}() takes {count or 'no'} argument{'s' if count == 0 else ''}",
+                           "write set_num_threads(n)" if count else f"write {name}()")
+        return Apply(op, *map(ranges.index, args))
+
+    return rule
+
+
+CALLS = {
+    pool.prange: _prange, pool.get_thread_id: _of_threads(GET_THREAD_ID, "get_thread_id", 0),
+    pool.get_num_threads: _of_threads(GET_NUM_THREADS, "get_num_threads", 0),
+    pool.set_num_threads: _of_threads(SET_NUM_THREADS, "set_num_threads", 1),
+}

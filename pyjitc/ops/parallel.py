@@ -1,0 +1,37 @@
+"""What parallel loops and their threads need beside the calls that run them (`invoke {chunks}`, ops/control.py)."""
+from __future__ import annotations
+
+from ..ir.core import CHEAP, PURE, RAISES, SLOTS, Op, reads, writes
+from ..types.kinds import Int, NoneType
+from .effects import NONDIFF
+
+__all__ = ["GET_NUM_THREADS", "GET_THREAD_ID", "INDEPENDENT", "PARALLEL_OPS", "SET_NUM_THREADS"]
+
+
+def _ask(name: str):
+    def lower(e, inst):
+        e.declare(f"declare i64 @pyjitc_{name}()")
+        return [e.assign(f"call i64 @pyjitc_{name}()")]
+
+    return lower
+
+
+def _set_lower(e, inst, n):
+    e.declare("declare i64 @pyjitc_set_num_threads(i64)")
+    most = e.assign(f"call i64 @pyjitc_set_num_threads(i64 {n[0]})")
+    e.raise_unless(e.assign(f"icmp eq i64 {most}, 0"), inst, "ValueError",
+                   "The number of threads must be between 1 and %lld", f"i64 {most}")
+    return []
+
+
+INDEPENDENT = Op("independent", lambda types, attrs: Int, PURE, lower=lambda e, inst, x: [x[0]], partials=NONDIFF,
+                 doc="the number, as the end of a loop whose iterations do not depend on each other: passes/"
+                     "independent.py finds the loop, and leaves the number", cost=CHEAP)
+GET_THREAD_ID = Op("get_thread_id", lambda types, attrs: Int, reads(SLOTS), lower=_ask("thread_id"), partials=NONDIFF,
+                   doc="the number of the thread that runs this (runtime/pool.py)", bounds=(0, 4096))
+GET_NUM_THREADS = Op("get_num_threads", lambda types, attrs: Int, reads(SLOTS), lower=_ask("num_threads"),
+                     partials=NONDIFF, doc="how many threads a region may use", bounds=(1, 4096))
+SET_NUM_THREADS = Op("set_num_threads", lambda types, attrs: NoneType, RAISES | writes(SLOTS), lower=_set_lower,
+                     partials=NONDIFF, doc="let regions that this thread starts use n threads; ValueError")
+
+PARALLEL_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

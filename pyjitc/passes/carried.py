@@ -1,0 +1,614 @@
+"""What lives across the iterations of a parallel loop, and how the values of its chunks are put together.
+
+`parallel.py` asks `Carried.classify`, which sorts the parameters of a loop's header into counters, what stays the same,
+and parts: a sum, a flag, the last value, a test that ends early, an extreme with what goes with it. Each part says how
+a chunk begins, and how its value is joined with those of the chunks before it. Finds, and adds instructions to what it
+is given; changes nothing else.
+"""
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest
+from ..ops import arith as a
+from ..ops import control
+from ..ops.structure import SELECT
+from ..types import kinds as k
+from ..types.lattice import dtype_of, part_of, type_of_dtype
+from .counted import Counted, Definitions
+from .operands import Builder
+from .rewrite import clone_inst
+
+__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type", "growing",
+           "typed"]
+
+# operation of a reduction -> (the one that combines two parts, what an empty part is)
+SUMS = {a.FADD: (a.FADD, 0), a.FSUB: (a.FADD, 0), a.FMUL: (a.FMUL, 1), a.FDIV: (a.FMUL, 1),
+         a.IADD: (a.IADD, 0), a.ISUB: (a.IADD, 0), a.IMUL: (a.IMUL, 1),
+         a.IADD_CK: (a.IADD_CK, 0), a.ISUB_CK: (a.IADD_CK, 0), a.IMUL_CK: (a.IMUL_CK, 1),
+         a.IAND: (a.IAND, -1), a.IOR: (a.IOR, 0), a.IXOR: (a.IXOR, 0),
+         a.BAND: (a.BAND, True), a.BOR: (a.BOR, False), a.BXOR: (a.BXOR, False)}
+LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))  # x - s is no sum
+_STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
+# what conditions that choose an extreme are made of
+_TESTS = {*_STRICT, a.ILE, a.IGE, a.FLE, a.FGE, a.FEQ, a.FNE, a.BOR, a.BAND, a.BNOT, a.CAST}
+_SCALARS = (k.Int, k.Float, k.Bool, k.Complex)
+_MEMBER = re.compile(r"[._][0-9]+$")  # of the components of one variable
+_ADDS = {a.FADD, a.FSUB}
+_LOOSE = {a.FADD, a.FSUB, a.FMUL}
+
+
+class Serial(Exception):
+    """The loop runs on one thread: why, at an instruction, and what to write instead."""
+
+
+class Carried:
+    """The part of a region (parallel.py) that looks at the values that live across iterations."""
+
+    fn: ir.Function
+    loop: Any
+    header: ir.Block
+    branch: ir.Inst
+    back: ir.Edge  # to the header, from inside
+    count: Counted
+    defs: Definitions
+    edges: dict  # block -> edges that arrive, as in_edges gives them
+    users: dict[ir.Value, list]  # value -> (block, instruction, edge or None, place on it) of what reads it
+    defined: set[ir.Value]  # in the blocks of a chunk
+    unwinds: set[int]  # edges on which exceptions leave the chunk, by id
+    dom: Any = None
+
+    def error(self, inst: ir.Inst, message: str, hint: str) -> Exception:
+        raise NotImplementedError
+
+    def classify(self) -> None:
+        count, header = self.count, self.header
+        self.counters: dict[ir.Value, Any] = {}  # parameter -> step, a number or a value that stays the same
+        self.fixed: list[ir.Value] = []  # parameters that do not change
+        self.parts: list[Part] = []
+        rest = []
+        for n, p in enumerate(header.params):
+            new = self.back.args[n]
+            if p is count.left:
+                continue
+            if p in count.steps:
+                self.counters[p] = count.steps[p]
+            elif (made := new.inst) is not None and made.op is a.IADD and made.args[0] is p and p.type is k.Int \
+                    and made.args[1] not in self.defined:
+                self.counters[p] = made.args[1]
+            elif new is p:
+                self.fixed.append(p)
+            else:
+                rest.append(p)
+        for p in list(rest):
+            part = self.chain(p) or self.flag(p) or self.short(p) or self.last(p)
+            if part is not None:
+                self.parts.append(part)
+                rest.remove(p)
+        while rest:
+            group = self.extreme(rest)
+            if group is None:
+                break
+            self.parts.append(group)
+            rest = [p for p in rest if p not in group.params]
+        if rest:
+            raise self.carried(rest[0])
+        for part in self.parts:
+            for p in part.stored:
+                if element_type(p.type) is None:
+                    raise Serial(self.branch, f"a {p.type} lives across its iterations", "")
+
+    def carried(self, p: ir.Value) -> Exception:
+        name = _MEMBER.sub("", p.name)
+        inst = self.branch
+        new = self.back.args[self.header.params.index(p)]
+        if new.inst is not None and new.inst.loc.line:
+            inst = new.inst
+        else:
+            for _, one, edge, _ in self.users.get(p, ()):
+                if edge is None and one.loc.line:
+                    inst = one
+                    break
+        what = repr(name) if name else "a value"
+        return self.error(inst, f"{what} goes from one iteration of a parallel loop to the next, and is no sum, "
+                                "product, minimum or other reduction",
+                          "update it in one form alone, as in s += x, and read it after the loop; or write range for "
+                          "prange")
+
+    def position(self, p: ir.Value) -> int:
+        return self.header.params.index(p)
+
+    def leaves(self, p: ir.Value):
+        """[(block, edge or select, value)]: what the parameter may become in an iteration, and the values through
+        which it goes there, as joins of control flow and selects; None where they are read by anything else."""
+        start = self.back.args[self.position(p)]
+        joins: dict[ir.Value, None] = {}
+        found = []
+        work: list[tuple[ir.Value, Any]] = [(start, None)]
+        while work:
+            v, where = work.pop()
+            if v is p or v not in self.defined:
+                found.append((where, v))
+                continue
+            if v in joins:
+                continue
+            inst = v.inst
+            if inst is None and self.goes(v, p):
+                joins[v] = None
+                block = self.defs.block_of[v]
+                n = block.params.index(v)
+                work += [(edge.args[n], (source, edge)) for source, _, edge in self.edges[block]]
+            elif inst is not None and inst.op is SELECT and any(self.goes(x, p) for x in inst.args[1:]):
+                joins[v] = None
+                work += [(x, (inst, n)) for n, x in enumerate(inst.args[1:], 1)]
+            else:
+                found.append((where, v))
+        return found, joins
+
+    def goes(self, v: ir.Value, p: ir.Value) -> bool:
+        """Whether `v` is the parameter, or a select or a join of it."""
+        seen = set()
+        work = [v]
+        while work:
+            x = work.pop()
+            if x is p:
+                return True
+            if x in seen or x not in self.defined:
+                continue
+            seen.add(x)
+            if x.inst is not None and x.inst.op is SELECT:
+                work += x.inst.args[1:]
+            elif x.inst is None and self.defs.block_of[x] is not self.header:
+                block = self.defs.block_of[x]
+                n = block.params.index(x)
+                work += [edge.args[n] for _, _, edge in self.edges[block]]
+        return False
+
+    def chain(self, p: ir.Value):
+        """A reduction: all that an iteration does with the value is to go on with a sum of it and something else."""
+        values: dict[ir.Value, ir.Op | None] = {p: None}  # and of the parts of complex numbers, which part
+        op = None
+        for v in growing(values):
+            part = values[v]
+            for block, inst, edge, n in self.users.get(v, ()):
+                if edge is not None:
+                    if edge is self.count.exit or id(edge) in self.unwinds:
+                        continue
+                    if edge.block is self.header:
+                        if n != self.position(p):
+                            return None
+                        continue
+                    if edge.block not in self.loop.blocks or edge is inst.unwind:
+                        return None
+                    values.setdefault(edge.block.params[n], part)
+                elif block is self.header:
+                    if not self.stays_in_header(inst, v):
+                        return None
+                elif inst.op in SUMS and (op is None or SUMS[inst.op] == op):
+                    x, y = inst.args
+                    if x is y or v is y and inst.op in LEFT_ONLY or part is not None and inst.op not in _ADDS:
+                        return None
+                    op = SUMS[inst.op]
+                    values.setdefault(inst.result, part)
+                elif inst.op is SELECT and v is not inst.args[0]:
+                    values.setdefault(inst.result, part)
+                elif inst.op in (a.REAL, a.IMAG) and part is None:
+                    values.setdefault(inst.result, inst.op)
+                elif inst.op is a.COMPLEX_MAKE and part is not None:
+                    values.setdefault(inst.result, None)
+                else:
+                    return None
+        if op is None or self.back.args[self.position(p)] not in values:
+            return None
+        for v, part in values.items():  # all that joins with it must be of it
+            if v is p or v.inst is not None and v.inst.op in (a.REAL, a.IMAG):
+                continue
+            if v.inst is None:
+                block = self.defs.block_of[v]
+                n = block.params.index(v)
+                if any(values.get(edge.args[n], 0) is not part for _, _, edge in self.edges[block]):
+                    return None
+            elif v.inst.op is SELECT:
+                if any(values.get(x, 0) is not part for x in v.inst.args[1:]):
+                    return None
+            elif v.inst.op is a.COMPLEX_MAKE:
+                if [values.get(x) for x in v.inst.args] != [a.REAL, a.IMAG]:
+                    return None
+            elif sum(x in values for x in v.inst.args) != 1:
+                return None
+        combine, neutral = op
+        sums = [v.inst for v in values if v.inst is not None and v.inst.op in SUMS]
+        return _Sum([p], combine, neutral, sums[0].loc, [inst for inst in sums if inst.op in _LOOSE])
+
+    def stays_in_header(self, inst: ir.Inst, v: ir.Value) -> bool:
+        """Whether what the header makes of a value is read after the loop alone."""
+        if inst.op is control.BRANCH and v in inst.args or inst.result is None:
+            return False
+        values = {inst.result: None}
+        for x in growing(values):
+            for block, one, edge, _ in self.users.get(x, ()):
+                if edge is self.count.exit or edge is not None and id(edge) in self.unwinds:
+                    continue
+                if block is not self.header or edge is not None or one.result is None:
+                    return False
+                values[one.result] = None
+        return True
+
+    def flag(self, p: ir.Value):
+        """A value that stays as it is, or becomes the same one in each iteration that changes it."""
+        if not self.only_passed(p):
+            return None
+        found, _ = self.leaves(p)
+        others = dict.fromkeys(v for _, v in found if v is not p)
+        values = {self.constant(v) for v in others}
+        if len(values) != 1 or None in values or not (p.type is k.Bool or p.type is k.bool_
+                                                      or k.is_integer(p.type)):
+            return None
+        return _Flag([p], next(iter(others)))
+
+    def constant(self, v: ir.Value):
+        """What tells whether two values are the same constant."""
+        if v.inst is not None and v.inst.op is control.CONST:
+            return v.inst.attrs["value"].__repr__(), str(v.type)
+        return None if v in self.defined else id(v)
+
+    def only_passed(self, p: ir.Value) -> bool:
+        """Whether an iteration does nothing with a value but hand it on."""
+        _, joins = self.leaves(p)
+        passed = {p, *joins}
+        for v in passed:
+            for block, inst, edge, n in self.users.get(v, ()):
+                if edge is not None:
+                    if edge is self.count.exit or id(edge) in self.unwinds:
+                        continue
+                    if edge.block is self.header:
+                        if n != self.position(p):
+                            return False
+                    elif edge.block not in self.loop.blocks or edge.block.params[n] not in passed:
+                        return False
+                elif inst.op is SELECT and v is not inst.args[0] and inst.result in passed:
+                    continue
+                elif block is not self.header or not self.stays_in_header(inst, v):
+                    return False
+        return True
+
+    def short(self, p: ir.Value):
+        """`ok = ok and test`, or `or`: an iteration asks whether it is true, and changes it in one case alone."""
+        if p.type is not k.Bool and p.type is not k.bool_:
+            return None
+        for block in self.loop.blocks:
+            branch = block.terminator
+            if branch.op is control.BRANCH and block is not self.header and _uncast(branch.args[0]) is p:
+                made = self.changes(p, p)
+                if made is not None:
+                    return _Short([p], made[0])
+        return None
+
+    def last(self, p: ir.Value):
+        """A value that no iteration reads: the last one stays."""
+        found, _ = self.leaves(p)
+        if any(v is p for _, v in found):
+            return None
+        for block, inst, edge, n in self.users.get(p, ()):
+            if edge is not None and (edge is self.count.exit or id(edge) in self.unwinds):
+                continue
+            if edge is not None or block is not self.header or not self.stays_in_header(inst, p):
+                return None
+        new = self.back.args[self.position(p)]
+        cone = self.of_counters(new)
+        return Computed([p], new, cone) if cone is not None else _Last([p])
+
+    def of_counters(self, v: ir.Value):
+        """The instructions that compute a value of counters and what stays the same; None where it takes others."""
+        cone: dict[ir.Inst, None] = {}
+
+        def add(x) -> bool:
+            if x not in self.defined or x in self.counters:
+                return True
+            inst = x.inst
+            if inst is None or inst.op.effects or len(cone) > 20:
+                return False
+            if inst in cone:
+                return True
+            if all(map(add, inst.args)):
+                cone[inst] = None
+                return True
+            return False
+
+        return list(cone) if add(v) else None
+
+    def extreme(self, rest):
+        """A minimum or maximum `key`, and the values that change with it."""
+        for key in rest:
+            reached = {key: None}
+            for v in growing(reached):
+                for block, inst, edge, _ in self.users.get(v, ()):
+                    if edge is None and block is not self.header and inst.op in _TESTS and len(reached) < 12:
+                        reached[inst.result] = None
+            for test in list(reached)[:0:-1]:  # the whole of a condition before its parts
+                made = self.extreme_by(key, test, rest) if test.type is k.Bool else None
+                if made is not None:
+                    return made
+        return None
+
+    def extreme_by(self, key, test, rest):
+        cone: dict[ir.Inst, None] = {}
+        others: dict[ir.Value, None] = {}
+
+        def add(v):
+            if v is key:
+                return
+            if v.inst is None or v.inst.op not in _TESTS or v not in self.defined:
+                others[v] = None
+                return
+            for x in v.inst.args:
+                add(x)
+            cone[v.inst] = None
+
+        add(test)
+        if len(others) != 1:
+            return None
+        (other,) = others
+        changes = self.changes(key, test, cone)
+        if changes is None or any(v is not other for _, v in changes[1]):
+            return None
+        yes, keyed = changes
+        params, members = [key], []
+        for p in rest:
+            if p is key:
+                continue
+            with_it = self.changes(p, test)
+            if with_it is not None and with_it[0] is yes and {w for w, _ in with_it[1]} <= {w for w, _ in keyed}:
+                params.append(p)
+                constants = {self.constant(v) for _, v in with_it[1]}
+                members.append(len(constants) == 1 and None not in constants and p.type is k.Bool)
+        # a value that comes with the extreme: which of two equal ones it goes with must be as in the serial loop
+        one = _uncast(test).inst
+        strict = yes and one is not None and one.op in _STRICT
+        if not strict and not all(members):
+            return None
+        return _Extreme(params, members, key, other, test, list(cone), yes)
+
+    def changes(self, p, test, cone=()):
+        """(whether it changes where the test holds, [(where, new value)]), where a parameter changes on one outcome of
+        the test alone and stays otherwise; else None. cone: what else may read it."""
+        found, joins = self.leaves(p)
+        ways = []
+        outcomes = set()
+        for where, v in found:
+            if v is p:
+                continue
+            outcome = self.outcome(where, test)
+            if outcome is None:
+                return None
+            outcomes.add(outcome[0])
+            ways.append((outcome[1], v))
+        if len(outcomes) != 1:
+            return None
+        tested = {inst.result for inst in cone}
+        for v in (p, *joins):
+            for block, inst, edge, n in self.users.get(v, ()):
+                if edge is not None:
+                    if edge is self.count.exit or id(edge) in self.unwinds:
+                        continue
+                    if edge.block is self.header and n == self.position(p):
+                        continue
+                    if edge.block is self.header or edge.block not in self.loop.blocks \
+                            or edge.block.params[n] not in joins:
+                        return None
+                elif inst.op is SELECT and v in inst.args[1:] and inst.result in joins:
+                    continue
+                elif block is self.header and self.stays_in_header(inst, v):
+                    continue
+                elif v is p and (inst.result in tested or test is p and (
+                        inst.op is control.BRANCH or inst.op is a.CAST and self.only_asked(inst.result))):
+                    continue
+                else:
+                    return None
+        return outcomes.pop(), ways
+
+    def only_asked(self, v) -> bool:
+        """Whether a value is only branched on."""
+        return all(edge is None and (inst.op is control.BRANCH or inst.op is a.CAST and self.only_asked(inst.result))
+                   for _, inst, edge, _ in self.users.get(v, ()))
+
+    def outcome(self, where, test):
+        """(the outcome of the test, an identity of the place) where a value is passed on, or None."""
+        if where is None:
+            return None
+        source, how = where
+        test = _uncast(test)
+        if isinstance(source, ir.Inst):  # a select: the operand is 1 or 2
+            return (how == 1, "select") if _uncast(source.args[0]) is test else None
+        if self.dom is None:
+            self.dom = LoopNest(self.fn).dom
+        for block in self.loop.blocks:
+            branch = block.terminator
+            if branch.op is control.BRANCH and _uncast(branch.args[0]) is test:
+                for n, edge in enumerate(branch.targets):
+                    target = edge.block
+                    if how is edge or len(self.edges[target]) == 1 and self.dom.dominates(target, source):
+                        return n == 0, block
+        return None
+
+# ---------------------------------------------------------------- ways to put parts together
+
+
+class Part:
+    """Parameters whose values at the ends of chunks are put together. starts_anew: a chunk begins without what the loop
+    begins with; stored: those of which each chunk keeps a value."""
+
+    starts_anew = False
+    what = ""
+    shown_last = False
+
+    def __init__(self, params: list[ir.Value]):
+        self.params = self.stored = params
+
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(_MEMBER.sub("", p.name) or "a value" for p in self.params))
+
+    def __str__(self):
+        return f"{self.what} {' with '.join(self.names())}"
+
+    def begin(self, e, begin) -> None:
+        """What the parameters are at the start of a chunk."""
+
+    def loosen(self, values) -> None:
+        """Let the sum within a chunk have any order."""
+
+    def combine(self, b, now, parts, new, final) -> None:
+        """`new` of `now`, from the chunks before, and `parts`, of one more chunk. final: what the loop began with."""
+        raise NotImplementedError
+
+
+class _Sum(Part):
+    what, starts_anew = "reduction of", True
+
+    def __init__(self, params, op, neutral, loc, loose):
+        super().__init__(params)
+        self.op, self.neutral, self.loc, self.loose = op, neutral, loc, loose
+
+    def begin(self, e, begin):
+        p = self.params[0]
+        begin[p] = e.const(p.type, constant_of(p.type, self.neutral))
+
+    def loosen(self, values):
+        for inst in self.loose:
+            copy = values[inst.result].inst
+            copy.attrs = {**copy.attrs, "loose": True}
+
+    def combine(self, b, now, parts, new, final):
+        p = self.params[0]
+        if k.is_complex(p.type):
+            t = part_of(p.type)
+            sums = [b.op(self.op, *(b.op(part, x, type=t) for x in (now[p], parts[p])), type=t)
+                    for part in (a.REAL, a.IMAG)]
+            new[p] = b.op(a.COMPLEX_MAKE, *sums, type=p.type)
+        else:
+            new[p] = b.op(self.op, now[p], parts[p], type=p.type)
+            new[p].inst.loc = self.loc
+
+
+class _Flag(Part):
+    what, shown_last = "flag", True
+    def __init__(self, params, value):
+        super().__init__(params)
+        self.value = value
+
+    def combine(self, b, now, parts, new, final):
+        p = self.params[0]
+        changed = b.op(a.INE, parts[p], final[p], type=k.Bool)
+        new[p] = b.op(SELECT, changed, parts[p], now[p], type=p.type)
+
+
+class _Last(Part):
+    what = "last value of"
+    def combine(self, b, now, parts, new, final):
+        p = self.params[0]
+        new[p] = parts[p]
+
+
+class Computed(Part):
+    """The last value, which the counters tell."""
+
+    what = "last value of"
+
+    def __init__(self, params, value, cone):
+        super().__init__(params)
+        self.value, self.cone, self.stored = value, cone, []
+
+    def finish(self, b, last, some, final):
+        """`final` of it after the loop, last: what the counters are in the last iteration, some: whether there is
+        one."""
+        p = self.params[0]
+        values = dict(last)
+        for inst in self.cone:
+            b.insts.append(clone_inst(inst, values, {}))
+        final[p] = b.op(SELECT, some, values.get(self.value, self.value), final[p], type=p.type)
+
+
+class _Short(Part):
+    what = "test"
+    def __init__(self, params, both):
+        super().__init__(params)
+        self.both = both
+
+    def combine(self, b, now, parts, new, final):
+        p = self.params[0]
+        arms = (parts[p], now[p]) if self.both else (now[p], parts[p])
+        new[p] = b.op(SELECT, _truth(b, now[p]), *arms, type=p.type)
+
+
+class _Extreme(Part):
+    what = "extreme"
+    def __init__(self, params, members, key, other, test, cone, outcome):
+        super().__init__(params)
+        self.members, self.key, self.other, self.test, self.cone = members, key, other, test, cone
+        self.outcome = outcome
+
+    def combine(self, b, now, parts, new, final):
+        key, *others = self.params
+        values = {self.key: now[key], self.other: parts[key]}
+        for inst in self.cone:
+            b.insts.append(clone_inst(inst, values, {}))
+
+        def choose(p):
+            arms = (parts[p], now[p]) if self.outcome else (now[p], parts[p])
+            return b.op(SELECT, values[self.test], *arms, type=p.type)
+
+        new[key] = choose(key)
+        for p, constant in zip(others, self.members):
+            if constant:
+                changed = b.op(a.INE, parts[p], final[p], type=k.Bool)
+                new[p] = b.op(SELECT, changed, parts[p], now[p], type=p.type)
+            else:
+                new[p] = choose(p)
+
+
+# ---------------------------------------------------------------- small things
+
+
+def growing(found: dict):
+    """The keys of a dict, those among them that are added on the way."""
+    done = 0
+    while done < len(found):
+        rest = list(found)[done:]
+        done = len(found)
+        yield from rest
+
+
+def _uncast(v: ir.Value) -> ir.Value:
+    """The truth value that casts among types of truth values were made of."""
+    while v.inst is not None and v.inst.op is a.CAST and (v.inst.args[0].type is k.Bool
+                                                          or v.inst.args[0].type is k.bool_):
+        v = v.inst.args[0]
+    return v
+
+
+def _truth(b: Builder, v: ir.Value) -> ir.Value:
+    return v if v.type is k.Bool else typed(b, a.CAST, v, k.Bool)
+
+
+def element_type(t):
+    """The type of elements that hold values of a type, or None."""
+    return type_of_dtype(dtype_of(t)) if t in _SCALARS or k.is_numpy_scalar(t) else None
+
+
+def typed(b: Builder, op: ir.Op, x: ir.Value, t, *rest):
+    """The result of an operation that has the type of its result as attribute."""
+    result = b.op(op, x, *rest, type=t)
+    result.inst.attrs["type"] = t
+    return result
+
+
+def constant_of(t, value):
+    """The constant of a scalar type; -1 has all bits set in an unsigned one."""
+    return {k.Int: int, k.Float: float, k.Bool: bool}[t](value) if t in (k.Int, k.Float, k.Bool) else \
+        np.array(value).astype(dtype_of(t))[()]
+
+

@@ -1,0 +1,772 @@
+"""Run loops whose iterations are independent in chunks, on several threads.
+
+Runs when loops have their final form and before they are versioned and vectorised: the body of a loop becomes a
+function that runs one chunk of the iterations, whose loop is then treated as any other.
+Before:  header(i, left, s): branch {independent} left > 0 -> body, exit      body: ... jump header(i + 1, left - 1, t)
+After:   size, chunks = (by the number of iterations alone); parts = array_new chunks
+         invoke {callee: chunk, chunks} (chunks, size, trips, i, ..., parts)
+         for each chunk in order: s = s + parts[chunk]; jump header(i + trips, 0, s)       header(...): jump exit
+         fn chunk(k, size, trips, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
+                                                  parts[k] = what it has added up
+How many chunks there are depends on the number of iterations, not on that of threads: so the sums of floats are the
+same with any number of threads. A loop of little work is one chunk, which runs where it stands.
+
+What lives across iterations must be one of these: a counter; a reduction (+ * & | ^ in any form, also of a
+condition; min, max, and what goes with them, as the place of the minimum); a flag that is only ever set to one value;
+or a value that no iteration reads, of which the last one stays: see `carried.py`. Anything else is an error that says
+so, as is an element that each iteration writes, or that one writes and another reads. Elements at places that are not
+known are the program's own promise. What Python must do for (printing, objects) runs the loop serially, with a warning.
+Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
+"""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
+from ..base.options import Options
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ops import arith as a
+from ..ops import control, exceptions, memory, random
+from ..ops.structure import RETYPE, SELECT
+from ..runtime.pool import CHUNKS
+from ..types import kinds as k
+from . import counted
+from .alias import Aliases, root_of
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, growing, typed
+from .operands import Builder
+from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable, substitute
+
+__all__ = ["run"]
+
+WORK = 1 << 14  # cost of the least work that is worth a chunk of its own, some microseconds
+_INNER = 16  # iterations that an inner loop is taken to make
+_EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
+# what gives an object without making one, or one of an exception
+_OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
+_SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
+
+
+def run(fn: ir.Function, options=Options()) -> None:
+    while True:
+        loops = LoopNest(fn).loops
+        marked = [loop for loop in loops if "independent" in loop.header.terminator.attrs]
+        if not marked:
+            return
+        loop = marked[0]  # outer loops come first
+        branch = loop.header.terminator
+        kind = branch.attrs["independent"]
+        try:
+            if kind == "nest" and _fork(fn, loop, marked):
+                continue
+            region = _Region(fn, loop, kind)
+            region.outline()
+            _note(fn, branch, kind, "runs on several threads", region.details())
+        except _Gone:
+            _unmark(branch)
+        except Serial as found:
+            inst, why, hint = found.args
+            _unmark(branch)
+            if kind == "prange":
+                _warn(fn, inst or branch, why, hint)
+            _note(fn, branch, kind, "runs on one thread", [why])
+
+
+def _note(fn, branch, kind: str, how: str, details) -> None:
+    """What `parallel_diagnostics` tells of a loop."""
+    what = "the loop over prange" if kind == "prange" else "the loop of a whole-array statement"
+    text = f"line {branch.loc.line or fn.firstlineno}: {what} {how}" + "".join(f"; {one}" for one in details if one)
+    fn.memo.setdefault("parallel", []).append((branch.loc.line, text))
+
+
+def _fork(fn: ir.Function, loop, marked) -> bool:
+    """Let a nest that is one row, as that of arrays whose elements all follow each other, share the elements of the row
+    among threads, and any other its rows. Whether the loop now has another form.
+    After:  branch trips <= 1 -> a copy in which the loop inside is marked, the loop in which none is"""
+    inner = [one for one in marked if one is not loop and one.header in loop.blocks]
+    if not inner:
+        return False
+    edges = in_edges(fn.blocks)
+    count = counted.find(loop, counted.Definitions(fn), edges)
+    defined = {v for block in loop.blocks for v in (*block.params, *(i.result for i in block.insts))}
+    if count is not None and defined.isdisjoint(read_outside(fn, loop.blocks)) and defined.isdisjoint(count.exit.args):
+        copies = clone_blocks([block for block in reverse_postorder(fn) if block in loop.blocks], {})
+        _unmark(copies[loop.header].terminator)
+        guard = ir.Block("rows")
+        b = Builder(guard.insts, loop.header.terminator.loc, None)
+        few = b.op(a.ILE, count.start[count.left], b.const(k.Int, 1), type=k.Bool)
+        args = count.entry.args
+        guard.insts.append(ir.Inst(control.BRANCH, (few,), {}, None, b.loc,
+                                   [ir.Edge(copies[loop.header], args), ir.Edge(loop.header, args)]))
+        count.entry.block, count.entry.args = guard, []
+        fn.blocks += [guard, *copies.values()]
+        fn.blocks = reverse_postorder(fn)
+    for one in inner:
+        _unmark(one.header.terminator)
+    return True
+
+
+def _unmark(branch: ir.Inst) -> None:
+    branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
+
+
+def _warn(fn, inst, why: str, hint: str) -> None:
+    _, filename = inst.attrs.get("origin") or (fn.qualname, fn.filename)
+    warnings.warn_explicit(f"this loop over prange runs on one thread: {why}" + (f"; {hint}" if hint else ""),
+                           ParallelWarning, filename, inst.loc.line or fn.firstlineno)
+
+
+class _Gone(Exception):
+    """The loop makes no iterations."""
+
+
+class _Region(Carried):
+    """One loop on its way to become a region."""
+
+    def __init__(self, fn: ir.Function, loop, kind: str):
+        self.fn, self.loop, self.kind = fn, loop, kind
+        self.header = loop.header
+        self.branch = self.header.terminator
+        self.defs = counted.Definitions(fn)
+        self.edges = in_edges(fn.blocks)
+        self.aliases = Aliases(fn)
+        count = counted.find(loop, self.defs, self.edges)
+        test = self.branch.args[0].inst
+        if test is not None and test.op is control.CONST:
+            raise _Gone
+        if count is None or any(inst.op.effects & ~ir.TERMINATOR for inst in self.header.insts):
+            raise Serial(self.branch, "it does not count its iterations in a way that is understood",
+                          "loop over prange(...) itself")
+        self.count = count
+        back = [edge for source, _, edge in self.edges[self.header] if source in loop.blocks]
+        if len(back) != 1:
+            raise Serial(self.branch, "it goes on from several places", "")
+        self.back = back[0]
+        self.nested = any("independent" in block.insts[-1].attrs for block in loop.blocks if block is not self.header)
+        self.users = {}
+        self.generators: dict[ir.Value, None] = {}
+
+    # -- errors
+
+    def error(self, inst: ir.Inst, message: str, hint: str) -> Exception:
+        if self.kind != "prange":
+            return Serial(inst, message, hint)
+        fn, loc = self.fn, inst.loc if inst.loc.line else self.branch.loc
+        qualname, filename = inst.attrs.get("origin") or (fn.qualname, fn.filename)
+        return UnsupportedError(Diagnostic(message, filename, loc.line or fn.firstlineno, loc.end_line, loc.col,
+                                           loc.end_col, qualname, hint=hint))
+
+    # -- what the loop consists of
+
+    def outline(self) -> None:
+        self.find_blocks()
+        self.check_effects()
+        self.find_users()
+        self.classify()
+        self.check_elements()
+        self.build()
+
+    def find_blocks(self) -> None:
+        """The blocks of a chunk: those of the loop, and those on ways out that only raise. `unwind`: the edge on which
+        exceptions leave to a handler around the loop."""
+        loop, header = self.loop, self.header
+        inside = dict.fromkeys(loop.blocks)
+        defined = {v for v, block in self.defs.block_of.items() if block in inside}
+        self.unwind = None
+        self.unwinds: set[int] = set()  # edges that leave the chunk
+        work = list(loop.blocks)
+        while work:
+            block = work.pop()
+            for inst in block.insts:
+                for edge in inst.edges():
+                    if edge.block in inside or edge is self.count.exit:
+                        continue
+                    closure, ends = self.closure(edge.block, inside)
+                    raising = edge is inst.unwind
+                    uses = {v for v in edge.args if v in defined} or any(
+                        v in defined for b in closure for i in b.insts for v in (*i.args, *(
+                            x for e in i.edges() for x in e.args)))
+                    if raising and not uses:
+                        same = self.unwind
+                        if same is not None and (same.block is not edge.block or same.args != edge.args):
+                            raise Serial(inst, "exceptions leave it to several handlers", "handle them in one place")
+                        self.unwind = edge
+                        self.unwinds.add(id(edge))
+                        continue
+                    if ends or header in closure:
+                        what = "an exception handler around it reads what an iteration has computed" if raising else \
+                            "break or return leaves it before its end"
+                        raise Serial(inst, what, "a parallel loop makes all of its iterations")
+                    for one in closure:
+                        inside[one] = None
+                        defined.update(one.params)
+                        defined.update(i.result for i in one.insts if i.result is not None)
+                    work += closure
+        if self.unwind is not None:  # every exception that leaves must take the same way
+            for block in inside:
+                for inst in block.insts:
+                    if inst.op.effects & ir.RAISES and inst.unwind is None:
+                        raise Serial(inst, "exceptions leave it in several ways", "handle them in one place")
+        self.inside, self.defined = inside, defined
+
+    def closure(self, start: ir.Block, inside) -> tuple[list[ir.Block], bool]:
+        """(the blocks that are reached from a block outside, whether one of them returns or goes on after the loop)"""
+        found, ends = {start: None}, False
+        for block in growing(found):
+            last = block.insts[-1].op
+            ends |= last is control.RETURN or block is self.count.exit.block
+            for edge in block.edges():
+                if edge.block not in inside:
+                    found[edge.block] = None
+                elif edge.block in self.loop.blocks:
+                    ends = True
+        return list(found), ends
+
+    def check_effects(self) -> None:
+        """Nothing that needs Python, and nothing that changes memory other than elements of arrays."""
+        for block in self.inside:
+            for inst in block.insts:
+                effects = self.aliases.effects(inst)
+                written = ir.regions_written(effects)
+                if inst.op is control.INVOKE and "chunks" in inst.attrs:
+                    continue
+                if block in self.loop.blocks and inst.op not in _EXCEPTIONS and effects & ir.HOST and (
+                        inst.op is not control.INVOKE or _needs_python(inst.attrs["callee"], set())):
+                    raise Serial(inst, "it needs Python for this, and threads of a region run without",
+                                  "print, and use Python objects, before or after the loop")
+                if block not in self.loop.blocks or inst.op in _EXCEPTIONS or inst.op is control.RERAISE:
+                    continue
+                if inst.result is not None and memory.holds_object(inst.result.type) and inst.op not in _OF_OBJECTS:
+                    raise Serial(inst, "it makes a Python object here, and threads of a region run without Python",
+                                 "do that before or after the loop")
+                if written & ir.RANDOM:
+                    self.find_generators(inst)
+                if written & ir.CELLS and not self.own_cells(inst):
+                    raise self.error(inst, "an iteration of a parallel loop changes a variable of an enclosing "
+                                           "function, which the others see", "return it, or keep it in an array with "
+                                                                             "an element for each iteration")
+                rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
+                if rest and inst.op is not control.INVOKE:
+                    raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
+
+    def find_generators(self, inst: ir.Inst) -> None:
+        """The generators from which an instruction draws: in a chunk, a stream of its own stands for each."""
+        found = [v for v in inst.args if isinstance(v.type, k.Instance)]
+        hidden = inst.op is control.INVOKE and _asks_for_global(inst.attrs["callee"], set())
+        for v in found:
+            if (v.type.cls not in (np.random.Generator, np.random.RandomState)
+                or v in self.defined and (v.inst is None or v.inst.op is not random.RANDOM_GLOBAL)):
+                hidden = True
+        if hidden or not found:
+            raise Serial(inst, "it draws random numbers from a generator that is not known before the loop",
+                         "make the generator before the loop, or draw into an array there")
+        self.generators.update(dict.fromkeys(found))
+
+    def own_cells(self, inst: ir.Inst) -> bool:
+        """Whether the cells that an instruction writes were made in the same iteration."""
+        cells = [v for v in inst.args if isinstance(v.type, (k.Cell, k.Iterator))]
+        return all(v in self.defined for v in cells)
+
+    def find_users(self) -> None:
+        for block in self.inside:
+            for inst in block.insts:
+                for v in dict.fromkeys(inst.args):
+                    self.users.setdefault(v, []).append((block, inst, None, -1))
+                for edge in inst.edges():
+                    for n, v in enumerate(edge.args):
+                        self.users.setdefault(v, []).append((block, inst, edge, n))
+
+    # -- elements
+
+    def check_elements(self) -> None:
+        """Elements that are known to be the same in two iterations, of which one writes. Those that iterations add up
+        become arrays of the chunks: `self.shared`, array -> operation."""
+        self.shared: dict[ir.Value, ir.Op] = {}
+        if self.kind != "prange":
+            return
+        memo: dict = {}
+        accesses = []
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
+                    root = root_of(inst.args[0])
+                    if root in self.defined:
+                        continue
+                    stores = inst.op is memory.ARRAY_STORE
+                    indices = inst.args[1:-1] if stores else inst.args[1:]
+                    forms = [counted.affine(v, self.defs, self.loop.blocks, memo) for v in indices]
+                    accesses.append((inst, inst.args[0], root, stores, forms))
+        inner = self.inner_counters()
+        same: dict[ir.Value, bool] = {}
+        for inst, array, root, stores, forms in accesses:
+            if not stores or root in self.shared:
+                continue
+            moves = any(self.counters.get(v) for form in forms for v in form.terms)
+            fixed = self.is_same(array, inner, same) and all(
+                self.is_same(v, inner, same) for form in forms for v in form.terms)
+            if fixed or not moves and self.is_same(array, inner, same):
+                op = self.added_up(root, accesses)
+                if op is not None:
+                    self.shared[root] = op
+                    continue
+            name = repr(root.name) if root.name else "an array"
+            if fixed:
+                raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
+                                 "add to them in one form alone, as in a[j] += x, or write range for prange")
+            for other, array_2, root_2, _, forms_2 in accesses:
+                if root_2 is root and array_2 is array and other is not inst and self.collide(forms, forms_2, inner):
+                    what = "writes" if other.op is memory.ARRAY_STORE else "reads"
+                    raise self.error(other, f"an iteration of a parallel loop {what} an element of {name} that another "
+                                            f"iteration writes, at line {inst.loc.line}",
+                                     "write into another array, or write range for prange")
+
+    def is_same(self, v: ir.Value, inner, known) -> bool:
+        """Whether a value is computed alike in every iteration, from what stays the same and counters of inner
+        loops."""
+        if v not in self.defined or v in inner or v in self.fixed:
+            return True
+        found = known.get(v)
+        if found is None:
+            known[v] = False
+            found = known[v] = (v.inst is not None and not v.inst.op.effects & ~ir.RAISES
+                                and v.inst.op is not control.INVOKE
+                                and all(self.is_same(x, inner, known) for x in v.inst.args))
+        return found
+
+    def added_up(self, root: ir.Value, accesses) -> ir.Op | None:
+        """The operation by which iterations add to elements of an array, where they do nothing else with it."""
+        if root.type.layout == "F" or root.type.ndim > 3:
+            return None
+        op, known = None, set()
+        for inst, array, whose, stores, _ in accesses:
+            if whose is not root or not stores:
+                continue
+            value = inst.args[-1]
+            made = value.inst
+            if made is None or made.op not in SUMS or SUMS[made.op][1] != 0 or op not in (None, SUMS[made.op][0]):
+                return None
+            op = SUMS[made.op][0]
+            load = next((x.inst for n, x in enumerate(made.args) if x.inst is not None
+                         and x.inst.op is memory.ARRAY_LOAD and x.inst.args[1:] == inst.args[1:-1]
+                         and (x.inst.args[0] is inst.args[0]
+                              or _whole(x.inst.args[0], root) and _whole(inst.args[0], root))
+                         and (n == 0 or made.op not in LEFT_ONLY)), None)
+            if (load is None or made.args[0] is made.args[1]
+                or [one for _, one, _, _ in self.users[load.result]] != [made]):
+                return None
+            known |= {inst, load, made}
+        views = {root: None}
+        for v in growing(views):
+            for _, inst, edge, _ in self.users.get(v, ()):
+                if edge is not None:
+                    return None
+                if inst.op is memory.ARRAY_VIEW:
+                    views[inst.result] = None
+                elif inst.op is memory.ARRAY_LOAD and inst not in known:
+                    return None
+                elif inst not in known and inst.op not in (memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_DATA):
+                    return None
+        return op
+
+    def inner_counters(self) -> set[ir.Value]:
+        """Counters of inner loops that begin and step alike in each iteration."""
+        found: set[ir.Value] = set()
+        work = list(self.loop.inner)
+        while work:
+            loop = work.pop()
+            work += loop.inner
+            one = counted.find(loop, self.defs, self.edges)
+            if one is None:
+                continue
+            for p in one.steps:
+                if all(v not in self.defined or self.defs.constant(v) is not None
+                       for v in (one.start[p], one.start[one.left])):
+                    found.add(p)
+        return found
+
+    def collide(self, one, two, inner) -> bool:
+        """Whether two places are the same in two different iterations for certain."""
+        distance = None
+        for x, y in zip(one, two):
+            difference = x.plus(y, -1)
+            if difference.terms:
+                return False
+            moved = [(c, self.counters[v]) for v, c in x.terms.items() if v in self.counters]
+            if not all(type(step) is int for _, step in moved):
+                return False
+            steps = sum(c * step for c, step in moved)
+            if steps == 0:
+                if difference.constant and not any(v in inner for v in x.terms):
+                    return False
+                continue
+            if difference.constant % steps:
+                return False
+            apart = difference.constant // steps
+            if distance is not None and distance != apart:
+                return False
+            distance = apart
+        return bool(distance)
+
+    # -- the region
+
+    def details(self) -> list[str]:
+        """What is done with what lives across iterations, and with loops inside."""
+        found = []
+        names: set[str] = set()
+        for part in sorted(self.parts, key=lambda part: part.shown_last):  # a flag may be a component of another one
+            if not names.issuperset(part.names()):
+                found.append(str(part))
+            names.update(part.names())
+        found += [f"each chunk adds to a copy of {root.name or 'an array'}" for root in self.shared]
+        if self.nested:
+            found.append("the marked loops in it run on the thread of their chunk")
+        return found
+
+    def cost(self) -> int:
+        total = 0
+        loops = {block: 1 for block in self.loop.blocks}
+        work = list(self.loop.inner)
+        while work:
+            loop = work.pop()
+            work += loop.inner
+            one = counted.find(loop, self.defs, self.edges)
+            trips = self.defs.constant(one.start[one.left]) if one is not None else None
+            for block in loop.blocks:
+                loops[block] *= max(1, min(_INNER if trips is None else trips, 1 << 12))
+        for block, times in loops.items():
+            total += times * sum(max(inst.op.cost, 0) for inst in block.insts)
+        return max(total, 1)
+
+    def build(self) -> None:
+        fn, count, header = self.fn, self.count, self.header
+        loc = self.branch.loc if self.branch.loc.line else count.entry_inst.loc
+        chunk = ir.Function(f"{fn.name}.loop{loc.line}", fn.qualname, fn.filename, fn.firstlineno, fn.library)
+        chunk.result = k.NoneType
+        chunk.flags = fn.flags._replace(recursive=False)
+        # before the loop: how it is divided
+        before = ir.Block("region")
+        b = Builder(before.insts, loc, self.unwind)
+        zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
+        left = count.start[count.left]
+        trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
+        least = max(1, -(-WORK // self.cost()))
+        most = b.op(a.ISHR, b.op(a.IADD, trips, b.const(k.Int, CHUNKS - 1), type=k.Int),
+                    b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
+        floor = b.const(k.Int, least)
+        size = b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        extents = {}
+        for root in self.shared:  # putting the parts together must not take longer than the loop
+            extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+            floor = b.const(k.Int, 2)
+            for n in extents[root]:
+                floor = b.op(a.IMUL, floor, n, type=k.Int)
+            size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
+        chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
+                      type=k.Int)
+        arrays = []
+        for part in self.parts:
+            for p in part.stored:
+                t = k.Array(element_type(p.type), 1, "C")
+                arrays.append((p, typed(b, memory.ARRAY_NEW, chunks, t)))
+        seeds = {}  # generator -> what it has drawn; one for all uses of the generator of np.random
+        for v in self.generators:
+            shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
+            key = v.type.cls if shared else v
+            if key not in seeds:
+                whole = _made(b, random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
+                seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
+        copies_of = {}
+        for root, lengths in extents.items():
+            t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
+            made = b.op(memory.ARRAY_NEW, chunks, *lengths, type=t)
+            made.inst.attrs.update(type=t, zero=True)
+            copies_of[root] = made
+        # the function of a chunk
+        starts = {p: count.start[p] for p in header.params if p is not count.left}
+        live = self.live_ins(starts)
+        number, size_in, trips_in = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
+        entry = ir.Block("entry", [number, size_in, trips_in])
+        chunk.blocks.append(entry)
+        values: dict[ir.Value, ir.Value] = {}
+        e = Builder(entry.insts, loc, None)
+        given = []
+        def take(v):
+            """Constants, and what shows how arrays lie, are computed anew: then the chunk knows of it."""
+            if v not in values:
+                inst = v.inst
+                if inst is not None and (inst.op is control.CONST or inst.op in _SHAPES):
+                    for x in inst.args:
+                        take(x)
+                    entry.insts.append(clone_inst(inst, values, {}))
+                else:
+                    values[v] = ir.Value(v.type, v.name)
+                    entry.params.append(values[v])
+                    given.append(v)
+
+        for root, array in copies_of.items():
+            whole = ir.Value(array.type, root.name)
+            entry.params.append(whole)
+            given.append(array)
+            values[root] = _slice(e, whole, number)
+        streams = {}
+        for key, seed in seeds.items():
+            seed_in = ir.Value(k.uint64, "seed")
+            entry.params.append(seed_in)
+            given.append(seed)
+            cls = key if isinstance(key, type) else key.type.cls
+            streams[key] = _made(e, random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
+        for v in self.generators:
+            if v not in self.defined:
+                values[v] = streams[v.type.cls if v.inst is not None and v.inst.op is random.RANDOM_GLOBAL else v]
+        for v in live:
+            take(v)
+        parts_in = []
+        for p, array in arrays:
+            parts_in.append((p, ir.Value(array.type, p.name)))
+            entry.params.append(parts_in[-1][1])
+            given.append(array)
+        first = e.op(a.IMUL, number, size_in, type=k.Int, flags="nuw nsw")
+        rest = e.op(a.ISUB, trips_in, first, type=k.Int)
+        fewer = e.op(a.ILT, rest, size_in, type=k.Bool)
+        here = e.op(SELECT, fewer, rest, size_in, type=k.Int)
+        begin: dict[ir.Value, ir.Value] = {count.left: here}
+        for p, start in starts.items():
+            begin[p] = values.get(start, start)
+        for p, step in self.counters.items():
+            moved = first if step == 1 else e.op(
+                a.IMUL, first, e.const(k.Int, step) if type(step) is int else values[step], type=k.Int)
+            begin[p] = e.op(a.IADD, begin[p], moved, type=k.Int, flags="nsw")
+        for part in self.parts:
+            part.begin(e, begin)
+        order = [block for block in reverse_postorder(fn) if block in self.inside]
+        copies = clone_blocks(order, values)
+        entry.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                   [ir.Edge(copies[header], [begin[p] for p in header.params])]))
+        done = ir.Block("done")
+        d = Builder(done.insts, loc, None)
+        for p, array in parts_in:
+            element = array.type.dtype
+            value = values[p]
+            if value.type is not element:
+                value = typed(d, a.CAST, value, element)
+            d.op(memory.ARRAY_STORE, array, number, value)
+        none = d.const(k.NoneType, None)
+        done.insts.append(ir.Inst(control.RETURN, (none,), {}, None, loc))
+        head = copies[header].terminator
+        _unmark(head)
+        for n, edge in enumerate(self.branch.targets):
+            if edge is count.exit:
+                head.targets[n] = ir.Edge(done)
+        for block in order:
+            for inst, copy in zip(block.insts, copies[block].insts):
+                if inst.unwind is not None and id(inst.unwind) in self.unwinds:
+                    copy.unwind = None
+                if "independent" in copy.attrs:  # a loop inside runs in its chunk
+                    _unmark(copy)
+        for part in self.parts:
+            part.loosen(values)
+        chunk.blocks += [copies[block] for block in order]
+        replaced = {}
+        for v in self.generators:
+            if v in self.defined:
+                replaced[values[v]] = streams[v.type.cls]
+                for block in chunk.blocks:
+                    block.insts = [inst for inst in block.insts if inst is not values[v].inst]
+        substitute(chunk.blocks, replaced)
+        chunk.blocks.append(done)
+        chunk.blocks = reverse_postorder(chunk)
+        # the call, and what comes of it
+        result = ir.Value(k.NoneType)
+        before.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
+                                    result, loc, (), self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
+        final: dict[ir.Value, ir.Value] = {count.left: zero, **starts}
+        for p, step in self.counters.items():
+            moved = trips if step == 1 else b.op(
+                a.IMUL, trips, b.const(k.Int, step) if type(step) is int else step, type=k.Int)
+            final[p] = b.op(a.IADD, starts[p], moved, type=k.Int)
+        for part in self.parts:
+            if isinstance(part, Computed):
+                last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
+                        for p, step in self.counters.items()}
+                part.finish(b, last, b.op(a.IGT, trips, zero, type=k.Bool), final)
+        blocks = [before]
+        where = before
+        if arrays:
+            where = self.combine(before, blocks, chunks, arrays, final, zero, one, loc)
+        for root, array in copies_of.items():
+            where = _add_up(where, blocks, root, array, self.shared[root], [chunks, *extents[root]], loc, self.unwind)
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                   [ir.Edge(header, [final[p] for p in header.params])]))
+        self.branch.op, self.branch.args, self.branch.attrs = control.JUMP, [], {}
+        self.branch.targets = [count.exit]
+        count.entry.block, count.entry.args = before, []
+        fn.blocks += blocks
+        remove_unreachable(fn)
+        fn.blocks = reverse_postorder(fn)
+
+    def live_ins(self, starts) -> list[ir.Value]:
+        found: dict[ir.Value, None] = {}
+        for block in self.inside:
+            for inst in block.insts:
+                for v in inst.args:
+                    found[v] = None
+                for edge in inst.edges():
+                    if edge is not self.count.exit and id(edge) not in self.unwinds:
+                        found.update(dict.fromkeys(edge.args))
+        found.update(dict.fromkeys(step for step in self.counters.values() if type(step) is not int))
+        found.update(dict.fromkeys(v for p, v in starts.items() if not any(p in part.params and part.starts_anew
+                                                                          for part in self.parts)))
+        return [v for v in found if v not in self.defined and v not in self.shared and v not in self.generators]
+
+    def combine(self, before, blocks, chunks, arrays, final, zero, one, loc):
+        """A loop over the chunks in order; returns the block after it. `final` gets the results."""
+        params = [p for p, _ in arrays]
+        head = ir.Block("combine", [ir.Value(k.Int, "chunk"), ir.Value(k.Int, "left"),
+                                    *(ir.Value(p.type, p.name) for p in params)])
+        body, after = ir.Block("part"), ir.Block("combined")
+        at, left, *values = head.params
+        h = Builder(head.insts, loc, None)
+        nothing = h.const(k.Int, 0)
+        more = h.op(a.IGT, left, nothing, type=k.Bool)
+        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(body), ir.Edge(after)]))
+        b = Builder(body.insts, loc, self.unwind)
+        now = dict(zip(params, values))
+        parts = {}
+        for p, array in arrays:
+            value = b.op(memory.ARRAY_LOAD, array, at, type=array.type.dtype)
+            parts[p] = value if value.type is p.type else typed(b, a.CAST, value, p.type)
+        new: dict[ir.Value, ir.Value] = {}
+        for part in self.parts:
+            if part.stored:
+                part.combine(b, now, parts, new, final)
+        steps = [b.op(a.IADD, at, b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
+                 b.op(a.ISUB, left, b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
+        body.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                  [ir.Edge(head, [*steps, *(new[p] for p in params)])]))
+        before.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                    [ir.Edge(head, [zero, chunks, *(final[p] for p in params)])]))
+        final.update(now)
+        blocks += [head, body, after]
+        return after
+
+
+# ---------------------------------------------------------------- arrays that are added up
+
+
+def _whole(v: ir.Value, root: ir.Value) -> bool:
+    """Whether a view shows all of an array, in its order."""
+    if v is root:
+        return True
+    made = v.inst
+    if made is None or made.op is not memory.ARRAY_VIEW or not _whole(made.args[0], root):
+        return False
+    offset, n = made.args[1].inst, root.type.ndim
+    if offset is None or offset.op is not control.CONST or offset.attrs["value"] != 0 or v.type.ndim != n:
+        return False
+    lengths = [_length(root, axis) for axis in range(n)]
+    strides = [x.inst for x in made.args[2 + n:]]
+    item = memory.item_bytes(root.type.dtype)
+    return all(one in own for one, own in zip(made.args[2:2 + n], lengths)) and all(
+        x is not None and (x.op is memory.ARRAY_STRIDE and x.args[0] is root and x.attrs["axis"] == axis
+                           or axis == n - 1 and x.op is control.CONST and x.attrs["value"] == item
+                           and root.type.layout == "C") for axis, x in enumerate(strides))
+
+
+def _length(root: ir.Value, axis: int):
+    """What a length of an array is known as."""
+    made = root.inst
+    known = [made.args[axis]] if made is not None and made.op is memory.ARRAY_NEW else []
+    return _Lengths(root, axis, known)
+
+
+class _Lengths:
+    def __init__(self, root, axis, known):
+        self.root, self.axis, self.known = root, axis, known
+
+    def __contains__(self, v):
+        made = v.inst
+        return v in self.known or (made is not None and made.op is memory.ARRAY_DIM and made.args[0] is self.root
+                                   and made.attrs["axis"] == self.axis)
+
+
+def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
+    """whole[number]"""
+    n = whole.type.ndim
+    offset = b.op(a.IMUL, number, b.op(memory.ARRAY_STRIDE, whole, type=k.Int, axis=0), type=k.Int)
+    parts = [b.op(op, whole, type=k.Int, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE)
+             for axis in range(1, n)]
+    return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, "C"), offset, *parts)
+
+
+def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:
+    """Loops that add each chunk's array, in order, to the array; returns the block after them."""
+    zero = None
+    counters: list[ir.Value] = []
+    latches: list[tuple] = []
+    for length in lengths:
+        b = Builder(where.insts, loc, None)
+        zero = b.const(k.Int, 0)
+        head = ir.Block("combine", [ir.Value(k.Int), ir.Value(k.Int)])
+        inside, after = ir.Block("part"), ir.Block("combined")
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, [zero, length])]))
+        h = Builder(head.insts, loc, None)
+        more = h.op(a.IGT, head.params[1], h.const(k.Int, 0), type=k.Bool)
+        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(inside), ir.Edge(after)]))
+        counters.append(head.params[0])
+        latches.append((head, after))
+        blocks += [head, inside, after]
+        where = inside
+    b = Builder(where.insts, loc, unwind)
+    old = b.op(memory.ARRAY_LOAD, root, *counters[1:], type=root.type.dtype)
+    part = b.op(memory.ARRAY_LOAD, array, *counters, type=root.type.dtype)
+    b.op(memory.ARRAY_STORE, root, *counters[1:], b.op(op, old, part, type=root.type.dtype))
+    for head, after in reversed(latches):
+        b = Builder(where.insts, loc, None)
+        steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
+                 b.op(a.ISUB, head.params[1], b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
+        where = after
+    return where
+
+
+def _made(b: Builder, op: ir.Op, t, *args, **attrs) -> ir.Value:
+    result = b.op(op, *args, type=t)
+    result.inst.attrs.update(attrs)
+    return result
+
+
+def _asks_for_global(fn: ir.Function, seen: set) -> bool:
+    """Whether a function, or one that it calls, draws from the generator of np.random."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
+               and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
+
+
+def _needs_python(fn: ir.Function, seen: set) -> bool:
+    """Whether a function, or one that it calls, works on Python objects where it does not raise."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    returning = _returning(fn)
+    return any(inst.op.effects & ir.HOST and inst.op not in _EXCEPTIONS or inst.op is control.INVOKE
+               and _needs_python(inst.attrs["callee"], seen) for block in returning for inst in block.insts)
+
+
+def _returning(fn: ir.Function) -> set[ir.Block]:
+    """The blocks from which the function may still return."""
+    before: dict[ir.Block, list[ir.Block]] = {}
+    for block in fn.blocks:
+        for edge in block.edges():
+            before.setdefault(edge.block, []).append(block)
+    found = {block for block in fn.blocks if block.insts[-1].op is control.RETURN}
+    work = list(found)
+    while work:
+        for block in before.get(work.pop(), ()):
+            if block not in found:
+                found.add(block)
+                work.append(block)
+    return found

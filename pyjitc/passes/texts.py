@@ -1,0 +1,282 @@
+"""Let characters be code points where nothing asks for the object: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`, `s += c`.
+
+Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] beside what reads it. Numbers become text,
+and text becomes numbers, without an object of the number. A character that goes
+round a loop, or comes from several places, becomes its code point there and a character again behind them; what is
+still read as an object is made where it is read.
+Before:  c = str_char n ; t = const 'a' ; x = str_eq c, t     After:  k = const 97 ; x = ieq n, k
+Needs: SSA, references not yet counted.  Keeps: control flow, effects and their order but for MemoryError.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.core import Block, Edge, Function, Inst, Op, Value
+from ..ops import arith as a
+from ..ops import text as t
+from ..ops.pyobject import PY_BOX, PY_FORMAT
+from ..types.kinds import Bool, Float, Int, NoneType, Str
+from . import dce
+from .rewrite import remove_unreachable, resolve, substitute
+from .rules import Facts
+
+__all__ = ["run"]
+
+_MOST_RANGES = 24  # of code points that a membership test compares with
+
+
+def run(fn: Function, options: Any = None) -> None:
+    facts = Facts(fn)
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.result is not None:
+                facts.defs[inst.result] = inst
+    _through_parameters(fn, facts)
+    mapping: dict[Value, Value] = {}
+    for block in reverse_postorder(fn):
+        kept: list[Inst] = []
+        for inst in block.insts:
+            inst.args = [resolve(mapping, v) for v in inst.args]
+            rule = _RULES.get(inst.op)
+            better = None if rule is None else rule(facts, inst)
+            kept += facts.fresh
+            facts.fresh.clear()
+            if better is None:
+                kept.append(inst)
+            else:
+                mapping[inst.result] = better
+        block.insts = kept
+    substitute(fn.blocks, mapping)
+    fn.entry.insts[:0] = facts.constants
+    remove_unreachable(fn)
+    dce.run(fn)
+    _make_where_read(fn)
+
+
+# ---------------------------------------------------------------- what reads a character
+
+
+def _code(facts: Facts, value: Value) -> Value | None:
+    """The code point of a text that is known to be one character."""
+    made = facts.defined_by(value, t.STR_CHAR)
+    if made is not None:
+        return made.args[0]
+    text = _text(facts, value)
+    return facts.constant(Int, ord(text)) if text is not None and len(text) == 1 else None
+
+
+def _text(facts: Facts, value: Value) -> str | None:
+    known = facts.known(value)
+    return known.attrs["value"] if known is not None and value.type is Str else None
+
+
+def _equal(facts: Facts, inst: Inst) -> Value | None:
+    x, y = inst.args
+    if facts.defined_by(x, t.STR_CHAR) is None:
+        x, y = y, x
+    if facts.defined_by(x, t.STR_CHAR) is None and _code(facts, x) is None:
+        x, y = y, x
+    code, other, text = _code(facts, x), _code(facts, y), _text(facts, y)
+    if code is None:
+        return None
+    if other is not None:
+        return facts.make(a.IEQ, code, other, type=Bool, loc=inst.loc)
+    if text is not None:
+        return facts.constant(Bool, False)
+    one = facts.make(a.IEQ, facts.make(t.STR_LEN, y, type=Int, loc=inst.loc), facts.constant(Int, 1), type=Bool)
+    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), type=Int, loc=inst.loc)  # of '' it is the 0 behind
+    return facts.make(a.BAND, one, facts.make(a.IEQ, first, code, type=Bool), type=Bool, loc=inst.loc)
+
+
+def _compare(facts: Facts, inst: Inst) -> Value | None:
+    x, y = (_code(facts, v) for v in inst.args)
+    if x is None or y is None:
+        return None
+    return facts.make(a.ISUB, x, y, type=Int, loc=inst.loc)
+
+
+def _contains(facts: Facts, inst: Inst) -> Value | None:
+    code, text = _code(facts, inst.args[1]), _text(facts, inst.args[0])
+    if code is None or facts.defined_by(inst.args[1], t.STR_CHAR) is None and text is None:
+        return None
+    if text is None:
+        return facts.make(t.STR_HAS, inst.args[0], code, type=Bool, loc=inst.loc)
+    ranges: list[list[int]] = []
+    for n in sorted(set(map(ord, text))):
+        if ranges and ranges[-1][1] == n - 1:
+            ranges[-1][1] = n
+        else:
+            ranges.append([n, n])
+    if len(ranges) > _MOST_RANGES:
+        return facts.make(t.STR_HAS, inst.args[0], code, type=Bool, loc=inst.loc)
+    found = facts.constant(Bool, False)
+    for low, high in ranges:
+        least, most = facts.constant(Int, low), facts.constant(Int, high)
+        one = (facts.make(a.IEQ, code, least, type=Bool) if low == high else
+               facts.make(a.BAND, facts.make(a.ILE, least, code, type=Bool), facts.make(a.ILE, code, most, type=Bool),
+                          type=Bool))
+        found = facts.make(a.BOR, found, one, type=Bool, loc=inst.loc)
+    return found
+
+
+def _length(facts: Facts, inst: Inst) -> Value | None:
+    return None if facts.defined_by(inst.args[0], t.STR_CHAR) is None else facts.constant(Int, 1)
+
+
+def _code_of(facts: Facts, inst: Inst) -> Value | None:
+    made = facts.defined_by(inst.args[0], t.STR_CHAR)
+    return None if made is None else made.args[0]
+
+
+def _append(facts: Facts, inst: Inst) -> Value | None:
+    code = _code(facts, inst.args[1])
+    if code is not None:
+        inst.op, inst.args[1] = t.STR_APPEND_CODE, code
+    return None
+
+
+def _call(facts: Facts, inst: Inst) -> Value | None:
+    """A method of text that asks what kind of character it is, text of a number, or a number of a text."""
+    callee = facts.known(inst.args[0])
+    if callee is None or len(inst.args) != 2 or inst.attrs.get("kwnames"):
+        return None
+    function = callee.attrs["value"]
+    if function is str or function is repr:
+        boxed = facts.defined_by(inst.args[1], PY_BOX)
+        if boxed is not None and boxed.args[0].type in _MADE:
+            _become(inst, _MADE[boxed.args[0].type], boxed.args[0])
+        return None
+    if function is int or function is float:
+        if inst.args[1].type is Str and inst.attrs["type"] is _PARSED[function][1]:
+            _become(inst, _PARSED[function][0], inst.args[1])
+        return None
+    made = facts.defined_by(inst.args[1], t.STR_CHAR)
+    if made is None:
+        return None
+    name = getattr(function, "__name__", "")
+    if name not in t.TESTS or getattr(str, name) is not function:
+        return None
+    return facts.make(t.CODE_IS, made.args[0], type=Bool, loc=inst.loc, test=name)
+
+
+_MADE = {Int: t.STR_OF_INT, Float: t.STR_OF_FLOAT}
+_PARSED = {int: (t.STR_TO_INT, Int), float: (t.STR_TO_FLOAT, Float)}
+
+
+def _become(inst: Inst, op: Op, value: Value, **attrs: Any) -> None:
+    inst.op, inst.args, inst.attrs = op, [value], attrs
+
+
+def _format(facts: Facts, inst: Inst) -> Value | None:
+    """A part of an f-string that is a number, as str() shows it or with a number of digits behind the point."""
+    boxed = facts.defined_by(inst.args[0], PY_BOX)
+    if boxed is None or boxed.args[0].type not in _MADE:
+        return None
+    value = boxed.args[0]
+    spec = facts.known(inst.args[1])
+    if inst.args[1].type is NoneType:
+        _become(inst, _MADE[value.type], value)
+    elif inst.attrs.get("conversion"):
+        return None
+    else:
+        given = facts.defined_by(inst.args[1], PY_BOX)
+        spec = facts.known(given.args[0]) if given is not None else spec
+        text = spec.attrs["value"] if spec is not None else ""
+        digits = text[1:-1] if type(text) is str and text[:1] == "." and text[-1:] == "f" else ""
+        if value.type is Float and len(digits) <= 2 and digits.isascii() and digits.isdecimal():
+            _become(inst, t.STR_FIXED, value, digits=int(digits))
+    return None
+
+
+_RULES: dict[Op, Callable] = {
+    PY_FORMAT: _format,
+    t.STR_EQ: _equal, t.STR_COMPARE: _compare, t.STR_IN: _contains, t.STR_LEN: _length, t.STR_CODE: _code_of,
+    t.STR_APPEND: _append, t.TEXT_CALL: _call,
+}
+
+# ---------------------------------------------------------------- where characters meet
+
+
+def _through_parameters(fn: Function, facts: Facts) -> None:
+    """Parameters that only characters reach become code points."""
+    edges = in_edges(fn.blocks)
+    chars = {p for block in fn.blocks[1:] for p in block.params if p.type is Str}
+    changed = True
+    while changed:
+        changed = False
+        for block in fn.blocks[1:]:
+            for n, p in enumerate(block.params):
+                if p in chars and not all(_is_char(facts, edge.args[n], chars) for _, _, edge in edges[block]):
+                    chars.discard(p)
+                    changed = True
+    if not chars:
+        return
+    # Those that come from constants and each other alone stay: nobody makes an object for them.
+    made: set[Value] = set()
+    changed = True
+    while changed:
+        changed = False
+        for block in fn.blocks[1:]:
+            for n, p in enumerate(block.params):
+                if p in chars and p not in made and any(
+                        facts.defined_by(edge.args[n], t.STR_CHAR) or edge.args[n] in made
+                        for _, _, edge in edges[block]):
+                    made.add(p)
+                    changed = True
+    codes = {p: Value(Int, p.name) for p in made}
+    mapping: dict[Value, Value] = {}
+    for block in fn.blocks[1:]:
+        heads = []
+        for n, p in enumerate(block.params):
+            if p in codes:
+                block.params[n] = codes[p]
+                for _, _, edge in edges[block]:
+                    value = edge.args[n]
+                    code = codes[value] if value in codes else _code(facts, value)
+                    assert code is not None
+                    edge.args[n] = code
+                char = mapping[p] = Value(Str, p.name)
+                facts.defs[char] = head = Inst(t.STR_CHAR, (codes[p],), None, char, block.insts[0].loc)
+                heads.append(head)
+        block.insts[:0] = heads
+    substitute(fn.blocks, mapping)
+
+
+def _is_char(facts: Facts, value: Value, chars: set[Value]) -> bool:
+    return value in chars or _code(facts, value) is not None
+
+
+def _make_where_read(fn: Function) -> None:
+    """Characters that are read in other blocks than where they come from are made there."""
+    made = {inst.result: (block, inst) for block in fn.blocks for inst in block.insts if inst.op is t.STR_CHAR}
+    if not made:
+        return
+    readers: dict[Value, dict[Block, None]] = {v: {} for v in made}
+    leaving: set[Value] = set()  # those that an exception hands on
+    for block in fn.blocks:
+        for inst in block.insts:
+            for v in inst.args:
+                if v in made:
+                    readers[v][block] = None
+            for edge in inst.targets:
+                for v in edge.args:
+                    if v in made:
+                        readers[v][block] = None
+            if inst.unwind is not None:
+                leaving.update(v for v in inst.unwind.args if v in made)
+    nest = None
+    for value, (home, inst) in made.items():
+        if home in readers[value] or value in leaving or not readers[value]:
+            continue
+        nest = nest or LoopNest(fn)
+        if any(nest.of.get(block) is not nest.of.get(home) for block in readers[value]):
+            continue
+        home.insts.remove(inst)
+        for block in readers[value]:
+            copy = Value(Str, value.name)
+            unwind = None if inst.unwind is None else Edge(inst.unwind.block, inst.unwind.args)
+            substitute([block], {value: copy})
+            place = next(n for n, one in enumerate(block.insts)
+                         if copy in one.args or any(copy in edge.args for edge in one.targets))
+            block.insts.insert(place, Inst(t.STR_CHAR, inst.args, None, copy, inst.loc, (), unwind))

@@ -1,0 +1,1034 @@
+"""Loops over `prange`, and whole-array statements, under `njit(parallel=True)`: beside the interpreter, which runs them
+in order."""
+import contextlib
+import copy
+import gc
+import io
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+from tests.oracle import difference, outcome
+
+from pyjitc import (
+    CompileError, ParallelWarning, get_num_threads, get_thread_id, njit, prange, set_num_threads,
+)
+from pyjitc.base.options import Options
+from pyjitc.pipeline import stages
+from pyjitc.types.typeof import typeof
+
+N = 60_000  # several chunks of loops of a few operations
+DRAW = np.random.default_rng(7)
+A = DRAW.standard_normal(N)
+I = DRAW.integers(-5, 100, N)  # noqa: E741
+U = DRAW.integers(0, 2**60, N)
+M = DRAW.standard_normal((4000, 31))
+
+
+@pytest.fixture(autouse=True)
+def all_threads():
+    before = get_num_threads()
+    yield
+    set_num_threads(before)
+
+
+def regions(function, *args, **options):
+    """The functions of chunks in the optimised module."""
+    given = Options(parallel=True, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ParallelWarning)
+        module = stages.optimise(stages.infer(function, tuple(map(typeof, args)), given).functions, given)
+    calls = [inst for fn in module for block in fn.blocks for inst in block.insts if "chunks" in inst.attrs]
+    return [inst.attrs["callee"] for inst in calls]
+
+
+def agree(function, *args, rtol=0.0, outlined=1):
+    """The compiled function does what the interpreter does, on one thread and on all; the sums of floats may differ by
+    `rtol`, not from one number of threads to another."""
+    assert len(regions(function, *args)) == outlined
+    expected = outcome(function, args)
+    f = njit(parallel=True)(function)
+    found = []
+    for count in {1, get_num_threads()}:
+        set_num_threads(count)
+        found.append(outcome(f, args))
+        if rtol == 0.0:
+            assert not difference(expected, found[-1])
+        else:
+            assert expected[0] == found[-1][0] == "returns"
+            for x, y in zip(flat(expected[1:3]), flat(found[-1][1:3]), strict=True):
+                assert type(x) is type(y)
+                np.testing.assert_allclose(y, x, rtol)
+    assert not difference(found[0], found[-1])
+
+
+def flat(x):
+    if isinstance(x, (tuple, list)):
+        return [part for one in x for part in flat(one)]
+    return [x]
+
+
+# ---------------------------------------------------------------- loops whose iterations write
+
+
+def doubled(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        out[i] = a[i] * 2
+    return out
+
+
+def stepped(a):
+    out = np.zeros(len(a))
+    for i in prange(3, len(a) - 2, 7):
+        out[i] = a[i]
+    return out
+
+
+def backwards(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a) - 1, -1, -1):
+        out[i] = a[i] * i
+    return out
+
+
+def by_steps(a, step):
+    out = np.zeros(len(a))
+    for i in prange(0, len(a) - 1, step):
+        out[i] = a[i]
+    return out
+
+
+def product(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in prange(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def nested(a):
+    out = np.zeros((200, 300))
+    for i in prange(200):
+        for j in prange(300):
+            out[i, j] = a[i] * a[j]
+    return out
+
+
+def blurred(a):
+    b = np.zeros_like(a)
+    for i in prange(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+    return b
+
+
+def rows_of_own(a):
+    out = np.zeros(a.shape[0])
+    for i in prange(a.shape[0]):
+        row = np.empty(a.shape[1])
+        for j in range(len(row)):
+            row[j] = a[i, j] * j
+        out[i] = row.sum() + a[i].max()
+    return out
+
+
+def whole_rows(a):
+    out = np.zeros_like(a)
+    for i in prange(a.shape[0]):
+        out[i] = a[i] * 2 + 1
+    return out
+
+
+def caught(a):
+    out = np.zeros(len(a), np.int64)
+    for i in prange(len(a)):
+        try:
+            out[i] = 100 // int(a[i])
+        except ZeroDivisionError:
+            out[i] = -7
+    return out
+
+
+@njit
+def partial_sum(a, i):
+    s = 0.0
+    for j in range(i % 50):
+        s += a[j]
+    return s
+
+
+def calling(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        out[i] = partial_sum(a, i)
+    return out
+
+
+def mandelbrot(h, w):
+    out = np.zeros((h, w), np.int64)
+    for i in prange(h):
+        for j in range(w):
+            c, z, n = complex(-2 + 3 * j / w, -1.5 + 3 * i / h), 0j, 0
+            while n < 50 and z.real * z.real + z.imag * z.imag < 4:
+                z = z * z + c
+                n += 1
+            out[i, j] = n
+    return out
+
+
+def twice(a):
+    for i in prange(len(a)):
+        a[i] = a[i] + 1
+    for i in prange(len(a)):
+        a[i] = a[i] * 2
+    return a
+
+
+@pytest.mark.parametrize("function, args", [
+    (doubled, (A,)), (doubled, (A[:1],)), (doubled, (A[:0],)), (doubled, (A[::-3],)), (stepped, (A,)),
+    (backwards, (A,)), (by_steps, (A, 3)), (by_steps, (A, 1)), (product, (M[:80], M[:31, :20].copy())),
+    (product, (M[:80], M.T[:, :40])), (nested, (A,)), (blurred, (M,)), (blurred, (np.asfortranarray(M),)),
+    (rows_of_own, (M,)), (whole_rows, (M,)), (caught, (I,)), (calling, (A,)), (mandelbrot, (40, 60)),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_writing(function, args):
+    agree(function, *args)
+
+
+def test_one_loop_after_another():
+    agree(twice, A, outlined=2)
+
+
+# ---------------------------------------------------------------- reductions
+
+
+def total(a):
+    s = 0.0
+    for i in prange(len(a)):
+        s += a[i] * 2
+    return s
+
+
+def total_of_some(a):
+    s = 10.0
+    for i in prange(len(a)):
+        if a[i] > 0:
+            s += a[i]
+        else:
+            s -= 1.0
+    return s
+
+
+def total_of_inner(a):
+    s = 0.0
+    for i in prange(a.shape[0]):
+        for j in range(a.shape[1]):
+            s += a[i, j]
+    return s
+
+
+def total_of_ints(a):
+    s = 5
+    for i in prange(len(a)):
+        s += a[i]
+    return s
+
+
+def total_of_complex(a):
+    s = 1j
+    for i in prange(len(a)):
+        s += a[i] * 1j + 2
+    return s
+
+
+def total_of_singles(a):
+    s = np.float32(0)
+    for i in prange(len(a)):
+        s += a[i]
+    return s
+
+
+def several(a):
+    s = q = 0.0
+    n = 0
+    for i in prange(len(a)):
+        s += a[i]
+        q += a[i] * a[i]
+        n += 1
+    return s, q, n
+
+
+def multiplied(a):
+    p = 2.0
+    for i in prange(len(a)):
+        p *= 1.0 + a[i] * 1e-3
+    return p
+
+
+def counted(a):
+    n = 0
+    for i in prange(len(a)):
+        if a[i] > 0:
+            n += 1
+    return n
+
+
+def least(a):
+    m = np.inf
+    for i in prange(len(a)):
+        m = min(m, a[i])
+    return m
+
+
+def least_of(a):
+    m = 1e9
+    for i in prange(len(a)):
+        m = min(a[i], m)
+    return m
+
+
+def most(a):
+    m = a[0]
+    for i in prange(len(a)):
+        if a[i] > m:
+            m = a[i]
+    return m
+
+
+def both_ends(a):
+    low = high = a[0]
+    for i in prange(len(a)):
+        low, high = min(low, a[i]), max(high, a[i])
+    return low, high
+
+
+def least_of_numpy(a):
+    m = np.inf
+    for i in prange(len(a)):
+        m = np.minimum(m, a[i])
+    return m
+
+
+def place_of_least(a):
+    best, at = a[0], 0
+    for i in prange(1, len(a)):
+        if a[i] < best:
+            best, at = a[i], i
+    return best, at
+
+
+def nearest(points, x):
+    best, at = np.inf, -1
+    for i in prange(points.shape[0]):
+        d = 0.0
+        for j in range(points.shape[1]):
+            d += (points[i, j] - x[j]) ** 2
+        if d < best:
+            best = d
+            at = i
+    return best, at
+
+
+def all_bits(a):
+    m = -1
+    for i in prange(len(a)):
+        m &= a[i]
+    return m
+
+
+def any_bits(a):
+    m = 0
+    for i in prange(len(a)):
+        m |= a[i]
+    return m
+
+
+def odd_bits(a):
+    m = 0
+    for i in prange(len(a)):
+        m ^= a[i]
+    return m
+
+
+def found(a):
+    seen = False
+    for i in prange(len(a)):
+        if a[i] > 3.5:
+            seen = True
+    return seen
+
+
+def every(a):
+    fine = True
+    for i in prange(len(a)):
+        fine = fine and a[i] > -2
+    return fine
+
+
+def last(a):
+    x = 0.0
+    for i in prange(len(a)):
+        x = a[i] * 2
+    return x, i
+
+
+def histogram(a):
+    h = np.zeros(106, np.int64)
+    for i in prange(len(a)):
+        h[a[i] + 5] += 1
+    return h
+
+
+def added_to(a, h):
+    for i in prange(len(a)):
+        h[a[i]] += 2
+        h[a[i] + 1] -= 1
+
+
+def columns(a):
+    s = np.zeros(a.shape[1])
+    for i in prange(a.shape[0]):
+        s += a[i]
+    return s
+
+
+def gradient(a, x):
+    g, c = np.zeros(a.shape[1]), 0.0
+    for i in prange(a.shape[0]):
+        r = 0.0
+        for j in range(a.shape[1]):
+            r += a[i, j] * x[j]
+        for j in range(a.shape[1]):
+            g[j] += r * a[i, j]
+        c += r * r
+    return g, c
+
+
+@pytest.mark.parametrize("function, args", [
+    (total_of_ints, (I,)), (total_of_ints, (I[:0],)), (counted, (A,)), (least, (A,)), (least, (np.r_[A, np.nan, A],)),
+    (least_of, (A,)), (most, (A,)), (most, (np.r_[np.nan, A],)), (both_ends, (A,)), (least_of_numpy, (A,)),
+    (least_of_numpy, (np.r_[A, np.nan],)), (place_of_least, (A,)), (place_of_least, (np.repeat(A[:300], 200),)),
+    (nearest, (M, M[7])), (all_bits, (U | 1,)), (any_bits, (U,)), (odd_bits, (U,)), (found, (A,)), (found, (-A**2,)),
+    (every, (A,)), (every, (A**2,)), (last, (A,)), (last, (A[:1],)), (histogram, (I,)),
+    (added_to, (I + 5, np.zeros(110, np.int64))),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_reductions(function, args):
+    agree(function, *args)
+
+
+@pytest.mark.parametrize("function, args, rtol", [
+    (total, (A,), 1e-11), (total_of_some, (A,), 1e-11), (total_of_inner, (M,), 1e-11), (total_of_singles, (
+        A.astype(np.float32) + 1,), 1e-4), (total_of_complex, (A + 1j,), 1e-11), (several, (A,), 1e-11),
+    (multiplied, (A,), 1e-11), (columns, (M,), 1e-9), (gradient, (M, M[3]), 1e-10),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_sums_of_floats(function, args, rtol):
+    agree(function, *args, rtol=rtol)
+
+
+def test_the_last_value_of_no_iterations_is_unbound():
+    with pytest.raises(UnboundLocalError) as expected:
+        last(A[:0])
+    with pytest.raises(UnboundLocalError) as actual:
+        njit(parallel=True)(last)(A[:0])
+    assert str(actual.value) == str(expected.value)
+
+
+def test_a_sum_that_overflows_is_an_error():
+    a = np.full(N, 2**48)
+    with pytest.raises(OverflowError):
+        njit(parallel=True)(lambda a: total_int(a))(a)
+
+
+@njit
+def total_int(a):
+    s = 0
+    for i in prange(len(a)):
+        s += int(a[i])
+    return s
+
+
+# ---------------------------------------------------------------- what is not independent
+
+
+def carries(a):
+    x = 0.0
+    for i in prange(len(a)):
+        x = x * 0.5 + a[i]
+        a[i] = x
+
+
+def reads_the_sum(a):
+    s = 0.0
+    for i in prange(len(a)):
+        s += a[i]
+        a[i] = s
+
+
+def writes_one(a):
+    b = np.zeros(3)
+    for i in prange(len(a)):
+        b[1] = a[i]
+    return b
+
+
+def shifts(a):
+    for i in prange(1, len(a)):
+        a[i] = a[i - 1] + 1
+
+
+def shifts_rows(a):
+    for i in prange(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            a[i, j] = a[i - 1, j] + a[i + 1, j]
+
+
+@pytest.mark.parametrize("function, argument, message, line", [
+    (carries, A, "'x' goes from one iteration of a parallel loop to the next", 3),
+    (reads_the_sum, A, "'s' goes from one iteration", 3), (writes_one, A, "every iteration .* same elements of 'b'", 3),
+    (shifts, A, "reads an element of 'a' that another iteration writes", 2),
+    (shifts_rows, M, "reads an element of 'a' that another iteration writes", 3),
+])
+def test_loops_that_are_not_independent(function, argument, message, line):
+    with pytest.raises(CompileError, match=message) as caught:
+        njit(parallel=True)(function)(argument)
+    assert caught.value.diagnostic.line == function.__code__.co_firstlineno + line and caught.value.diagnostic.hint
+    argument = argument.copy()
+    assert not difference(outcome(function, (argument,)), outcome(njit(function), (argument,)))  # prange is range there
+
+
+def leaves(a):
+    for i in prange(len(a)):
+        if a[i] > 2:
+            break
+        a[i] = 0
+    return a
+
+
+def returns(a):
+    for i in prange(len(a)):
+        if a[i] > 2:
+            return i
+    return -1
+
+
+def prints(a):
+    for i in prange(3):
+        print(i, a[i])
+
+
+@pytest.mark.parametrize("function, why", [(leaves, "break or return"), (returns, "break or return"),
+                                           (prints, "it needs Python")])
+def test_loops_that_run_on_one_thread(function, why):
+    with pytest.warns(ParallelWarning, match=f"runs on one thread: .*{why}") as found:
+        f = njit(parallel=True, cache=False)(function)
+        actual = outcome_with_warnings(f, (A,))
+    assert found[0].filename == __file__
+    assert not difference(outcome(function, (A,)), actual)
+
+
+def outcome_with_warnings(function, args):
+    function.compile(tuple(map(typeof, args))) if hasattr(function, "compile") else None
+    return outcome(function, args)
+
+
+# ---------------------------------------------------------------- exceptions and signals
+
+
+def raises_at(a, k):
+    for i in prange(len(a)):
+        if i % k == k - 1:
+            raise ValueError(f"at {i}")
+        a[i] = i
+
+
+@pytest.mark.parametrize("k", [1, 10, 5000, 40_000])
+def test_the_first_exception_wins(k):
+    f = njit(parallel=True)(raises_at)
+    assert len(regions(raises_at, A, k)) == 1
+    for _ in range(20):
+        a = np.full(N, -1.0)
+        with pytest.raises(ValueError, match=f"^at {k - 1}$") as caught:
+            f(a, k)
+        assert (a[:k - 1] == np.arange(k - 1)).all() and a[k - 1] == -1
+    entries = traceback.extract_tb(caught.value.__traceback__)[1:]
+    assert [entry.name for entry in entries] == ["raises_at"]
+    assert entries[0].lineno == raises_at.__code__.co_firstlineno + 3
+
+
+def taken(a, b):
+    for i in prange(len(b)):
+        a[b[i]] = i
+
+
+def taken_or(a, b):
+    try:
+        for i in prange(len(b)):
+            a[b[i]] = i
+    except IndexError:
+        return -1
+    finally:
+        a[0] += 1
+    return 1
+
+
+def test_index_errors():
+    b = np.arange(N)
+    b[[7000, 50_000]] = 1 << 40, 1 << 41
+    for function in (taken, taken_or):
+        expected, actual = (outcome(f, (np.zeros(N), b)) for f in (function, njit(parallel=True)(function)))
+        assert expected[:2] == actual[:2] or repr(expected[1]) == repr(actual[1])
+        assert (expected[2][0][:7000] == actual[2][0][:7000]).all()
+    assert njit(parallel=True)(taken_or)(np.zeros(N), np.arange(N)) == 1
+
+
+def makes(a, bad):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        row = np.full(1000, a[i])
+        if i == bad:
+            raise KeyError(i)
+        out[i] = row[i % 1000]
+    return out
+
+
+def test_nothing_leaks_when_a_region_raises():
+    f = njit(parallel=True)(makes)
+    a = A[:2000]
+    np.testing.assert_array_equal(f(a, -1), a)
+
+    def held():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def run():
+        for _ in range(60):
+            with pytest.raises(KeyError):
+                f(a, 1500)
+
+    run()
+    before = held()
+    run()
+    run()
+    assert held() - before < 8 << 20  # an array of a chunk for each call would be 100 MB
+    references = sys.getrefcount(a)
+    run()
+    assert sys.getrefcount(a) == references
+
+
+INTERRUPTED = textwrap.dedent("""
+    import os, subprocess, sys
+    import numpy as np
+    from pyjitc import njit, prange
+
+    @njit(parallel=True)
+    def forever(a):
+        for i in prange(a.shape[0]):
+            j = 0
+            while a[i] == 0.0:
+                j += 1
+            a[i] = j
+
+    forever(np.ones(3))
+    for n in (1, 2, 1000, 100_000):
+        killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
+        try:
+            forever(np.zeros(n))
+        except KeyboardInterrupt:
+            print("interrupted", n)
+        killer.wait()
+    a = np.ones(100_000)
+    forever(a)
+    print("and works", a.sum())
+""")
+
+
+def test_an_interrupt_leaves_the_region():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYJITC_NUM_THREADS": "3"})
+    assert done.stdout.splitlines() == [*(f"interrupted {n}" for n in (1, 2, 1000, 100_000)), "and works 0.0"], \
+        done.stderr
+
+
+# ---------------------------------------------------------------- threads
+
+
+def thread_of(n):
+    out = np.zeros(n, np.int64)
+    for i in prange(n):
+        s = 0.0
+        for j in range(100):
+            s += j * i
+        out[i] = get_thread_id() + (1000 if s == 5.0 else 0)
+    return out
+
+
+FEW = textwrap.dedent("""
+    import numpy as np
+    from pyjitc import get_num_threads, get_thread_id, njit, prange, set_num_threads
+    from tests.api.test_parallel import M, thread_of, total_of_inner
+
+    f, g = njit(parallel=True)(thread_of), njit(parallel=True)(total_of_inner)
+    assert get_num_threads() == 4 and get_thread_id() == 0
+    found = set()
+    for count in (1, 2, 3, 4, 2):
+        set_num_threads(count)
+        assert get_num_threads() == count
+        ids = set()
+        for _ in range(50):
+            ids.update(f(20_000).tolist())
+        assert 0 in ids and max(ids) < count, ids
+        found.add(g(M).hex())
+    assert len(found) == 1, found
+    print("fine")
+""")
+
+
+def test_numbers_of_threads():
+    done = subprocess.run([sys.executable, "-c", FEW], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+    assert done.stdout == "fine\n", done.stderr
+
+
+def chosen(n):
+    set_num_threads(n)
+    return get_num_threads(), get_thread_id()
+
+
+def test_threads_are_chosen():
+    most = get_num_threads()
+    for f in (chosen, njit(parallel=True)(chosen), njit(chosen)):
+        for n in range(1, most + 1):
+            assert f(n) == (n, 0)
+        for wrong in (0, -1, most + 1, 1 << 40):
+            with pytest.raises(ValueError, match=f"^The number of threads must be between 1 and {most}$"):
+                f(wrong)
+    with pytest.raises(TypeError):
+        set_num_threads(1.5)
+    set_num_threads(1)
+    other = []
+    thread = threading.Thread(target=lambda: other.append(get_num_threads()))
+    thread.start()
+    thread.join()
+    assert other == [most]  # each thread has its own
+
+
+def test_several_threads_of_the_program():
+    f, g = njit(parallel=True, nogil=True)(total_of_ints), njit(parallel=True)(raises_at)
+    expected = total_of_ints(I)
+    assert f(I) == expected
+    wrong = []
+
+    def work():
+        for k in range(60):
+            if f(I) != expected:
+                wrong.append(k)
+            try:
+                g(np.zeros(N), 10_000)
+                wrong.append("no error")
+            except ValueError as error:
+                if str(error) != "at 9999":
+                    wrong.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_children_have_threads_of_their_own():
+    f = njit(parallel=True)(thread_of)
+    f(20_000)
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = 0 if set(f(20_000).tolist()) <= set(range(get_num_threads())) else 2
+            finally:
+                os._exit(code)
+        children.append(child)
+        f(20_000)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+
+
+@njit(parallel=True)
+def inner_total(a, k):
+    s = 0
+    for i in prange(len(a)):
+        s += a[i] * k
+    return s
+
+
+def outer(a):
+    out = np.zeros(40, np.int64)
+    for k in prange(40):
+        out[k] = inner_total(a, k)
+    return out
+
+
+def test_regions_in_regions():
+    agree(outer, I, outlined=2)
+
+
+def test_the_loop_of_a_chunk_is_vectorised():
+    f = njit(parallel=True)(doubled)
+    f(A)
+    (text,) = f.inspect_llvm().values()
+    assert "x double>" in text and "@pyjitc_region(" in text
+
+
+def test_without_the_option_it_is_a_range():
+    f = njit(doubled)
+    assert not difference(outcome(doubled, (A,)), outcome(f, (A,)))
+    assert "pyjitc_region" not in str(f.inspect_llvm())
+    assert list(prange(1, 7, 2)) == list(range(1, 7, 2))
+    assert njit(parallel={"fusion": False, "prange": True})(doubled)(A)[5] == A[5] * 2
+
+
+def test_the_number_of_threads_of_the_environment():
+    program = "from pyjitc import get_num_threads; print(get_num_threads())"
+    for given, printed in (("7", "7\n"), ("0", ""), ("x", "")):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                              env={**os.environ, "PYJITC_NUM_THREADS": given})
+        assert done.stdout == printed
+        assert printed or "ValueError: PYJITC_NUM_THREADS=" in done.stderr
+
+
+# ---------------------------------------------------------------- whole-array statements
+
+
+def expression(a, b):
+    return a * b + np.sqrt(np.abs(a))
+
+
+def outer_sum(a, b):
+    return a[:, None] * b[None, :] + 1.0
+
+
+def neighbours(a):
+    b = np.zeros_like(a)
+    b[1:-1, 1:-1] = a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]
+    return b
+
+
+def overlapping(a, b):
+    a[1:] = b[1:] * 2 + a[:-1]
+    return a
+
+
+def repeatedly(a):
+    for _ in range(5):
+        a += a * 0.5
+    return a
+
+
+def chosen_by(a):
+    return np.where(a > 0.5, np.exp(a), 2.0)
+
+
+@pytest.mark.parametrize("function, args", [
+    *((f, args) for shape in [(3,), (70_000,), (300, 400), (3, 30_000), (30_000, 3), (20, 30, 40)] for f, args in [
+        (expression, (DRAW.random(shape), DRAW.random(shape))), (repeatedly, (DRAW.random(shape),)),
+        (chosen_by, (DRAW.random(shape),))]),
+    (expression, (M[::2, ::-1], M.T[:31, :2000].T)), (expression, (M, M[0])), (outer_sum, (A[:500], A[:400])),
+    (neighbours, (M,)), (neighbours, (M.T,)), (neighbours, (M[::2, ::-1],)), (overlapping, (A, A + 1)),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_whole_arrays(function, args):
+    assert regions(function, *args)
+    assert not difference(outcome(njit(function), args), outcome(njit(parallel=True)(function), copy.deepcopy(args)))
+
+
+# ---------------------------------------------------------------- what was done
+
+
+def report(function, *args):
+    f = njit(parallel=True, cache=False)(function)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParallelWarning)
+        f(*copy.deepcopy(args))
+        f.parallel_diagnostics()
+    head, *lines = printed.getvalue().splitlines()[-10:]
+    return [line.partition(": ")[2] for line in lines]
+
+
+@pytest.mark.parametrize("function, args, lines", [
+    (several, (A,), ["the loop over prange runs on several threads; reduction of q; reduction of s"]),
+    (place_of_least, (A,), ["the loop over prange runs on several threads; extreme at with best"]),
+    (histogram, (I,), ["the loop over prange runs on several threads; each chunk adds to a copy of h"]),
+    (nested, (A,), ["the loop over prange runs on several threads; the marked loops in it run on the thread of their "
+                    "chunk"]),
+    (twice, (A,), ["the loop over prange runs on several threads"] * 2),
+    (returns, (A,), ["the loop over prange runs on one thread; break or return leaves it before its end"]),
+    (repeatedly, (A,), ["the loop of a whole-array statement runs on several threads"]),
+    (partial_sum.py_func, (A, 3), []),
+], ids=lambda x: getattr(x, "__name__", None))
+def test_diagnostics(function, args, lines):
+    found = report(function, *args)
+    if function is place_of_least:
+        assert set(found[0].split("extreme ")[1].split(" with ")) == {"at", "best"}
+    elif not lines:
+        assert not found or found == [""]
+    else:
+        assert found == lines
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+def drawn(n, rng):
+    out = np.empty(n)
+    for i in prange(n):
+        out[i] = rng.random()
+    return out
+
+
+def drawn_in_many_ways(n, rng):
+    out = np.empty((n, 5))
+    for i in prange(n):
+        out[i, 0] = rng.standard_normal()
+        out[i, 1] = rng.exponential(2.0)
+        out[i, 2] = rng.integers(0, 10)
+        out[i, 3] = rng.gamma(2.0)
+        out[i, 4] = rng.random(10).sum()
+    return out
+
+
+def drawn_globally(n):
+    out = np.empty((n, 2))
+    for i in prange(n):
+        out[i, 0] = np.random.normal()
+        out[i, 1] = np.random.random()
+    return out
+
+
+@njit
+def one(rng):
+    return rng.random()
+
+
+def drawn_by_another(n, rng):
+    out = np.empty(n)
+    for i in prange(n):
+        out[i] = one(rng)
+    return out
+
+
+@pytest.mark.parametrize("function, classes", [
+    (drawn, [np.random.default_rng, np.random.RandomState, lambda seed: np.random.Generator(np.random.MT19937(seed))]),
+    (drawn_in_many_ways, [np.random.default_rng]), (drawn_by_another, [np.random.default_rng]),
+    (drawn_globally, [None]),
+])
+def test_random_numbers_do_not_depend_on_the_threads(function, classes):
+    f = njit(parallel=True)(function)
+    for cls in classes:
+        def draw(seed, cls=cls):
+            if cls is None:
+                np.random.seed(seed)
+                return f(20_000), np.random.random()
+            rng = cls(seed)
+            return f(20_000, rng), rng.random()
+
+        assert regions(function, 20_000, *([cls(1)] if cls else []))
+        found = []
+        for count in (1, get_num_threads(), get_num_threads()):
+            set_num_threads(count)
+            found.append(draw(5))
+        for x, last in found[1:]:
+            np.testing.assert_array_equal(x, found[0][0])
+            assert last == found[0][1]
+        again, last = draw(6)
+        assert not (again == found[0][0]).all() and last != found[0][1]
+        values = found[0][0].reshape(20_000, -1)
+        distinct = len(np.unique(values[:, 0]))
+        assert distinct == 20_000  # no two chunks have the same stream
+
+
+def test_distributions_of_random_numbers():
+    out = njit(parallel=True)(drawn_in_many_ways)(200_000, np.random.default_rng(11))
+    means, deviations = out.mean(axis=0), out.std(axis=0)
+    np.testing.assert_allclose(means, [0, 2, 4.5, 2, 5], atol=0.03)
+    np.testing.assert_allclose(deviations, [1, 2, 8.25**0.5, 2**0.5, (10 / 12) ** 0.5], rtol=0.02)
+    assert abs(np.corrcoef(out[:-1, 0], out[1:, 0])[0, 1]) < 0.02
+    normals = njit(parallel=True)(drawn_globally)(200_000)[:, 0]
+    assert abs(normals.mean()) < 0.02 and abs(normals.std() - 1) < 0.02
+
+
+# ---------------------------------------------------------------- Python objects
+
+
+def caught_often(a):
+    out = np.zeros(len(a), np.int64)
+    for i in prange(len(a)):
+        try:
+            if a[i] % 3 == 0:
+                raise ValueError(f"{i}")
+            out[i] = 100 // int(a[i] - 1)
+        except ZeroDivisionError:
+            out[i] = -7
+        except ValueError:
+            out[i] = -8
+    return out
+
+
+def test_exceptions_inside_of_iterations():
+    agree(caught_often, np.arange(20_000))
+
+
+def texts(a):
+    names = ["", "a", "bc"]
+    n = 0
+    for i in prange(len(a)):
+        n += len(names[i % 3])
+    return n
+
+
+def appends(a):
+    found = []
+    for i in prange(len(a)):
+        found.append(a[i])
+    return len(found)
+
+
+@pytest.mark.parametrize("function", [texts, appends])
+def test_loops_over_objects_run_on_one_thread(function):
+    f = njit(parallel=True, cache=False)(function)
+    with pytest.warns(ParallelWarning, match="runs on one thread: .*Python"):
+        assert f(A) == function(A)
+
+
+@njit
+def plain_caller(a):
+    return inner_total(a, 3)
+
+
+@njit
+def total_of_expression(a):
+    return (a * 2 + np.sqrt(a + 5))[-1]
+
+
+def caller_of_both(a):
+    return inner_total(a, 3) + total_of_expression(a)
+
+
+def test_functions_that_are_called_keep_the_option():
+    def found(function, parallel):
+        options = Options(parallel=parallel)
+        module = stages.optimise(stages.infer(function, (typeof(I),), options).functions, options)
+        return {inst.attrs["callee"].qualname for fn in module for block in fn.blocks for inst in block.insts
+                if "chunks" in inst.attrs}
+
+    assert found(plain_caller.py_func, False) == found(caller_of_both, False) == {"inner_total"}
+    assert found(caller_of_both, True) == {"inner_total", "total_of_expression"}
+    assert plain_caller(I) == 3 * I.sum()

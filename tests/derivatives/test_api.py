@@ -1,0 +1,284 @@
+"""The functions that give derivatives: what they take and return, and that they compose."""
+import math
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import (UnsupportedError, check_grads, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, njit,
+                    stop_gradient, value_and_grad, vjp, vmap)
+
+X = np.array([0.5, 1.2, -0.3])
+
+
+def rosenbrock(x):
+    s = 0.0
+    for i in range(len(x) - 1):
+        s += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+    return s
+
+
+def second_derivatives(x):
+    n = len(x)
+    h = np.zeros((n, n))
+    for i in range(n - 1):
+        h[i, i] += 1200 * x[i] ** 2 - 400 * x[i + 1] + 2
+        h[i, i + 1] -= 400 * x[i]
+        h[i + 1, i] -= 400 * x[i]
+        h[i + 1, i + 1] += 200
+    return h
+
+
+def curved(x):
+    return np.sin(x) * x[0]
+
+
+def grown(x):
+    y = x
+    while y < 100.0:
+        y = y * y + 1.0
+    return y
+
+
+def test_argnums():
+    def f(x, y, z=2.0):
+        return x * y * z
+
+    assert grad(f)(3.0, 5.0) == 10.0
+    assert grad(f, 1)(3.0, 5.0) == 6.0
+    assert grad(f, (0, 1))(3.0, 5.0) == (10.0, 6.0)
+    assert grad(f, -1)(3.0, 5.0, 7.0) == 15.0
+    assert grad(f, (2,))(3.0, 5.0, 7.0) == (15.0,)
+    assert value_and_grad(f, (0, 2))(3.0, 5.0, 7.0) == (105.0, (35.0, 15.0))
+    with pytest.raises(ValueError, match="argnums has 3, and .*f\\(\\) takes 3 arguments"):
+        grad(f, 3)
+    with pytest.raises(TypeError, match="argnums must be an int or a tuple of ints"):
+        grad(f, "x")
+    with pytest.raises(TypeError, match="grad takes a Python function, not <built-in function sin>"):
+        grad(math.sin)
+
+
+def test_has_aux():
+    def f(x):
+        return np.sum(x * x), (x * 2, len(x))
+
+    gradient, (doubled, n) = grad(f, has_aux=True)(X)
+    np.testing.assert_array_equal(gradient, 2 * X)
+    np.testing.assert_array_equal(doubled, 2 * X)
+    (value, _), again = value_and_grad(f, has_aux=True)(X)
+    assert value == np.sum(X * X) and n == 3
+    np.testing.assert_array_equal(again, gradient)
+
+
+def test_tuples_of_arguments():
+    def f(p, y):
+        (a, b), n = p
+        return a * b.sum() * y * n
+
+    found = grad(f)(((2.0, X), 3), 0.5)
+    assert found[1] is None and found[0][0] == X.sum() * 1.5
+    np.testing.assert_array_equal(found[0][1], np.full(3, 3.0))
+
+
+def test_integers_do_not_vary():
+    with pytest.raises(TypeError, match="argument 0 is asked for, which is 'int'"):
+        grad(lambda x: x * x)(2)
+    with pytest.raises(TypeError, match="the gradient is of functions that return a float, and .* returns 'numpy.nd"):
+        grad(curved)(X)
+
+
+def test_forward_mode():
+    value, change = jvp(curved, (X,), (np.ones(3),))
+    np.testing.assert_array_equal(value, njit(curved)(X))
+    np.testing.assert_allclose(change, np.cos(X) * X[0] + np.sin(X))
+    _, push = linearize(curved, X)
+    np.testing.assert_array_equal(push(np.ones(3)), change)
+    with pytest.raises(ValueError, match=r"a tangent or cotangent of shape \(2,\) for an array of shape \(3,\)"):
+        jvp(curved, (X,), (np.ones(2),))
+    with pytest.raises(TypeError, match="as many tangents as primals"):
+        jvp(curved, (X,), ())
+
+
+def test_pullbacks():
+    value, pullback = vjp(curved, X)
+    np.testing.assert_array_equal(value, njit(curved)(X))
+    (found,) = pullback(np.array([0.0, 1.0, 0.0]))
+    np.testing.assert_allclose(found, [np.sin(X[1]), np.cos(X[1]) * X[0], 0.0])
+    with pytest.raises(ValueError, match=r"a cotangent of shape \(2,\) for a result of shape \(3,\)"):
+        pullback(np.ones(2))
+    value, pullback, other = vjp(lambda x: (x * x, x + 1.0), 3.0, has_aux=True)
+    assert (value, pullback(2.0), other) == (9.0, (12.0,), 4.0)
+
+
+def test_jacobians():
+    expected = np.diag(np.cos(X) * X[0])
+    expected[:, 0] += np.sin(X)
+    np.testing.assert_allclose(jacfwd(curved)(X), expected)
+    np.testing.assert_allclose(jacrev(curved)(X), expected)
+    for jacobian in (jacfwd, jacrev):
+        assert jacobian(lambda x: x * x)(3.0) == 6.0
+        np.testing.assert_allclose(jacobian(lambda x: np.array([x, x * x]))(3.0), [1.0, 6.0])
+        np.testing.assert_allclose(jacobian(rosenbrock)(X), grad(rosenbrock)(X))
+        first, second = jacobian(lambda a, x: a @ x, (0, 1))(np.eye(2), X[:2].copy())
+        assert first.shape == (2, 2, 2) and np.array_equal(second, np.eye(2))
+
+
+def test_second_derivatives():
+    expected = second_derivatives(X)
+    np.testing.assert_allclose(hessian(rosenbrock)(X), expected)
+    np.testing.assert_allclose(jacrev(grad(rosenbrock))(X), expected)
+    np.testing.assert_allclose(hvp(rosenbrock, (X,), (np.ones(3),)), expected.sum(axis=1))
+    np.testing.assert_allclose(grad(lambda x: np.sum(grad(rosenbrock)(x) ** 2))(X),
+                               2 * expected @ grad(rosenbrock)(X))
+
+
+def test_derivatives_of_derivatives():
+    def f(x):
+        return math.sin(x) * x ** 3
+
+    assert grad(grad(f))(1.3) == pytest.approx(
+        6 * 1.3 * math.sin(1.3) + 6 * 1.3 ** 2 * math.cos(1.3) - 1.3 ** 3 * math.sin(1.3))
+    assert grad(grad(grad(f)))(1.3) == pytest.approx(-3.2025932243652235)
+    assert grad(grad(grown))(1.1) == pytest.approx(jvp(grad(grown), (1.1,), (1.0,))[1])  # a tape of a tape
+
+
+def test_batches():
+    np.testing.assert_allclose(vmap(lambda x, y: x * y + math.sin(x), (0, None))(X, 2.0), X * 2 + np.sin(X))
+    both = np.stack([X, 2 * X])
+    np.testing.assert_allclose(vmap(rosenbrock)(both), [rosenbrock(X), rosenbrock(2 * X)])
+    np.testing.assert_allclose(vmap(rosenbrock, 1)(both.T.copy()), [rosenbrock(X), rosenbrock(2 * X)])
+    np.testing.assert_allclose(vmap(curved, out_axes=1)(both), np.stack([curved(X), curved(2 * X)], axis=1))
+    small, large = vmap(lambda x: (x * 2, x > 1.0))(np.array([1, 2]))
+    assert small.tolist() == [2, 4] and large.tolist() == [False, True]
+    with pytest.raises(ValueError, match="vmap got arguments with batches of 3 and 2 examples"):
+        vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
+    with pytest.raises(ValueError, match="in_axes is None for all"):
+        vmap(curved, None)
+    with pytest.raises(ValueError, match="in_axes has 2 items"):
+        vmap(curved, (0, 0))
+
+
+def test_batches_of_derivatives_and_derivatives_of_batches():
+    both = np.stack([X, 2 * X])
+    expected = np.stack([grad(rosenbrock)(X), grad(rosenbrock)(2 * X)])
+    np.testing.assert_allclose(vmap(grad(rosenbrock))(both), expected)
+    np.testing.assert_allclose(grad(lambda x: np.sum(vmap(rosenbrock)(x)))(both), expected)
+
+
+def test_they_are_called_in_compiled_code():
+    @njit
+    def f(x):
+        value, gradient = pyjitc.value_and_grad(rosenbrock)(x)
+        return value, gradient - pyjitc.grad(rosenbrock)(x), pyjitc.jvp(rosenbrock, (x,), (x,))[1]
+
+    value, nothing, change = f(X)
+    assert value == njit(rosenbrock)(X) and not nothing.any()
+    assert change == pytest.approx(grad(rosenbrock)(X) @ X)
+
+
+def test_constants():
+    assert grad(lambda x: stop_gradient(x) * x)(3.0) == 3.0
+    np.testing.assert_array_equal(grad(lambda x: np.sum(stop_gradient(x) * x) + stop_gradient(x[0]))(X), X)
+    assert stop_gradient(2.0) == 2.0
+
+
+def test_differences():
+    check_grads(rosenbrock, (X,), order=2)
+    check_grads(lambda x, y: np.outer(x, x) * y, (X, 0.7))
+
+    def wrong(x):
+        return stop_gradient(x) * x
+
+    with pytest.raises(AssertionError, match="forward mode and central differences differ"):
+        check_grads(wrong, (3.0,))
+
+
+def test_exceptions_of_the_function():
+    def f(x, i):
+        return x[i] / x[0]
+
+    with pytest.raises(IndexError, match="index 5 is out of bounds for axis 0 with size 3"):
+        grad(f)(X, 5)
+    with pytest.raises(ZeroDivisionError):
+        grad(lambda x: 1.0 / x)(0.0)
+
+
+def test_arguments_that_share_memory():
+    def f(x, y):
+        x[0] = 2.0
+        return np.sum(x * y)
+
+    np.testing.assert_array_equal(grad(lambda x, y: np.sum(x * y), (0, 1))(X, X), (X, X))
+    with pytest.raises(ValueError, match="two arguments share memory, and one of them is written into"):
+        grad(f)(X, X[::-1])
+    np.testing.assert_array_equal(grad(f)(X, X + 1), [0.0, 2.2, 0.7])
+
+
+def recursive(x, n):
+    if n == 0:
+        return x
+    return recursive(x * x, n - 1)
+
+
+def caught(x):
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 0.0
+
+
+def counter(x):
+    y = 0.0
+
+    def add(z):
+        nonlocal y
+        y += z
+
+    add(x)
+    add(x)
+    return y
+
+
+BUFFER = np.zeros(2)
+
+
+def captured(x):
+    BUFFER[0] = x
+    return BUFFER[0] * x
+
+
+REFUSED = [
+    (recursive, (1.5, 2), 3, "calls itself"), (caught, (1.5,), 2, "`try` around"),
+    (counter, (1.5,), 1, "inner function"), (captured, (1.5,), 1, "captured array"),
+    (lambda x: np.sum(np.sort(x)), (X,), 0, "the bits of an array"),
+    (lambda x: np.linalg.det(x), (np.eye(2),), 0, "there is no derivative of")]
+
+
+@pytest.mark.parametrize("function, args, line, text", REFUSED, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_has_no_derivative_is_refused_at_its_line(function, args, line, text):
+    with pytest.raises(UnsupportedError, match=text) as caught:
+        grad(function)(*args)
+    assert caught.value.diagnostic.line == function.__code__.co_firstlineno + line
+    assert caught.value.diagnostic.hint and caught.value.diagnostic.filename == __file__
+
+
+def test_nothing_is_lost():
+    """Tapes and arrays of adjoints are freed, also where the function raises."""
+    def f(x, n):
+        for i in range(n):
+            x = np.sin(x) * x[0]
+        return np.sum(x / x[n])
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    g = grad(f)
+    for _ in range(5):
+        g(np.ones(20000), 10)
+    before = resident()
+    for _ in range(100):
+        g(np.ones(20000), 10)
+        with pytest.raises(IndexError):
+            g(np.ones(5), 10)
+    assert resident() - before < 30 << 20  # a call takes 5 MB

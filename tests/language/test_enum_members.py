@@ -1,0 +1,138 @@
+"""Members of Enum, IntEnum and Flag as values, beside the interpreter."""
+import enum
+
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree
+
+
+class Light(enum.Enum):
+    RED = 1
+    GREEN = 2
+    BLUE = 3
+
+    def twice(self):
+        return self.value * 2
+
+    @property
+    def warm(self):
+        return self is Light.RED
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    MIDDLE = 2
+    HIGH = 5
+
+
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+    RUN = 4
+
+
+class Bits(enum.IntFlag):
+    ONE = 1
+    TWO = 2
+    FOUR = 4
+
+
+class Name(str, enum.Enum):
+    A = "a"
+    B = "b"
+
+
+def kinds(c):
+    return c is Light.RED, c == Light.RED, c != Light.GREEN, c.value, c.name, c.twice(), c.warm, type(c) is Light
+
+
+def chosen(n):
+    c = Light.RED if n > 0 else Light.BLUE
+    return c, c.value, c.name, c is Light.RED
+
+
+def after(n):
+    c = Light.RED
+    for _ in range(n):
+        if c is Light.RED:
+            c = Light.GREEN
+        elif c is Light.GREEN:
+            c = Light.BLUE
+        else:
+            c = Light.RED
+    return c
+
+
+def texts(c):
+    return str(c), repr(c), f"{c}", f"{c.name}"
+
+
+def by_name(name):
+    return Light[name]
+
+
+def arithmetic(a):
+    return (a + 1, a * 2, a | 4, a < Level.HIGH, a == 2, a & 3, -a, a // 2, a % 2, a / 2, float(a), int(a), abs(a),
+            max(a, 3), (10, 20, 30)[a], sum(range(a)))
+
+
+def rights(a):
+    return (a | Right.WRITE, a & Right.WRITE, ~a, a ^ Right.READ, bool(a), not a, Right.READ in (a | Right.READ),
+            (a | Right.WRITE).value)
+
+
+def collected(n):
+    found = Right.READ
+    if n > 1:
+        found |= Right.WRITE
+    if n > 2:
+        found |= Right.RUN
+    return found, found.value
+
+
+def bits(a):
+    return a | Bits.TWO, a & Bits.TWO, a | 8, 8 | a, a + 1, a * 3, bool(a & Bits.FOUR), a == 1
+
+
+@pytest.mark.parametrize("function, args", [
+    *((kinds, (c,)) for c in Light), (chosen, (1,)), (chosen, (-1,)), (after, (0,)), (after, (5,)),
+    (texts, (Light.RED,)), (texts, (Level.HIGH,)), (texts, (Right.READ,)), (by_name, ("RED",)), (by_name, ("BLUE",)), (by_name, ("NONE",)),
+    (arithmetic, (Level.MIDDLE,)), (rights, (Right.READ,)), (rights, (Right.RUN,)), (collected, (1,)),
+    (collected, (2,)), (collected, (3,)), (bits, (Bits.ONE,)), (lambda n: [f for f in Right], (1,)),
+    (lambda n: Light(n), (2,)), (lambda n: Light(n), (9,)), (lambda s: (s == Name.A, s == "a", s.value), (Name.B,)),
+    (lambda c: sum([x.value for x in c]), ([Light.RED, Light.BLUE],)),
+    (lambda n: hash(Light.RED) == n, (hash(Light.RED),)),
+])
+def test_members(function, args):
+    agree(function, *args)
+
+
+class Car:
+    def __init__(self, light):
+        self.light, self.n = light, 0
+
+    def step(self):
+        if self.light is Light.RED:
+            self.light = Light.GREEN
+        elif self.light is Light.GREEN:
+            self.light = Light.BLUE
+        else:
+            self.light = Light.RED
+        self.n += self.light.value
+
+
+def test_members_in_attributes():
+    def f(car, n):
+        for _ in range(n):
+            car.step()
+        return car.light, car.n
+
+    def g(car):
+        return car.light.value * 10
+
+    first, second = njit(f), njit(g)
+    for light in Light:
+        one, other = Car(light), Car(light)
+        assert first(one, 5) == f(other, 5) and second(one) == g(other)
+    assert first.stats["compiled"] == 1

@@ -1,0 +1,75 @@
+"""heapq and bisect over lists."""
+import bisect
+import heapq
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, njit
+
+from ...oracle import agree
+
+
+def ordered(x):
+    heap = []
+    for item in x:
+        heapq.heappush(heap, item)
+    return [heapq.heappop(heap) for _ in range(len(heap))]
+
+
+def others(x):
+    heapq.heapify(x)
+    return (heapq.heapreplace(x, 2), heapq.heappushpop(x, 0), x, heapq.nsmallest(2, x), heapq.nlargest(2, x),
+            heapq.nlargest(3, x, key=lambda v: -v), heapq.nsmallest(-1, x), heapq.nsmallest(50, x))
+
+
+def places(x, item):
+    return (bisect.bisect_left(x, item), bisect.bisect(x, item), bisect.bisect_right(x, item, 1),
+            bisect.bisect_left(x, item, 0, 1), bisect.bisect_left(x, -item, key=lambda v: -v))
+
+
+def inserted(x, item):
+    bisect.insort(x, item)
+    bisect.insort_left(x, item, 0, 1)
+    bisect.insort_right(x, item, key=lambda v: v * 2)
+    return x
+
+
+def shortest(n):
+    heap, seen, out = [(0.0, 0)], [False] * n, []
+    while heap:
+        distance, i = heapq.heappop(heap)
+        if seen[i]:
+            continue
+        seen[i] = True
+        out.append((i, distance))
+        for j in (2 * i + 1, 2 * i + 2, (i * 7) % n):
+            if j < n:
+                heapq.heappush(heap, (distance + 1.5 * j, j))
+    return out
+
+
+@pytest.mark.parametrize("x", [[3, 1, 2], [2.5, 1], [(1, "b"), (1, "a")], [], ["b", "a"], [1, 2.5, 0]], ids=repr)
+def test_heaps(x):
+    agree(ordered, x)
+
+
+def test_other_functions_of_heaps():
+    for x in ([3, 5, 1, 4], [3.5, 1.0], [7]):
+        agree(others, x)
+    agree(lambda x: heapq.heappop(x), [])
+    agree(shortest, 12)
+
+
+def test_bisection():
+    for x, item in (([1, 2, 2, 3], 2), ([1.0, 2.5], 3), ([], 1), ([1, 2.5, 4], 2.5), ([5], 5.0)):
+        agree(places, x, item)
+        agree(inserted, x, item)
+    agree(places, np.arange(4.0), 2.0)
+    agree(lambda x: bisect.bisect(x, 1, -1), [1, 2])
+    agree(lambda x: bisect.bisect(x, ("b", 0)), [("a", 1), ("b", 2)])
+
+
+def test_what_is_no_heap_is_said():
+    with pytest.raises(CompileError, match="heap argument must be a list, not tuple"):
+        njit(lambda x: heapq.heappop(x))((1, 2))
