@@ -112,13 +112,15 @@ ROWS = {
          "k = a\ndef inner(x):\n    return x * k\nreturn inner(b) + (lambda x: x + 1)(a)"),
         ("nonlocal", "n = 0\ndef count():\n    nonlocal n\n    n += a\ncount()\ncount()\nreturn n"),
         ("functions as arguments and in tuples", "return apply(lambda x: x * a, b), (helper, factorial)[0](a)"),
-        ("a function as the result", "return lambda: a"),
+        ("a function that a function returns", "def adder(k):\n    return lambda x: x + k\nreturn adder(a)(b)"),
         ("functools.partial objects from outside", "return shifted(b)"),
         ("functools.partial made inside", "return partial(helper, k=a)(b)"),
         ("generators, generator expressions",
          "def pairs(n):\n    for i in range(n):\n        yield i, i * a\ns = 0\nfor i, j in pairs(4):\n    s += i * "
          "j\nreturn s + sum(i for i in range(5))"),
-        ("yield from", "def gen():\n    yield from range(3)\nreturn sum(gen())"),
+        ("yield from", "def gen():\n    x = yield from range(3)\n    yield a\nreturn sum(gen())"),
+        ("itertools, functools.reduce",
+         "s = sum(x * y for x, y in itertools.product(range(a), c))\nreturn s, reduce(lambda x, y: x * y, c, 1.0)"),
         ("generator.send", "def gen():\n    yield a\ng = gen()\nnext(g)\nreturn g.send(1)"),
         ("list, dict and set comprehensions", "return sum([i * i for i in range(4)])"),
         ("async functions", "async def f():\n    return a\nreturn f()"),
@@ -145,9 +147,9 @@ ROWS = {
     ],
 }
 PRELUDE = """
-import cmath, collections, enum, math, random, time
+import cmath, collections, enum, itertools, math, random, time
 from collections import namedtuple
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 import numpy as np
 from pyjitc import njit

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ops import control, generic
 from ..ops.control import UNBOUND
+from ..runtime import interpreted
 from . import quirks
 from .bytecode import VERSION
 
@@ -236,6 +237,57 @@ def for_iter(frame, x):
     state = frame.emit(generic.ELEMENT, (step,), index=2)
     frame.stack = [*rest, state, item]
     frame.terminate(control.JUMP, (), [frame.edge(following)])
+
+
+def send(frame, x):
+    """One step of `yield from`: to what follows with the item, or to the end with what the iterator returned."""
+    following, target = frame.region_.targets
+    *rest, state, _ = frame.stack
+    step = frame.emit(generic.NEXT, (state,))
+    has = frame.truth_of(generic.ELEMENT, (step,), index=0)
+    body, ended = ir.Block("item", ()), ir.Block("ended", ())
+    frame.fresh += [body, ended]
+    frame.terminate(control.BRANCH, (has,), [ir.Edge(body), ir.Edge(ended)])
+    frame.block = ended
+    result = frame.emit(generic.RETURNED, (step,))
+    frame.stack = [*rest, frame.constant(None), result] if VERSION >= (3, 12) else [*rest, result]
+    frame.terminate(control.JUMP, (), [frame.edge(target)])
+    frame.block = body
+    item = frame.emit(generic.ELEMENT, (step,), index=1)
+    frame.stack = [*rest, frame.emit(generic.ELEMENT, (step,), index=2), item]
+    frame.terminate(control.JUMP, (), [frame.edge(following)])
+
+
+def end_send(frame, x):
+    result = frame.stack.pop()
+    frame.stack[-1] = result
+
+
+def yield_from(frame, x):
+    """The same where one opcode does all of it (3.10)."""
+    *rest, first, _ = frame.stack
+    state = ir.Value()
+    header, body, ended = ir.Block("yield_from", [state]), ir.Block("item", ()), ir.Block("ended", ())
+    frame.fresh += [header, body, ended]
+    frame.terminate(control.JUMP, (), [ir.Edge(header, [first])])
+    frame.block = header
+    frame.stack = [*rest, state]
+    step = frame.emit(generic.NEXT, (state,))
+    has = frame.truth_of(generic.ELEMENT, (step,), index=0)
+    frame.terminate(control.BRANCH, (has,), [ir.Edge(body), ir.Edge(ended)])
+    frame.block = body
+    item = frame.emit(generic.ELEMENT, (step,), index=1)
+    following = frame.emit(generic.ELEMENT, (step,), index=2)
+    frame.stack = [*rest, following, item]
+    frame.emit(generic.YIELD, (item,))
+    frame.terminate(control.JUMP, (), [ir.Edge(header, [following])])
+    frame.block = ended
+    frame.stack = [*rest, frame.emit(generic.RETURNED, (step,))]
+
+
+def cleanup_throw(frame, x):
+    """What is thrown into the generator at a `yield from` leaves it."""
+    frame.terminate(control.RERAISE, (frame.stack[-1],), ())
 
 
 def end_for(frame, x):
@@ -621,6 +673,8 @@ HANDLERS = {
     "STORE_SLICE": store_slice, "BUILD_SLICE": build_slice, "JUMP_FORWARD": jump, "JUMP_ABSOLUTE": jump,
     "JUMP_BACKWARD": jump, "JUMP_BACKWARD_NO_INTERRUPT": jump, "JUMP_IF_TRUE_OR_POP": jump_or_pop,
     "JUMP_IF_FALSE_OR_POP": jump_or_pop, "FOR_ITER": for_iter, "END_FOR": end_for, "GET_ITER": get_iter,
+    "GET_YIELD_FROM_ITER": get_iter, "SEND": send, "END_SEND": end_send, "YIELD_FROM": yield_from,
+    "CLEANUP_THROW": cleanup_throw,
     "POP_TOP": pop_top, "POP_ITER": pop_top, **dict.fromkeys(("ROT_TWO", "ROT_THREE", "ROT_FOUR", "ROT_N"), rotate),
     "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two, "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
     **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,

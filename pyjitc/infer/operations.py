@@ -15,7 +15,8 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, List, ListDisplay,
-    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union, any_part,
+    is_scalar,
 )
 from ..runtime import interpreted
 from .bind import bind
@@ -618,6 +619,14 @@ class Operations:
     def next_(self, inst, operands):
         return self.library.next(operands[0])
 
+    def returned(self, inst, operands):
+        t = operands[0].type
+        if not isinstance(t, Tuple) or len(t.elements) < 4:
+            return constant(None)
+        if t.elements[3] is Undefined:  # no `return` has been reached so far
+            return Throw(RuntimeError, "a generator without an end has ended")
+        return Apply(structure.TUPLE_GET, operands[0], index=3)
+
     def element(self, inst, operands):
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
 
@@ -751,6 +760,8 @@ class Operations:
         return self.library.match_keys(*operands)
 
     def match_rest(self, inst, operands):
+        if operands[0].type is Object:
+            return by_python(interpreted.without_keys, *operands)
         return self.library.match_rest(*operands)
 
     def with_leave(self, inst, operands):
@@ -826,6 +837,7 @@ HANDLERS = {
     generic.SET_UPDATE: E.set_update,
     generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
+    generic.RETURNED: E.returned,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,

@@ -48,11 +48,12 @@ class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
     instructions; or all of them. Inference begins again when it finds another one."""
 
-    __slots__ = ("insts", "every", "constant", "changed")
+    __slots__ = ("insts", "every", "constant", "changed", "generators")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
         self.every = False
+        self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
         # done with, for which inference begins again
         self.constant: dict[int, object] = {}

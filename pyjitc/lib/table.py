@@ -145,7 +145,8 @@ class Library:
 
     def makes_iterator(self, target) -> bool:
         """Whether a call of it gives a state of a loop, which becomes an object where it is read more than once."""
-        return isinstance(target, type) and target in _ITERATORS
+        return isinstance(target, type) and (target in _ITERATORS or target.__module__ == "itertools") or (
+            type(target).__name__ == "classmethod_descriptor" and target.__name__ == "from_iterable")
 
     # -- operations
 

@@ -50,6 +50,8 @@ UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; Va
 UNPACK_EX = _op("unpack_ex", "unpack_ex {before, after} (iterable) -> tuple: before..., list, after...")
 ITER = _op("iter", "iter (iterable) -> iteration state of a `for` loop (a value: not shared)")
 NEXT = _op("next", "next (state) -> (has: bool, item, next state); item has no value where `has` is false")
+RETURNED = _op("returned", "returned (what next gave at the end) -> what the generator returned, None of another "
+                           "iterator", 0)
 ELEMENT = _op("element", "element {index} (tuple) -> element: takes apart what unpack and next give", 0)
 MAKE_FUNCTION = _op("make_function",
                     "make_function {code, qualname, has: set of 'defaults', 'kwdefaults', 'annotations', 'closure'} "

@@ -295,6 +295,6 @@ def _refusal(value, cls: type) -> str:
 
 
 _CONVERSIONS = {"to_numpy": "pass x.to_numpy()", "__array__": "pass np.asarray(x)", "__float__": "pass float(x)",
-                "__next__": "pass what it yields, as np.fromiter(x, float)", "toordinal": "pass np.datetime64(x)",
+                "toordinal": "pass np.datetime64(x)",
                 "tobytes": "pass np.frombuffer(x, dtype), which shares its memory",
                 "fromhex": "pass np.frombuffer(x, np.uint8), which shares its memory"}

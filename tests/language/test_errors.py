@@ -93,12 +93,6 @@ def class_definition(n):
     return n
 
 
-@wrong(3, says="`yield from`", at="yield from range(n)", hint="for")
-def yield_from(n):
-    def gen():
-        yield from range(n)  # here
-
-    return sum(gen())
 
 
 @wrong(3, says="deleting a global variable", at="SOME")
