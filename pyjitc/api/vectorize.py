@@ -263,7 +263,7 @@ def _vectorized(function, declared, options: Options, identity):
     if _disabled():
         return np.vectorize(function)
     record = _Elements(function, options, declared, ("vectorize", identity), identity)
-    ufunc = ufuncs.make(record, function.__name__, len(names), 1, _doc(function, names), identity)
+    ufunc = ufuncs.make(record, function.__name__, len(names), 1, _doc(function), identity)
     for signature in declared:
         _add_declared(record, ufunc, signature)
     if record.dynamic:
@@ -338,7 +338,7 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
     if not outs:
         record.writable = frozenset(range(len(ins)))
-    ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function, names[:len(ins)]), identity,
+    ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
     ufuncs.write_back(ufunc, record.writable)
     for signature in declared:
@@ -396,8 +396,8 @@ def _add_declared_cores(record, ufunc, signature) -> None:
 # ---------------------------------------------------------------- the object
 
 
-def _doc(function, names) -> str:
-    """The docstring; NumPy writes the signature of a ufunc above it."""
+def _doc(function) -> str:
+    """The docstring. Before NumPy 2.2 the signature of the ufunc stands above it."""
     return inspect.cleandoc(function.__doc__) if function.__doc__ else ""
 
 
@@ -407,7 +407,9 @@ def _finished(ufunc: np.ufunc, record: _Made) -> np.ufunc:
         copies = [FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
                                function.__closure__) for _ in range(2)]
         named, contents = map(partial(pickling.stand_in, function), ("_pickled_name", "_pickled_function"), copies)
-        vars(ufunc).update(py_func=function, _pickled_name=named, _pickled_function=contents, __wrapped__=function,
+        if function.__doc__:
+            ufunc.__doc__ = _doc(function)
+        vars(ufunc).update(py_func=function, is_dynamic=record.dynamic, _pickled_name=named, _pickled_function=contents, __wrapped__=function,
                            __module__=function.__module__, __qualname__=function.__qualname__,
                            add=partial(_add, ufuncs.Handle(ufunc)),
                            disable_compile=partial(_disable, ufuncs.Handle(ufunc)))

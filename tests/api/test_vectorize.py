@@ -344,3 +344,13 @@ def test_code_is_kept_on_disk(tmp_path):
                            env={**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYJITC_CACHE": "1"}).stdout
             for _ in range(2)]
     assert runs == ["4.0 [1. 2.] True\n", "4.0 [1. 2.] False\n"]
+
+
+def test_what_is_wrong_with_the_call_is_an_error():
+    """The loop, which the user has not written, has errors like any function."""
+    def made(x):
+        return x
+
+    made.__module__ = "numpy.made"  # whose functions are not compiled
+    with pytest.raises(TypingError, match="not compiled"):
+        vectorize(["float64(float64)"])(made)
