@@ -11,7 +11,7 @@ import inspect
 import re
 from functools import partial
 from types import FunctionType
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _OPTIONS = Options(error_model="numpy", nogil=True)
 _TARGETS = ("cpu", "parallel")
 
 
-def vectorize(signatures=None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Callable:
+def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Any:
     """A ufunc of NumPy from a function of numbers::
 
         @vectorize
@@ -62,8 +62,8 @@ def vectorize(signatures=None, /, *, target: str = "cpu", identity: Any = None, 
     return lambda function: _vectorized(_plain("vectorize", function), declared, chosen, identity)
 
 
-def guvectorize(signatures=None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
-                writable_args=(), **options: Any) -> Callable:
+def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
+                writable_args: Iterable[str | int] = (), **options: Any) -> Callable:
     """A generalised ufunc of NumPy from a function that reads arrays and writes its results::
 
         @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
@@ -409,10 +409,10 @@ def _finished(ufunc: np.ufunc, record: _Made) -> np.ufunc:
         named, contents = map(partial(pickling.stand_in, function), ("_pickled_name", "_pickled_function"), copies)
         if function.__doc__:
             ufunc.__doc__ = _doc(function)
-        vars(ufunc).update(py_func=function, is_dynamic=record.dynamic, _pickled_name=named, _pickled_function=contents, __wrapped__=function,
-                           __module__=function.__module__, __qualname__=function.__qualname__,
-                           add=partial(_add, ufuncs.Handle(ufunc)),
-                           disable_compile=partial(_disable, ufuncs.Handle(ufunc)))
+        vars(ufunc).update(
+            py_func=function, is_dynamic=record.dynamic, _pickled_name=named, _pickled_function=contents,
+            __wrapped__=function, __module__=function.__module__, __qualname__=function.__qualname__,
+            add=partial(_add, ufuncs.Handle(ufunc)), disable_compile=partial(_disable, ufuncs.Handle(ufunc)))
     _registered()
     return ufunc
 

@@ -354,3 +354,12 @@ def test_what_is_wrong_with_the_call_is_an_error():
     made.__module__ = "numpy.made"  # whose functions are not compiled
     with pytest.raises(TypingError, match="not compiled"):
         vectorize(["float64(float64)"])(made)
+
+
+def test_globals_of_loops_are_those_of_their_compile():
+    space = {}
+    exec("scale = 2.0\ndef scaled(x): return x * scale", space)
+    made = vectorize(["float64(float64)"])(space["scaled"])
+    space["scale"] = 5.0
+    assert made(1.0) == 2.0
+    assert vectorize(["float64(float64)"])(space["scaled"])(1.0) == 5.0
