@@ -281,6 +281,11 @@ def _binary(symbol):
     return found
 
 
+def _inplace(symbol):
+    return rule(f"operator.i{SYMBOLS[symbol].__name__.strip('_')}", "a, b, /")(
+        lambda a, b: operations.binary(symbol, a, b, True))
+
+
 def _unary(name, symbol):
     return rule(f"operator.{name}", "a, /")(lambda a: operations.unary(symbol, a))
 
@@ -290,6 +295,8 @@ CALLS = {
     isinstance: _isinstance, issubclass: _issubclass, type: _type, callable: _callable, id: _id,
     operator.abs: _abs.named("operator.abs"),
     **{function: _binary(symbol) for symbol, function in SYMBOLS.items()},
+    **{getattr(operator, f"i{function.__name__.strip('_')}"): _inplace(symbol)
+       for symbol, function in SYMBOLS.items() if symbol not in MIRRORED},
     operator.neg: _unary("neg", "-"), operator.pos: _unary("pos", "+"), operator.invert: _unary("invert", "~"),
     operator.not_: _unary("not_", "not"),
 }

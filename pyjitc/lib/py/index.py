@@ -29,7 +29,9 @@ FUNCTIONS: dict[str, str] = {
                 "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift "
                 "operator.rshift operator.and_ operator.or_ "
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
-                "operator.neg operator.pos operator.invert operator.not_",
+                "operator.neg operator.pos operator.invert operator.not_ operator.iadd operator.isub operator.imul "
+                "operator.imatmul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.ilshift "
+                "operator.irshift operator.iand operator.ior operator.ixor",
     "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
              "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
              "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
