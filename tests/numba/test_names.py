@@ -117,6 +117,18 @@ def test_typed_containers_are_those_of_python():
     assert List([1, 2]) == [1, 2] and isinstance([1], List) and List.empty_list(types.int64) == []
     assert Dict.empty(types.int64, types.float64) == {} and isinstance({}, Dict)
 
+    @nb.njit
+    def filled(n):
+        found, items, empty = Dict.empty(types.int64, types.float64), List(), List.empty_list(types.int64)
+        for k in range(n):
+            found[k] = k / 2
+            items.append(k)
+        return found, items, empty, Dict(), List((1, 2))
+
+    assert filled(2) == ({0: 0.0, 1: 0.5}, [0, 1], [], {}, [1, 2])
+    assert nb.njit(lambda x: sum(x))(List([1, 2])) == 3
+    assert types.ListType(types.int64).type is nb.typeof([1]).type
+
 
 def test_jitclass_keeps_the_class():
     @jitclass([("x", nb.float64)])
