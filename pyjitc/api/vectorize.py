@@ -340,7 +340,8 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
         record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
-    ufuncs.write_back(ufunc, record.writable)
+    if outs:  # else every operand may be written to, and some are broadcast, which NumPy takes for a reduction then
+        ufuncs.write_back(ufunc, record.writable)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
     if record.dynamic:
