@@ -10,7 +10,7 @@ import copyreg
 import inspect
 import re
 from functools import partial
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, Callable, Iterable
 
 import numpy as np
@@ -448,15 +448,16 @@ def _reduced(ufunc):
     record = ufuncs.made(ufunc)
     if record is None:
         return _default[0](ufunc)
-    found = None
-    if hasattr(ufunc, "__dict__"):
-        found = pickling.found_under(ufunc.__module__, ufunc.__qualname__)
+    found = pickling.found_under(record.function.__module__, record.function.__qualname__)
+    if found is ufunc and not hasattr(ufunc, "__dict__"):
+        return record.function.__qualname__
     if found is ufunc:
         named, contents = ufunc._pickled_name, ufunc._pickled_function
-    elif found is record.function or not hasattr(ufunc, "__dict__"):
+    elif found is record.function:
         named, contents = None, record.function
     else:
-        named, contents = None, pickling.written(ufunc)
+        named, contents = None, pickling.written(
+            SimpleNamespace(py_func=record.function, __module__=record.function.__module__))
     return _remade, (named, contents, record.function.__qualname__, record.arguments, record.declared, record.options)
 
 

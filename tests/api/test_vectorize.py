@@ -5,7 +5,6 @@ import pickle
 import subprocess
 import sys
 
-import cloudpickle
 import numpy as np
 import pytest
 
@@ -305,7 +304,9 @@ def test_a_changed_ufunc_is_seen():
 
 def test_pickles():
     assert pickle.loads(pickle.dumps(four)) is four
-    assert cloudpickle.loads(cloudpickle.dumps(four)) is four
+    if hasattr(four, "__dict__"):  # NumPy 2.2
+        cloudpickle = pytest.importorskip("cloudpickle")
+        assert cloudpickle.loads(cloudpickle.dumps(four)) is four
     for one in (vectorize(lambda x: x + 1), scaled_):
         assert same(pickle.loads(pickle.dumps(one))(np.arange(3.0)), one(np.arange(3.0)))
     assert pickle.loads(pickle.dumps(np.add)) is np.add
