@@ -57,7 +57,20 @@ def _decorated(decorate, given, options):
     if isinstance(given, FunctionType) or hasattr(given, "py_func"):
         return _as_numba(decorate(**options)(given))
     declared = decorate(given, **options)
-    return lambda function: _as_numba(declared(function))
+    return lambda function: _as_numba(declared(_frozen(function)))
+
+
+def _frozen(function):
+    """The function with the globals that it has now. What is compiled when it is decorated keeps them in Numba, and
+    programs rely on it: they make several functions of one, and set its globals before each."""
+    if type(function) is not FunctionType:
+        return function
+    made = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__,
+                        function.__closure__)
+    made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
+        function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 def _as_numba(made):

@@ -148,6 +148,20 @@ def test_errors():
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
 
 
+def test_functions_with_signatures_keep_their_globals():
+    space = {}
+    exec("def scaled(x): return x * factor", space)
+    made = []
+    for factor in (2, 3):
+        space["factor"] = factor
+        made.append(nb.njit("int64(int64)")(space["scaled"]))
+    assert [f(5) for f in made] == [10, 15]
+    lazy = nb.njit(space["scaled"])
+    assert lazy(5) == 15
+    space["factor"] = 7
+    assert lazy(5) == 35
+
+
 class Sub(np.ndarray):
     pass
 
