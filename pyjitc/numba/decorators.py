@@ -4,15 +4,17 @@ from __future__ import annotations
 import inspect
 from types import FunctionType
 
+import numpy as np
+
 from ..api.jit import jit as _jit
 from ..api.jit import njit as _njit
 from ..base.lazy import lazy
 from ..base.options import NAMES
 from . import types
 
-_cfuncs = lazy("pyjitc.api.cfunc")
+_cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
-__all__ = ["cfunc", "jit", "njit", "jit_module", "IGNORED"]
+__all__ = ["cfunc", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -77,6 +79,14 @@ def _as_numba(made):
     """Arrays of subclasses are arrays: what their methods and operators do is not looked at."""
     if hasattr(made, "__dict__"):
         made.__dict__["__subclasses__"] = True
+    return made
+
+
+def vectorize(*args, **options):
+    """numba.vectorize."""
+    made = _ufuncs.vectorize(*args, **options)
+    if args and not isinstance(made, np.ufunc):
+        return lambda function: made(_frozen(function))
     return made
 
 

@@ -155,7 +155,10 @@ def test_functions_with_signatures_keep_their_globals():
     for factor in (2, 3):
         space["factor"] = factor
         made.append(nb.njit("int64(int64)")(space["scaled"]))
-    assert [f(5) for f in made] == [10, 15]
+        made.append(nb.vectorize(["int64(int64)"])(space["scaled"]))
+    assert [f(5) for f in made] == [10, 10, 15, 15]
+    first = made[1]
+    assert nb.njit(lambda x: first(x))(5) == 10
     lazy = nb.njit(space["scaled"])
     assert lazy(5) == 15
     space["factor"] = 7
