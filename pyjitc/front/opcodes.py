@@ -8,7 +8,6 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ops import control, generic
 from ..ops.control import UNBOUND
-from ..runtime import interpreted
 from . import quirks
 from .bytecode import VERSION
 

@@ -186,7 +186,8 @@ LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
               eval=lambda x, i, *, anew=False, borrowed=False: x[i], eval_attrs=True, cost=8,
-              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, the call is "
+              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, "
+                  "the call is "
                   "made anew (passes/anew.py); {borrowed}: without a reference of its own")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
