@@ -222,7 +222,7 @@ def _parameters(fun: FunctionType, argnums=()) -> tuple[str, ...]:
 def _carrier(fun: FunctionType, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
     """The compiled function `what(fun)` of this body."""
     space = {"__name__": fun.__module__, "FUN": fun, **space}
-    exec(f"def carrier({', '.join(parameters)}):\n    {body}", space)
+    exec(f"def carrier({', '.join(parameters)}): {body}", space)  # in one line, which tracebacks show
     made, code = space.pop("carrier"), fun.__code__
     made.__code__ = made.__code__.replace(co_name=what, co_filename=code.co_filename,
                                           co_firstlineno=code.co_firstlineno)
@@ -239,7 +239,7 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
-                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},))\n    return {result}", options,
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},)); return {result}", options,
                     GRADIENTS=names.gradients)
     made.py_func.__defaults__ = fun.__defaults__
     return made

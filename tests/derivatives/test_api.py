@@ -203,6 +203,25 @@ def test_exceptions_of_the_function():
         grad(lambda x: 1.0 / x)(0.0)
 
 
+def inner(x, i):
+    y = x * 2.0
+    return y[i]
+
+
+def outer(x, i):
+    s = 0.0
+    for k in range(2):
+        s += inner(x, i)
+    return s
+
+
+def test_tracebacks_name_the_function_that_failed():
+    with pytest.raises(IndexError) as error:
+        grad(outer)(X, 7)
+    last = error.traceback[-1]
+    assert (last.name, str(last.path), last.lineno) == ("inner", __file__, inner.__code__.co_firstlineno + 1)
+
+
 def test_arguments_that_share_memory():
     def f(x, y):
         x[0] = 2.0
