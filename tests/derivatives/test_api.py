@@ -1,5 +1,6 @@
 """The functions that give derivatives: what they take and return, and that they compose."""
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -220,6 +221,12 @@ def test_tracebacks_name_the_function_that_failed():
         grad(outer)(X, 7)
     last = error.traceback[-1]
     assert (last.name, str(last.path), last.lineno) == ("inner", __file__, inner.__code__.co_firstlineno + 1)
+
+
+def test_they_are_pickled_with_what_they_are_made_of():
+    assert pickle.loads(pickle.dumps(grad(grown)))(1.1) == grad(grown)(1.1)
+    again = pickle.loads(pickle.dumps(vmap(grad(rosenbrock))))
+    np.testing.assert_array_equal(again(X[None]), [grad(rosenbrock)(X)])
 
 
 def test_arguments_that_share_memory():
