@@ -229,6 +229,19 @@ def test_they_are_pickled_with_what_they_are_made_of():
     np.testing.assert_array_equal(again(X[None]), [grad(rosenbrock)(X)])
 
 
+def test_parallel_loops():
+    @njit(parallel=True)
+    def f(x, y):
+        for i in pyjitc.prange(len(x)):
+            y[i] = x[i] * x[i] * x[0]
+        return np.sum(y)
+
+    x = np.linspace(1.0, 2.0, 50_000)
+    expected = 2 * x * x[0]
+    expected[0] += np.sum(x * x)
+    np.testing.assert_allclose(grad(f)(x, np.zeros(50_000)), expected)
+
+
 def test_arguments_that_share_memory():
     def f(x, y):
         x[0] = 2.0
@@ -273,7 +286,12 @@ def captured(x):
     return BUFFER[0] * x
 
 
+def read_back(x):
+    return float(str(x)) * x
+
+
 REFUSED = [
+    (read_back, (1.5,), 1, "there is no derivative of"),
     (recursive, (1.5, 2), 3, "calls itself"), (caught, (1.5,), 2, "`try` around"),
     (counter, (1.5,), 1, "inner function"), (captured, (1.5,), 1, "captured array"),
     (lambda x: np.sum(np.sort(x)), (X,), 0, "the bits of an array"),
