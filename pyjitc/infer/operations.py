@@ -54,6 +54,7 @@ class Operations:
     block: ir.Block
     settle: Callable
     call: Callable
+    user_call: Callable
     consumed_once: Callable
     generator_state: Callable
 
@@ -472,7 +473,7 @@ class Operations:
         if inst.attrs.get("kwargs"):
             kwargs = members_of(operands[2])
         if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
-            return self.call_with(*operands[:2], kwargs)
+            return self.call_with(operands[0], operands[1], kwargs)
         args = self.elements(operands[1])
         return self.whole_call(inst, operands[0], args, kwargs)
 
