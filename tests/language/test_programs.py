@@ -11,10 +11,9 @@ from tests.oracle import outcome
 
 # What is refused, with a part of the message: each is a gap that docs/language.md names.
 REFUSED = {
-    "list_to_array": "np.array of a sequence with a list in it", "named": "_asdict",
     "itertools_use": "must be a constant", "closures": "cannot leave compiled code",
     "permutations_by_generator": "grows with every call", "calculator": "handed to the interpreter",
-    "cached": "is not compiled", "split_array": "np.asarray of a list", "arrays_in_a_list": "np.asarray of a list",
+    "cached": "is not compiled",
 }
 CASES = [*everyday.CASES, *classics.CASES]
 
