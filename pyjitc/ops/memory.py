@@ -674,7 +674,8 @@ CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
                   partials=NO_RULE, doc="iterator object over an iteration state")
 ITERATOR_KEEP = Op("iterator_keep", lambda types, attrs: types[0], ALLOCATES, lower=_iterator_keep_lower,
-                   partials=STRUCTURAL, eval=lambda it: it, doc="another reference to an iterator, which lives as long as that is used")
+                   partials=STRUCTURAL, eval=lambda it: it,
+                   doc="another reference to an iterator, which lives as long as that is used")
 ITERATOR_HOLD = Op("iterator_hold", lambda types, attrs: None, reads(CELLS) | writes(CELLS, COUNTS),
                    lower=_iterator_hold_lower, partials=NONDIFF, eval=lambda it: None,
                    doc="the state has references of its own to all arrays in it, and may outlive the call")

@@ -1,7 +1,6 @@
 """What the messages say about common mistakes: what is wrong, where, which types, what to write instead."""
 import fractions
 import functools
-import itertools
 import sys
 
 import numpy as np
