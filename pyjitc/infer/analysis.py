@@ -177,7 +177,11 @@ class Analysis:
                     error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # see pipeline/stages.py
                 raise
             except NeedsList:
-                displays.mark(self, block, inst)
+                try:
+                    displays.mark(self, block, inst)
+                except AssertionError as error:  # one that left this function would leave it half analysed
+                    self.refuse(block, inst, _defect(error))
+                    return
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:

@@ -40,6 +40,7 @@ __all__ = ["Evaluator"]
 ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_STARS = 4  # inspect.CO_VARARGS
 _KEYWORDS = 8  # inspect.CO_VARKEYWORDS
 _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
 
@@ -319,7 +320,10 @@ class Evaluator(Operations):
                     if av is None:
                         return parts[i], None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
-        kernel = self.user_call(self.session.prototype(nest.kernel), [*nest.fixed, *elements], None, nest.kernel)
+        proto = self.session.prototype(nest.kernel)
+        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole hands over elements one by one
+            raise AssertionError(f"the element function {proto.qualname}() has * or ** parameters")
+        kernel = self.user_call(proto, [*nest.fixed, *elements], None, nest.kernel)
         if self.settle(kernel)[1] is None:
             return nest, None
         t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)

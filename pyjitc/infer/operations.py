@@ -539,11 +539,9 @@ class Operations:
 
     def is_list(self, inst) -> bool:
         """Whether a list that is written out is one, and not a value of a type that says what it holds."""
-        proto = self.analysis.spec.proto
-        if proto.library:
-            return False
         lists = self.session.lists
-        return lists.every or inst in lists.insts or inst in displays.changed(self.analysis.fn, self.analysis.shape)
+        return (lists.every and not self.analysis.spec.proto.library or inst in lists.insts
+                or inst in displays.changed(self.analysis.fn, self.analysis.shape))
 
     def list_to_tuple(self, inst, operands):
         if isinstance(operands[0].type, List):

@@ -200,11 +200,12 @@ class Session:
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
-            spec = self.specs[key] = Spec(proto, args, closure, function)
+            spec = Spec(proto, args, closure, function)
             spec.caller = caller
-            self.order.append(spec)
             spec.key = key
-            spec.analysis = self.analysis_class(self, spec)
+            spec.analysis = self.analysis_class(self, spec)  # where that fails the next call must not find `spec`
+            self.specs[key] = spec
+            self.order.append(spec)
             # else it stays pending, and its callers are looked at again when it has a result
             if self.depth < _MAX_DEPTH:
                 self.depth += 1

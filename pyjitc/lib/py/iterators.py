@@ -35,8 +35,15 @@ def cycle(items):
             yield x
 
 
-def cycle_copy(items):
-    return cycle(list(items))
+def cycle_saved(iterable):
+    """As CPython does it: what the first round gives is kept for the others."""
+    saved = []
+    for x in iterable:
+        saved.append(x)
+        yield x
+    while saved:
+        for x in saved:
+            yield x
 
 
 def accumulated(iterable):

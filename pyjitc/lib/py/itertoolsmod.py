@@ -1,14 +1,12 @@
 """`itertools` and the higher-order functions of `functools`, over whatever iterates in compiled code."""
 from __future__ import annotations
 
-import collections
 import functools
 import itertools
 
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
-from ...infer.names import describe
 from ...ops.structure import TUPLE_MAKE
 from ...types.kinds import Ellipsis_, Int, ListDisplay, NoneType, Tuple
 from ..build import number
@@ -31,10 +29,7 @@ def _cycle(iterable):
     cls = iterable.type.python_class
     if cls in (tuple, range, str, bytes, np.ndarray):
         return Call(iterators.cycle, iterable)
-    if cls not in (list, dict, set, frozenset, collections.deque):
-        raise Mismatch(f"cycle() of {describe(iterable.type)[1:-1]} is not compiled: it can be gone through once",
-                       "cycle through a list of what it gives: itertools.cycle(list(x))")
-    return Call(iterators.cycle_copy, iterable)
+    return Call(iterators.cycle_saved, iterable)
 
 
 @rule("itertools.repeat", "object, times=...")
