@@ -28,7 +28,7 @@ CONSTRUCTS = {
     "LOAD_LOCALS": "locals()",
 }
 HINTS = {
-    "a class definition": "define it outside the function; methods of a named tuple are compiled",
+    "a class definition": "define it outside the function",
     "a `with` statement": "open and close it outside the compiled function",
     "`import *`": "import the names that you need",
     "`except*`": "use `except`",
