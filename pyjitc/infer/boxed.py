@@ -1,15 +1,17 @@
 """Operations of the interpreter as expressions: each takes operands of any type, boxes them, and asks its C API."""
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..front.recursion import Recursive
 from ..ops import pyobject, structure
-from ..runtime import interpreted
 from ..types.kinds import (
     Cell, DictDisplay, Exception_, Float, Function, Int, Method, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
 )
 from .constants import is_plain
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 from .names import with_object
+
+interpreted = lazy("pyjitc.runtime.interpreted")
 
 __all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "display",
            "exception",

@@ -18,7 +18,6 @@ from ..types.kinds import (
     Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union, any_part,
     is_scalar,
 )
-from ..runtime import interpreted
 from .bind import bind
 from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
@@ -34,6 +33,8 @@ dis = lazy("dis")
 displays = lazy(f"{__package__}.displays")  # programs that write lists out load it
 
 _VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
+
+interpreted = lazy("pyjitc.runtime.interpreted")
 
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
