@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from functools import partial
+from types import BuiltinFunctionType, FunctionType
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
@@ -233,9 +234,24 @@ def _reverse(x, /):
 
 @rule("list.sort")
 def _sort(x, /, *, key=None, reverse=False):
-    if key is None:
+    if key is None or key.type is k.NoneType:
         return Call(in_order, x, expression(None), reverse)
-    return Call(sort_by, x, key, reverse)
+    return Call(sort_by if _reaches_lists(key.type) else sort_apart, x, key, reverse)
+
+
+def _reaches_lists(t: Type) -> bool:
+    """Whether a function of type t may have a list that it is not given, as far as its own code tells."""
+    if isinstance(t, k.Function):
+        return bool(t.captures) or _names_lists(t.proto.code, t.proto.globals)
+    function = t.value if isinstance(t, k.Singleton) else None
+    function = getattr(function, "py_func", function)
+    if type(function) is FunctionType:
+        return function.__closure__ is not None or _names_lists(function.__code__, function.__globals__)
+    return not isinstance(function, (type, BuiltinFunctionType))
+
+
+def _names_lists(code, space) -> bool:
+    return any(isinstance(space.get(name), list) for name in code.co_names)
 
 
 def _whole(i: Expr) -> Expr:
@@ -289,11 +305,13 @@ def sort_into(x, key, reverse):
     return x
 
 
+def sort_apart(x, key, reverse):
+    """With a function that has no way to the list but through the objects in it."""
+    in_order(x, keys_of(x.copy(), key), reverse)
+
+
 def sort_by(x, key, reverse):
     """As in CPython the list is empty while the function gives the keys, and may not be changed."""
-    if key is None:
-        in_order(x, None, reverse)
-        return
     items = x.copy()
     x.clear()
     try:

@@ -588,7 +588,7 @@ def test_a_list_that_is_sorted_is_empty_for_the_function_of_its_keys():
 
     def looks(x):
         x.sort(key=lambda v: (len(x), -v))
-        return x
+        return x, sorted(x, key=lambda v: (len(x), -v))
 
     def fails(x, at):
         def key(v):
