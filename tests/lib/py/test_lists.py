@@ -575,3 +575,30 @@ def test_messages_show_what_lists_hold():
     with pytest.raises(CompileError) as found:
         njit(lambda x: max(*x))([1, 2.5])
     assert "x: list[float | int]" in str(found.value)
+
+
+def test_a_list_that_is_sorted_is_empty_for_the_function_of_its_keys():
+    def appends(x):
+        def key(v):
+            if len(x) < 9:
+                x.append(v)
+            return -v
+        x.sort(key=key)
+        return x
+
+    def looks(x):
+        x.sort(key=lambda v: (len(x), -v))
+        return x, sorted(x, key=lambda v: (len(x), -v))
+
+    def fails(x, at):
+        def key(v):
+            return 1 // (v - at)
+        try:
+            x.sort(key=key, reverse=True)
+        except ZeroDivisionError:
+            return x, "fails"
+        return x, sorted(x, key=key)
+
+    for f, args in ((appends, ([3, 1, 2],)), (appends, ([],)), (looks, ([3, 1, 2],)), (looks, ([2.5, 7.5],)),
+                    (fails, ([3, 1, 2], 1)), (fails, ([3, 1, 2], 5))):
+        agree(f, *args)
