@@ -109,7 +109,8 @@ ROWS = {
     "Functions": [
         ("positional, keyword, default, keyword-only arguments", "return helper(a, k=b), helper(1, 2)"),
         ("*args and **kwargs of known length", "t = (a, b)\nreturn helper(*t), helper(**{'x': a, 'k': 2})"),
-        ("**kwargs known at run time", "return helper(**a)"),
+        ("**kwargs known at run time",
+         "d = {}\nfor key in ('x', 'k'):\n    d[key] = a\nreturn helper(**d)"),
         ("calls of other functions, compiled or not", "return helper(a) + compiled_helper(b)"),
         ("recursion", "return factorial(5) + a"),
         ("inner functions, closures, lambdas",
@@ -243,7 +244,8 @@ def page(rows=None) -> str:
     lines = ["# The language", "",
              "Each row is a program that `python docs/language.py` compiles and compares with the interpreter.",
              "**yes**: it does the same. Otherwise the row says which error it gives; [errors explained](errors.md) shows",
-             "whole ones.", ""]
+             "whole ones. Under [`jit`](reference.md#decorators) in place of `njit` there is no such error: the",
+             "interpreter does what is not compiled.", ""]
     current = None
     for section, what, body, found in rows or table():
         if section != current:

@@ -49,7 +49,7 @@ def grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False)
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
-    """(fun(*primals), its change to first order when the arguments change by `tangents`): forward mode."""
+    """(`fun(*primals)`, its change to first order when the arguments change by `tangents`): forward mode."""
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
@@ -57,7 +57,7 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
-    """(fun(*primals), pullback): the pullback takes a cotangent of the result and returns the tuple of what that
+    """(`fun(*primals)`, pullback): the pullback takes a cotangent of the result and returns the tuple of what that
     becomes at the arguments. With has_aux (value, pullback, other results).
 
     The pullback runs `fun` again: what it needs is not kept. Arrays among the arguments are copied."""
@@ -73,7 +73,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
 
 def linearize(fun: Callable, *primals) -> tuple:
-    """(fun(*primals), pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
+    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("linearize", fun)
     result = _plain(function, options)(*map(_own, primals))
