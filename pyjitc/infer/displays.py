@@ -17,7 +17,7 @@ __all__ = ["changed", "hands_on_keywords", "mark", "read_only", "reads_constants
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # An operation that needs a list -> which operands of it
-_NEEDS = {generic.SETITEM: (0, 2), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
+_NEEDS = {generic.SETITEM: (0,), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
           generic.LIST_APPEND: (0, 1), generic.DICT_SET: (1, 2), generic.SETATTR: (1,), generic.MAKE_CELL: (0,),
           generic.CELL_SET: (1,)}
 

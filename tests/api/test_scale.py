@@ -266,5 +266,4 @@ def test_an_argument_of_a_type_that_is_too_large():
     t = 1
     for _ in range(20):
         t = (t, t)
-    with pytest.raises(TypeError, match="a variable for each, and takes at most 100; pass an array"):
-        pyjitc.njit(lambda t: 0)(t)
+    assert pyjitc.njit(lambda t: len(t))(t) == 2  # a tuple of any length

@@ -273,8 +273,8 @@ def test_what_is_not_needed_is_not_compiled():
 
     a = np.arange(20.0).reshape(4, 5)
     # the operand is the target: nothing to compare, no copy to make
-    assert "room" not in calls_of(itself, (a.copy(), a))
-    assert "room" in calls_of(shifted, (a.copy(), a))
+    assert "room" not in [name.partition(".")[0] for name in calls_of(itself, (a.copy(), a))]
+    assert "room" in [name.partition(".")[0] for name in calls_of(shifted, (a.copy(), a))]
     square = np.ones((4, 4))
     assert [name.partition(".")[0] for name in calls_of(product, (square, square))].count("matmat") == 2
     compiled = njit(product)

@@ -68,8 +68,6 @@ def test_types(value, t):
     ((1, {2, object()}), "^is a tuple whose item 1 is a set whose item"),
     (Point((), (1, MyDict())), "^is a Point whose item 1 is a tuple whose item 1 is a MyDict"),
     (np.dtype("O"), "dtype object"),
-    ((1,) * 5000, "tuple of 5000 items"), ((1,) * 101, "takes at most 100; pass an array"),
-    (((1,) * 30,) * 4, "tuple of 120 items"),
 ], ids=shown)
 def test_refusals(value, text):
     with pytest.raises(TypeError, match=text):

@@ -187,6 +187,9 @@ def joined_in_order(function, *args):
 def of_lists(x: Expr) -> Expr:
     """`x` with arrays for lists in it: NumPy makes them of the operands of its functions and of arrays' operators."""
     if isinstance(x.type, k.List):
+        possible, axes = _items("asarray", x.type)
+        if len(possible) > 1:  # of what the list may hold; another dtype is an error when the code runs
+            return by_python(np.asarray, x, type=Array(possible[-1], axes))
         return _of_list("asarray", x)
     if is_sequence(x.type) and any([isinstance(t, k.List) or is_sequence(t) for t in x.type.parts]):
         parts = list(map(of_lists, elements(x)))

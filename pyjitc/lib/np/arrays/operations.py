@@ -1,17 +1,19 @@
 """What arrays mean: which module has the rules of each operation."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops.memory import ARRAY_SAME
-from ....ops.structure import METHOD_MAKE
+from ....ops.structure import DISCARD, METHOD_MAKE
 from ....types.kinds import (
     Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
 )
 from ...build import is_list, is_sequence
-from ...protocol import Protocol, text_by_python
+from ...protocol import Protocol, by_python, text_by_python
 from .. import index
 
 __all__ = ["PROTOCOLS"]
@@ -92,6 +94,8 @@ class _Array(Protocol):
     def setitem(self, x, i, value, asks):
         if isinstance(x.type.dtype, Record):
             return records.setitem(x, i, value, asks)
+        if _is_list(value.type):  # NumPy converts its items one by one
+            return Apply(DISCARD, by_python(operator.setitem, x, i, value))
         i, value = _no_list(i), _no_list(value)
         dtype, t = x.type.dtype, value.type
         written_out = is_sequence(t)
