@@ -1,4 +1,4 @@
-"""pyjitc compiles ordinary numeric Python functions to native code: put `@njit` above one.
+"""pyjitc compiles ordinary Python functions to native code: put `@njit` above one.
 
 The compiler and llvmlite load at the first compile, not here.
 """
