@@ -1,4 +1,4 @@
-"""pyjitc compiles ordinary numeric Python functions to native code: put `@njit` above one.
+"""pyjitc compiles ordinary Python functions to native code: put `@njit` above one.
 
 The compiler and llvmlite load at the first compile, not here.
 """
@@ -31,12 +31,11 @@ __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName"
            "get_thread_id", *_NAMES]
 globals().update(_NAMES)
 
-_OWN = "call a function that njit compiles"
 _LATER = {"jitclass": "write njit above the class, or pass its objects as they are",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
-          "objmode": "do that part outside the compiled function",
-          "typed": "pass a list, dict or set itself", "overload": _OWN,
-          "intrinsic": _OWN, "extending": _OWN,
+          "objmode": "put jit above the function for njit: what has no native form is done by the interpreter",
+          "typed": "pass a list, dict or set itself", "overload": "pyjitc.numba.extending has it",
+          "intrinsic": "call a function that njit compiles", "extending": "it is pyjitc.numba.extending",
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",
           "typeof": "call the function: its .signatures show the types of its arguments"}

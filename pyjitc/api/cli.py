@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pyjitc", description="Compiles numeric Python functions to native code.")
+    parser = argparse.ArgumentParser(prog="pyjitc", description="Compiles Python functions to native code.")
     parser.add_argument("--version", action="version", version=f"pyjitc {_version('pyjitc')}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 

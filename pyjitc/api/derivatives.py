@@ -73,7 +73,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
 
 def linearize(fun: Callable, *primals) -> tuple:
-    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
+    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and gives that of the result."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("linearize", fun)
     result = _plain(function, options)(*map(_own, primals))

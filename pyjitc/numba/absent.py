@@ -14,7 +14,6 @@ class NotThere(NotImplementedError):
 _INSTEAD = {
     "typed": "pass lists and dicts of Python",
     "jitclass": "njit compiles the methods of ordinary classes: pass their objects",
-    "objmode": "do that part outside the compiled function",
     "cgutils": "what needs LLVM's builder has no way in; write the function in Python",
     "lower_builtin": "write the meaning in Python, with overload",
     "register_model": "give the class a kind of value: see docs/contributing.md",

@@ -237,7 +237,8 @@ def test_names_of_types():
 
 
 def test_names_of_other_compilers():
-    text = "^pyjitc has no 'objmode': do that part outside the compiled function$"
+    text = ("^pyjitc has no 'objmode': put jit above the function for njit: what has no native form is done by the "
+            "interpreter$")
     with pytest.raises(ImportError, match=text):
         from pyjitc import objmode  # noqa: F401
     with pytest.raises(AttributeError, match=text):
