@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
+from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Float, Int, TupleOf
+from ..types.kinds import Bool, Float, Int, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
@@ -170,6 +170,21 @@ def _append_lower(e, inst, x, value):
     return []
 
 
+def _sort_lower(e, inst, x, reverse):
+    """A helper sorts floats and ints, with the objects that the list has; the interpreter does the rest."""
+    flip = e.assign(f"sext i1 {reverse[0]} to i64")
+    status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
+    other, done = e.label("other"), e.label("sorted")
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
+    e.start(other)
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+    none = e.python_call(inst, e.object(list.sort), [x[0], e.box(Bool, reverse, inst)], ("reverse",))
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
+    e.jump(done)
+    e.start(done)
+    return []
+
+
 def _item(types, attrs) -> Any:
     return types[0].item
 
@@ -192,6 +207,9 @@ LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OB
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
                  eval=lambda x, value: x.append(value), doc="one more item at the end of a list")
+LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
+               partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
+               doc="the items of a list are in order, or in the opposite one where `reverse` is true")
 HOLDS = Op("holds", lambda types, attrs: types[0], 0, lower=lambda e, inst, x: x, partials=NO_RULE,
            eval=lambda x, *, item, parameter=0: x, eval_attrs=True,
            stores=lambda types, attrs: [(types[0], attrs.get("parameter", 0), attrs["item"])],

@@ -9,7 +9,7 @@ from functools import partial
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
-from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET
+from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
 from ...ops.pyobject import PY_CALL
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
@@ -233,6 +233,8 @@ def _reverse(x, /):
 
 @rule("list.sort")
 def _sort(x, /, *, key=None, reverse=False):
+    if key is None and reverse.type is Bool:
+        return Apply(LIST_SORT, x, reverse)
     return _done(_sorted_by(list.sort, x, x, key, reverse))
 
 
