@@ -18,6 +18,8 @@ DECLARATIONS = {
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
     "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
+    "PyUnicode_AsUCS4Copy": "declare ptr @PyUnicode_AsUCS4Copy(ptr)",
+    "PyUnicode_FromKindAndData": "declare ptr @PyUnicode_FromKindAndData(i32, ptr, i64)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
     "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
@@ -58,6 +60,66 @@ make:
   %narrow = trunc i64 %code to i32
   %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
   ret ptr %new""")
+
+# The characters in the opposite order.
+_define("ptr @pyj_str_backwards(ptr %s)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
+  %few = icmp slt i64 %n, 2
+  br i1 %few, label %same, label %look
+same:
+  call void @Py_IncRef(ptr %s)
+  ret ptr %s
+look:
+  %narrow = and i32 %state, {STR_STATE["sizes"]}
+  %ascii = and i32 %state, {STR_STATE["ascii"]}
+  %plain = icmp ne i32 %ascii, 0
+  %quick = icmp eq i32 %narrow, {STR_STATE["one"]}
+  br i1 %quick, label %bytes, label %any
+bytes:
+  %largest = select i1 %plain, i32 127, i32 255
+  %new = call ptr @PyUnicode_New(i64 %n, i32 %largest)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %none, label %copy
+none:
+  ret ptr null
+copy:
+  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %source = getelementptr i8, ptr %s, i64 %at
+  %target = getelementptr i8, ptr %new, i64 %at
+  br label %byte
+byte:
+  %i = phi i64 [ 0, %copy ], [ %i1, %byte ]
+  %i1 = add i64 %i, 1
+  %left = sub i64 %n, %i1
+  %from = getelementptr i8, ptr %source, i64 %left
+  %c = load i8, ptr %from
+  %to = getelementptr i8, ptr %target, i64 %i
+  store i8 %c, ptr %to
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %byte, label %done
+done:
+  ret ptr %new
+any:
+  %codes = call ptr @PyUnicode_AsUCS4Copy(ptr %s)
+  %empty = icmp eq ptr %codes, null
+  br i1 %empty, label %none, label %swap
+swap:
+  %j = phi i64 [ 0, %any ], [ %j1, %swap ]
+  %j1 = add i64 %j, 1
+  %k = sub i64 %n, %j1
+  %jp = getelementptr i32, ptr %codes, i64 %j
+  %kp = getelementptr i32, ptr %codes, i64 %k
+  %a = load i32, ptr %jp
+  %b = load i32, ptr %kp
+  store i32 %b, ptr %jp
+  store i32 %a, ptr %kp
+  %half = sub i64 %k, %j1
+  %on = icmp sgt i64 %half, 0
+  br i1 %on, label %swap, label %made
+made:
+  %wide = call ptr @PyUnicode_FromKindAndData(i32 4, ptr %codes, i64 %n)
+  call void @PyMem_Free(ptr %codes)
+  ret ptr %wide""", shared=True)
 
 _COMPARE_PIECES = """
   %bothstates = and i32 %xstate, %ystate

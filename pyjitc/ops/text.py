@@ -150,10 +150,16 @@ STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_low
                 "the characters from i to before j, 0 <= i, j <= length")
 
 
+def _backwards_lower(e, inst, s):
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_backwards')}(ptr {s[0]})"))]
+
+
+STR_BACKWARDS = _op("str_backwards", "s: str -> str", _MAKES, _backwards_lower, lambda s: s[::-1],
+                    "the characters in the opposite order")
+
+
 def _equal_lower(e, inst, x, y):
     return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
-
-
 
 
 def _append_lower(e, inst, x, y):

@@ -18,7 +18,7 @@ from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
 from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
 from ...ops.structure import METHOD_MAKE, SLICE_GET, TUPLE_GET
 from ...ops.text import (
-    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_SEARCH,
+    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_BACKWARDS, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_SEARCH,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
@@ -279,6 +279,8 @@ class _Str(_Text):
         return Call(textfn.str_item, x, i)
 
     def part(self, x, i):
+        if i.known and (i.value.start, i.value.stop, i.value.step) == (None, None, -1):
+            return Apply(STR_BACKWARDS, x)
         parts = _bounds(i)
         return super().part(x, i) if parts is None else Call(textfn.str_part, x, *parts)
 

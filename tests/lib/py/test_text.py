@@ -346,3 +346,10 @@ def test_formatting_by_percent():
     each(f, ((3, 1.5, "a"), (-3, -0.0, "\u0119"), (2**62, 1e300, "")))
     each(lambda s: "%d" % s, ("a",))
     each(lambda s: "%s %s" % s, ("a", (("a", 1),), ((1, 2, 3),)))
+
+
+@pytest.mark.parametrize("s", [
+    "", "a", "ab", "abc", "\xe9\xff", "a\xe9b", "\u20ac1", "\u20ac12", "a\U0001f600b", "xyz" * 40])
+def test_backwards(s):
+    compiled = agree(lambda s: (s[::-1], s == s[::-1], len(s[::-1]), {s[::-1]: 1}), s)
+    assert "str_backwards" in str(compiled.inspect_ir()) and "call" not in str(compiled.inspect_ir())
