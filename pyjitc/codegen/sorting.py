@@ -1,10 +1,11 @@
-"""The helper that sorts a list of floats or of ints, as list.sort does: stable, with the objects that it has.
+"""Helpers that sort a list of floats or of ints, as list.sort does, and that keep a heap, as heapq does.
 
-It runs no code of the program. Programs share it: it is compiled once, see shared.py.
+They move the objects that a list has and run no code of the program: what they cannot compare they leave to the
+interpreter, before anything has been moved. Programs share them: they are compiled once, see shared.py.
 """
 from __future__ import annotations
 
-from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE
+from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE, TUPLE_ITEMS
 from .tables import SIZE_AND_SIGN
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
@@ -215,7 +216,287 @@ done:
   call void @free(ptr %a)
   ret i32 0
 }}"""}
+
+# ---------------------------------------------------------------- heaps
+
+# The value of an int of at most two digits; `%small` has it as `%value`, others go to %ask.
+def _int(name: str) -> str:
+    return f"""
+{_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("low", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
+  %one = zext i32 %low to i64
+  switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
+two:
+{_load("second", "i32", f"%{name}", LONG_DIGITS + 4)}
+  %wide = zext i32 %second to i64
+  %up = shl i64 %wide, 30
+  %both = or i64 %up, %one
+  br label %small
+small:
+  %size = phi i64 [ %one, %start ], [ %one, %start ], [ %both, %two ]
+  %value = mul i64 %sign, %size
+"""
+
+
+# The value of an int, or the least int of 64 bits for one that has more digits.
+TEXT["pyj_sort_int"] = f"""
+define internal i64 @pyj_sort_int(ptr %o) nounwind alwaysinline {{
+start:
+{_int("o")}
+  ret i64 %value
+ask:
+  ret i64 {-1 << 63}
+}}"""
+# The order of two objects: -1, 0, 1, which a nan has with everything, or 2 for others than ints, floats and texts.
+NEEDS["pyj_sort_order"] = "pyj_sort_int",
+TEXT["pyj_sort_order"] = f"""
+define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %class, %other
+  br i1 %alike, label %which, label %ask
+which:
+  %isint = icmp eq ptr %class, @PyLong_Type
+  br i1 %isint, label %int, label %real
+int:
+  %i = call i64 @pyj_sort_int(ptr %x)
+  %j = call i64 @pyj_sort_int(ptr %y)
+  %ilong = icmp eq i64 %i, {-1 << 63}
+  %jlong = icmp eq i64 %j, {-1 << 63}
+  %long = or i1 %ilong, %jlong
+  br i1 %long, label %ask, label %ints
+ints:
+  %iless = icmp slt i64 %i, %j
+  %imore = icmp sgt i64 %i, %j
+  %iover = zext i1 %imore to i32
+  %iorder = select i1 %iless, i32 -1, i32 %iover
+  ret i32 %iorder
+real:
+  %isfloat = icmp eq ptr %class, @PyFloat_Type
+  br i1 %isfloat, label %float, label %text
+float:
+{_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
+  %less = fcmp olt double %a, %b
+  %differ = fcmp une double %a, %b
+  %over = zext i1 %differ to i32
+  %order = select i1 %less, i32 -1, i32 %over
+  ret i32 %order
+text:
+  %istext = icmp eq ptr %class, @PyUnicode_Type
+  br i1 %istext, label %texts, label %ask
+texts:
+  %compared = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
+  ret i32 %compared
+ask:
+  ret i32 2
+}}"""
+# Whether x < y: 0, 1, or 2 to ask. Of tuples the first items that differ say it; an object is equal to itself.
+NEEDS["pyj_sort_before"] = "pyj_sort_order",
+TEXT["pyj_sort_before"] = f"""
+define internal i32 @pyj_sort_before(ptr %x, ptr %y) nounwind noinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}
+  %tuple = icmp eq ptr %class, @PyTuple_Type
+  br i1 %tuple, label %both, label %single
+single:
+  %order = call i32 @pyj_sort_order(ptr %x, ptr %y)
+  %less = icmp eq i32 %order, -1
+  %before = zext i1 %less to i32
+  %unknown = icmp eq i32 %order, 2
+  %result = select i1 %unknown, i32 2, i32 %before
+  ret i32 %result
+both:
+{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %other, @PyTuple_Type
+  br i1 %alike, label %sizes, label %ask
+sizes:
+{_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
+  br label %look
+look:
+  %i = phi i64 [ 0, %sizes ], [ %i1, %next ]
+  %xends = icmp sge i64 %i, %n
+  %yends = icmp sge i64 %i, %m
+  %ends = or i1 %xends, %yends
+  br i1 %ends, label %shorter, label %item
+shorter:
+  %less.n = icmp slt i64 %n, %m
+  %first = zext i1 %less.n to i32
+  ret i32 %first
+item:
+  %at = shl i64 %i, 3
+  %offset = add i64 %at, {TUPLE_ITEMS}
+  %xp = getelementptr i8, ptr %x, i64 %offset
+  %yp = getelementptr i8, ptr %y, i64 %offset
+  %xo = load ptr, ptr %xp
+  %yo = load ptr, ptr %yp
+  %same = icmp eq ptr %xo, %yo
+  br i1 %same, label %next, label %compare
+compare:
+  %r = call i32 @pyj_sort_order(ptr %xo, ptr %yo)
+  switch i32 %r, label %no [ i32 -1, label %yes  i32 0, label %next  i32 2, label %ask ]
+next:
+  %i1 = add i64 %i, 1
+  br label %look
+yes:
+  ret i32 1
+no:
+  ret i32 0
+ask:
+  ret i32 2
+}}"""
+# 0: `item`, whose reference is taken, is in the heap; 1: nothing was done; -1: an exception was raised.
+NEEDS["pyj_heap_push"] = "pyj_sort_before",
+TEXT["pyj_heap_push"] = f"""
+define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
+start:
+{_load("n", "i64", "%heap", OB_SIZE)}{_load("items", "ptr", "%heap", LIST_ITEMS)}
+  br label %climb
+climb:
+  %place = phi i64 [ %n, %start ], [ %above, %higher ]
+  %top = icmp eq i64 %place, 0
+  br i1 %top, label %found, label %look
+look:
+  %less = sub i64 %place, 1
+  %above = lshr i64 %less, 1
+  %parentp = getelementptr ptr, ptr %items, i64 %above
+  %parent = load ptr, ptr %parentp
+  %before = call i32 @pyj_sort_before(ptr %item, ptr %parent)
+  switch i32 %before, label %ask [ i32 0, label %found  i32 1, label %higher ]
+higher:
+  br label %climb
+ask:
+  ret i32 1
+found:
+  %status = call i32 @PyList_Append(ptr %heap, ptr %item)
+  call void @Py_DecRef(ptr %item)
+  %failed = icmp slt i32 %status, 0
+  br i1 %failed, label %raised, label %move
+raised:
+  ret i32 -1
+move:
+{_load("now", "ptr", "%heap", LIST_ITEMS)}
+  br label %test
+test:
+  %hole = phi i64 [ %n, %move ], [ %up, %lower ]
+  %there = icmp eq i64 %hole, %place
+  %holep = getelementptr ptr, ptr %now, i64 %hole
+  br i1 %there, label %put, label %lower
+lower:
+  %back = sub i64 %hole, 1
+  %up = lshr i64 %back, 1
+  %upp = getelementptr ptr, ptr %now, i64 %up
+  %moved = load ptr, ptr %upp
+  store ptr %moved, ptr %holep
+  br label %test
+put:
+  store ptr %item, ptr %holep
+  ret i32 0
+}}"""
+# The first object of a heap, taken out of it; 1: nothing was done; null: an exception was raised. As heapq does it, the
+# last object goes down to a leaf, past the lesser child each time, and up again. Where the way goes is found first.
+NEEDS["pyj_heap_pop"] = "pyj_sort_before",
+TEXT["pyj_heap_pop"] = f"""
+define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
+start:
+  %way = alloca [64 x i64]
+{_load("n", "i64", "%heap", OB_SIZE)}{_load("items", "ptr", "%heap", LIST_ITEMS)}
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %ask, label %begin
+ask:
+  ret ptr inttoptr (i64 1 to ptr)
+begin:
+  store i64 0, ptr %way
+  %end = sub i64 %n, 1
+  %lastp = getelementptr ptr, ptr %items, i64 %end
+  %last = load ptr, ptr %lastp
+  %limit = lshr i64 %end, 1
+  br label %down
+down:
+  %place = phi i64 [ 0, %begin ], [ %child, %chosen ]
+  %depth = phi i64 [ 0, %begin ], [ %depth1, %chosen ]
+  %inner = icmp slt i64 %place, %limit
+  br i1 %inner, label %children, label %up
+children:
+  %twice = shl i64 %place, 1
+  %left = add i64 %twice, 1
+  %right = add i64 %twice, 2
+  %two = icmp slt i64 %right, %end
+  br i1 %two, label %choose, label %chosen
+choose:
+  %leftp = getelementptr ptr, ptr %items, i64 %left
+  %rightp = getelementptr ptr, ptr %items, i64 %right
+  %lefto = load ptr, ptr %leftp
+  %righto = load ptr, ptr %rightp
+  %lesser = call i32 @pyj_sort_before(ptr %lefto, ptr %righto)
+  switch i32 %lesser, label %ask [ i32 0, label %other  i32 1, label %chosen ]
+other:
+  br label %chosen
+chosen:
+  %child = phi i64 [ %left, %children ], [ %left, %choose ], [ %right, %other ]
+  %depth1 = add i64 %depth, 1
+  %wayp = getelementptr i64, ptr %way, i64 %depth1
+  store i64 %child, ptr %wayp
+  br label %down
+up:
+  %d = phi i64 [ %depth, %down ], [ %d1, %higher ]
+  %top = icmp eq i64 %d, 0
+  br i1 %top, label %cut, label %compare
+compare:
+  %dp = getelementptr i64, ptr %way, i64 %d
+  %di = load i64, ptr %dp
+  %op = getelementptr ptr, ptr %items, i64 %di
+  %o = load ptr, ptr %op
+  %before = call i32 @pyj_sort_before(ptr %last, ptr %o)
+  switch i32 %before, label %ask [ i32 0, label %cut  i32 1, label %higher ]
+higher:
+  %d1 = sub i64 %d, 1
+  br label %up
+cut:
+{_load("room", "i64", "%heap", LIST_ROOM)}
+  %half = ashr i64 %room, 1
+  %stays = icmp sge i64 %end, %half
+  br i1 %stays, label %shorter, label %shrink
+shorter:
+  store i64 %end, ptr %n.p
+  br label %move
+shrink:
+  call void @Py_IncRef(ptr %last)
+  %status = call i32 @PyList_SetSlice(ptr %heap, i64 %end, i64 {(1 << 63) - 1}, ptr null)
+  %failed = icmp slt i32 %status, 0
+  br i1 %failed, label %raised, label %move
+raised:
+  call void @Py_DecRef(ptr %last)
+  ret ptr null
+move:
+  %sole = icmp eq i64 %end, 0
+  br i1 %sole, label %only, label %shift
+only:
+  ret ptr %last
+shift:
+{_load("now", "ptr", "%heap", LIST_ITEMS)}
+  %first = load ptr, ptr %now
+  br label %step
+step:
+  %s = phi i64 [ 0, %shift ], [ %s1, %raise ]
+  %sp = getelementptr i64, ptr %way, i64 %s
+  %si = load i64, ptr %sp
+  %holep = getelementptr ptr, ptr %now, i64 %si
+  %done = icmp eq i64 %s, %d
+  br i1 %done, label %put, label %raise
+raise:
+  %s1 = add i64 %s, 1
+  %nextp = getelementptr i64, ptr %way, i64 %s1
+  %ni = load i64, ptr %nextp
+  %lowerp = getelementptr ptr, ptr %now, i64 %ni
+  %lower = load ptr, ptr %lowerp
+  store ptr %lower, ptr %holep
+  br label %step
+put:
+  store ptr %last, ptr %holep
+  ret ptr %first
+}}"""
 DECLARATIONS = {
+    "PyUnicode_Type": "@PyUnicode_Type = external global i8", "PyTuple_Type": "@PyTuple_Type = external global i8",
+    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
     "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
     "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Hashable
+from typing import Any, Hashable
 
 from ..front.recursion import Recursive
 from ..ops import pyobject, structure
@@ -23,9 +23,10 @@ _NAMES = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "TrueDivide", "//":
           "**": "Power", "@": "MatrixMultiply", "<<": "Lshift", ">>": "Rshift", "&": "And", "|": "Or", "^": "Xor"}
 _UNARY = {"-": "Negative", "+": "Positive", "~": "Invert"}
 # (function, number of operands) -> the function of the C API that does it
-_DIRECT = {**{(function, count): name for name, function in pyobject.MEANINGS.items() for count in (1, 2, 3)
-              if function.__module__ == "_operator" and name != "PyDict_SetItem"},
-           **dict.fromkeys([(list, 1), (list.copy, 1)], "PySequence_List")}
+_DIRECT: dict[tuple[Any, int], str] = {
+    **{(function, count): name for name, function in pyobject.MEANINGS.items() for count in (1, 2, 3)
+       if function.__module__ == "_operator" and name != "PyDict_SetItem"},
+    (list, 1): "PySequence_List", (list.copy, 1): "PySequence_List"}
 
 
 def boxed(x: Expr) -> Expr:

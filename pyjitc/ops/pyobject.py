@@ -120,7 +120,8 @@ TESTS: dict[str, tuple[Callable, str, Any]] = {
     "PyCell_Set": (lambda cell, value: setattr(cell, "cell_contents", value), "i32", NoneType),
 }
 # Function of the C API -> what it does in Python.
-MEANINGS: dict[str, Callable] = {name: function for name, (function, *_) in [*TESTS.items(), *API.items()]}
+MEANINGS: dict[str, Callable] = {**{name: function for name, (function, _, _) in TESTS.items()},
+                                 **{name: function for name, (function, _) in API.items()}}
 
 
 def _api_lower(e, inst, *operands):

@@ -93,6 +93,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
     """Whether an instruction writes something that may be looked at after the call."""
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
+    if inst.op is containers.HEAP_PUSH:  # it compares, which runs methods of the program's classes
+        return True
     if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE:
         return not _is_fresh(inst.args[0])
     if inst.op is pyobject.PY_CALL:
