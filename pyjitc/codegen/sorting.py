@@ -76,8 +76,8 @@ number:
   %fkey = xor i64 %bits, %turn
   br label %keyed
 int:
-{_load("tag", "i64", "%o", LONG_TAG)}{_load("low", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
-  %one = zext i32 %low to i64
+{_load("tag", "i64", "%o", LONG_TAG)}{_load("lowest", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
+  %one = zext i32 %lowest to i64
   switch i64 %digits, label %leave [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
 two:
 {_load("second", "i32", "%o", LONG_DIGITS + 4)}
@@ -222,8 +222,8 @@ done:
 # The value of an int of at most two digits; `%small` has it as `%value`, others go to %ask.
 def _int(name: str) -> str:
     return f"""
-{_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("low", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
-  %one = zext i32 %low to i64
+{_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("lowest", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
+  %one = zext i32 %lowest to i64
   switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
 two:
 {_load("second", "i32", f"%{name}", LONG_DIGITS + 4)}

@@ -8,7 +8,8 @@ from ..front.recursion import Recursive
 from ..ops import pyobject, structure
 from ..runtime import interpreted
 from ..types.kinds import (
-    Bool, Cell, DictDisplay, Exception_, Float, Function, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
+    Bool, Cell, DictDisplay, Exception_, Float, Function, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type,
+    Unbound, any_part,
 )
 from .constants import is_plain
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
