@@ -57,6 +57,7 @@ ROWS = {
         ("defaultdict, Counter, OrderedDict, deque", "counts = collections.Counter('abca')\n"
          "groups = collections.defaultdict(list)\nfor k in range(a):\n    groups[k % 2].append(k)\n"
          "queue = collections.deque([1, 2], maxlen=2)\nqueue.append(a)\nreturn counts, groups, queue"),
+        ("heapq, bisect", "h = []\nfor k in (b, a, 9):\n    heapq.heappush(h, k)\nreturn heapq.heappop(h), bisect.bisect(h, b)"),
         ("set, frozenset: methods, operators", "s = {a, b}\ns.add(9)\ns |= {k % 3 for k in range(a)}\ns.discard(b)\n"
          "return s, a in s, s & frozenset([9, 1]), s.union([2.5]), sorted(s), s <= {0, 1, 2, 9}"),
         ("range", "r = range(2, a)\nreturn len(r), r[-1] if a > 3 else 0, 3 in r"),
@@ -65,6 +66,9 @@ ROWS = {
         ("global dicts, by constant keys", "return TABLE['a'] + a"),
         ("global lists", "return ITEMS[0] + a"),
         ("instances of classes with attributes", "return Thing().value"),
+        ("objects: made, changed, methods, properties, operators, inheritance",
+         "d = Deposit(a)\nd.add(b)\nreturn d.balance, d.doubled, (d + d).balance, isinstance(d, Account), super(Deposit, d).name()"),
+        ("dataclasses, `__slots__`", "p = Particle(1.0, a)\np.move(0.5)\nq = Slots()\nq.x = p.x\nreturn p, p == Particle(1.0, a), q.x"),
         ("attributes of global objects", "return thing.value + a"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
         ("enum classes: iteration, length, members by value and name",
@@ -105,20 +109,23 @@ ROWS = {
     "Functions": [
         ("positional, keyword, default, keyword-only arguments", "return helper(a, k=b), helper(1, 2)"),
         ("*args and **kwargs of known length", "t = (a, b)\nreturn helper(*t), helper(**{'x': a, 'k': 2})"),
-        ("**kwargs known at run time", "return helper(**a)"),
+        ("**kwargs known at run time",
+         "d = {}\nfor key in ('x', 'k'):\n    d[key] = a\nreturn helper(**d)"),
         ("calls of other functions, compiled or not", "return helper(a) + compiled_helper(b)"),
         ("recursion", "return factorial(5) + a"),
         ("inner functions, closures, lambdas",
          "k = a\ndef inner(x):\n    return x * k\nreturn inner(b) + (lambda x: x + 1)(a)"),
         ("nonlocal", "n = 0\ndef count():\n    nonlocal n\n    n += a\ncount()\ncount()\nreturn n"),
         ("functions as arguments and in tuples", "return apply(lambda x: x * a, b), (helper, factorial)[0](a)"),
-        ("a function as the result", "return lambda: a"),
+        ("a function that a function returns", "def adder(k):\n    return lambda x: x + k\nreturn adder(a)(b)"),
         ("functools.partial objects from outside", "return shifted(b)"),
         ("functools.partial made inside", "return partial(helper, k=a)(b)"),
         ("generators, generator expressions",
          "def pairs(n):\n    for i in range(n):\n        yield i, i * a\ns = 0\nfor i, j in pairs(4):\n    s += i * "
          "j\nreturn s + sum(i for i in range(5))"),
-        ("yield from", "def gen():\n    yield from range(3)\nreturn sum(gen())"),
+        ("yield from", "def gen():\n    x = yield from range(3)\n    yield a\nreturn sum(gen())"),
+        ("itertools, functools.reduce",
+         "s = sum(x * y for x, y in itertools.product(range(a), c))\nreturn s, reduce(lambda x, y: x * y, c, 1.0)"),
         ("generator.send", "def gen():\n    yield a\ng = gen()\nnext(g)\nreturn g.send(1)"),
         ("list, dict and set comprehensions", "return sum([i * i for i in range(4)])"),
         ("async functions", "async def f():\n    return a\nreturn f()"),
@@ -145,9 +152,10 @@ ROWS = {
     ],
 }
 PRELUDE = """
-import cmath, collections, enum, math, random, time
+import bisect, cmath, collections, enum, heapq, itertools, math, random, time
 from collections import namedtuple
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import NamedTuple
 import numpy as np
 from pyjitc import njit
@@ -172,6 +180,22 @@ class Vector(NamedTuple):
     @property
     def size(self): return abs(self.x) + abs(self.y)
     def __add__(self, other): return Vector(self.x + other.x, self.y + other.y)
+class Account:
+    def __init__(self, balance): self.balance = balance
+    def add(self, x): self.balance += x
+    def name(self): return "account"
+    @property
+    def doubled(self): return self.balance * 2
+    def __add__(self, other): return Account(self.balance + other.balance)
+class Deposit(Account):
+    def add(self, x): super().add(x + 1)
+    def name(self): return "deposit"
+@dataclass
+class Particle:
+    x: float
+    v: float
+    def move(self, dt): self.x += self.v * dt
+class Slots: __slots__ = ("x",)
 class Manager:
     def __enter__(self): return self
     def __exit__(self, *rest): return False
@@ -188,7 +212,7 @@ def tried(body: str, calls=USUAL):
     """None where compiled code does what the interpreter does, else the CompileError; AssertionError where it does
     something else."""
     scope: dict = {"__name__": "language"}
-    exec(PRELUDE, scope)
+    exec(compile(PRELUDE, "<prelude>", "exec", dont_inherit=True), scope)  # annotations are types, for dataclasses
     scope["compiled_helper"] = njit(scope["compiled_helper"])
     name = f"<row {abs(hash(body))}>"
     source = "def f(a, b, c):\n" + textwrap.indent(body, "    ") + "\n"
@@ -220,7 +244,8 @@ def page(rows=None) -> str:
     lines = ["# The language", "",
              "Each row is a program that `python docs/language.py` compiles and compares with the interpreter.",
              "**yes**: it does the same. Otherwise the row says which error it gives; [errors explained](errors.md) shows",
-             "whole ones.", ""]
+             "whole ones. Under [`jit`](reference.md#decorators) in place of `njit` there is no such error: the",
+             "interpreter does what is not compiled.", ""]
     current = None
     for section, what, body, found in rows or table():
         if section != current:

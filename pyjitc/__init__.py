@@ -19,9 +19,9 @@ with _Uncollected():
     from .base.errors import (
         CompileError, ParallelWarning, PyjitcError, RaceError, TracingError, TypingError, UnsupportedError,
     )
-    from .runtime.pool import get_num_threads, get_thread_id, prange, set_num_threads
 
 _vectorize, _stencil = _lazy("pyjitc.api.vectorize"), _lazy("pyjitc.api.stencil")
+_pool = _lazy("pyjitc.runtime.pool")
 _cfunc, _foreign = _lazy("pyjitc.api.cfunc"), _lazy("pyjitc.lib.py.foreign")
 
 __version__ = "0.1.0"
@@ -46,7 +46,9 @@ _DERIVATIVES = ("check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "
 # names of other compilers, and what most programs do not load
 __getattr__ = _absent("pyjitc", _LATER, {
     "vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _stencil, "cfunc": _cfunc, "carray": _foreign,
-    "farray": _foreign, **dict.fromkeys(_DERIVATIVES, _derivatives)})
+    "farray": _foreign,
+    **dict.fromkeys(("prange", "set_num_threads", "get_num_threads", "get_thread_id"), _pool),
+    **dict.fromkeys(_DERIVATIVES, _derivatives)})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 from types import FunctionType
+from typing import Any, Callable
 
 import numpy as np
 
@@ -26,7 +27,7 @@ _stages = lazy("pyjitc.pipeline.stages")
 _OPTIONS = Options(nogil=True)
 
 
-def cfunc(signature, /, **options):
+def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     """A function of C from a Python function, for libraries that call back::
 
         @cfunc("float64(float64)")

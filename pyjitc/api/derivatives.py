@@ -49,7 +49,7 @@ def grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False)
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
-    """(fun(*primals), its change to first order when the arguments change by `tangents`): forward mode."""
+    """(`fun(*primals)`, its change to first order when the arguments change by `tangents`): forward mode."""
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
@@ -57,7 +57,7 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
-    """(fun(*primals), pullback): the pullback takes a cotangent of the result and returns the tuple of what that
+    """(`fun(*primals)`, pullback): the pullback takes a cotangent of the result and returns the tuple of what that
     becomes at the arguments. With has_aux (value, pullback, other results).
 
     The pullback runs `fun` again: what it needs is not kept. Arrays among the arguments are copied."""
@@ -73,7 +73,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
 
 def linearize(fun: Callable, *primals) -> tuple:
-    """(fun(*primals), pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
+    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and returns that of the result."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("linearize", fun)
     result = _plain(function, options)(*map(_own, primals))
@@ -189,7 +189,7 @@ def _compare(what, found, expected, atol, rtol):
 def _compilable(name: str, fun) -> tuple:
     """(the function, the options to compile with)."""
     if isinstance(fun, CompiledFunction):
-        return fun.py_func, fun.options
+        return fun, fun.options
     if type(fun) is FunctionType:
         return fun, None
     if callable(fun):
@@ -206,9 +206,14 @@ def _checked(argnums) -> int | tuple[int, ...]:
     raise TypeError(f"argnums must be an int or a tuple of ints, not {argnums!r}")
 
 
-def _parameters(fun: FunctionType, argnums=()) -> tuple[str, ...]:
+def _python(fun) -> FunctionType:
+    """The Python function itself."""
+    return fun.py_func if isinstance(fun, CompiledFunction) else fun
+
+
+def _parameters(fun, argnums=()) -> tuple[str, ...]:
     """The names of the parameters."""
-    code = fun.__code__
+    code = _python(fun).__code__
     if code.co_flags & _VARIADIC or code.co_kwonlyargcount:
         raise TypeError(f"{fun.__qualname__}() has *args, **kwargs or keyword-only parameters: derivatives are of "
                         "functions with positional parameters; write one around it")
@@ -219,13 +224,17 @@ def _parameters(fun: FunctionType, argnums=()) -> tuple[str, ...]:
     return given
 
 
-def _carrier(fun: FunctionType, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
-    """The compiled function `what(fun)` of this body."""
-    space = {"__name__": fun.__module__, "FUN": fun, **space}
-    exec(f"def carrier({', '.join(parameters)}):\n    {body}", space)
-    made, code = space.pop("carrier"), fun.__code__
+def _carrier(fun, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
+    """The compiled function `what(fun)` of this body, which captures `fun` and what is in `space`: captured values are
+    pickled with it."""
+    found: dict = {}
+    # in one line, which tracebacks show
+    exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
+         _python(fun).__globals__, found)
+    made, code = found["make"](fun, **space), _python(fun).__code__
     made.__code__ = made.__code__.replace(co_name=what, co_filename=code.co_filename,
                                           co_firstlineno=code.co_firstlineno)
+    made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
     return njit(made) if options is None else Dispatcher(made, options)
 
@@ -239,9 +248,9 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
-                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},))\n    return {result}", options,
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},)); return {result}", options,
                     GRADIENTS=names.gradients)
-    made.py_func.__defaults__ = fun.__defaults__
+    made.py_func.__defaults__ = _python(fun).__defaults__
     return made
 
 
@@ -263,7 +272,7 @@ def _pulled(fun, options, count, has_aux):
 
 @lru_cache(_DERIVATIVES)
 def _plain(fun, options):
-    return njit(fun) if options is None else Dispatcher(fun, options)
+    return njit(fun)
 
 
 @lru_cache(_DERIVATIVES)
@@ -275,7 +284,7 @@ def _jacobian(fun, options, argnums, what):
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
     made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one)
-    made.py_func.__defaults__ = fun.__defaults__
+    made.py_func.__defaults__ = _python(fun).__defaults__
     return made
 
 

@@ -165,7 +165,8 @@ class CompiledFunction(Pickled, Callable_):
                         value = plain
                     types.append(type_of(value, typeof, _function_type))
             except (TypeError, OverflowError) as error:
-                if self.options.objects:
+                # of an iterator the interpreter makes the steps, and the items are whatever they are
+                if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
                     types.append(Object)
                     continue
                 if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):

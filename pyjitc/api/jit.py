@@ -9,6 +9,7 @@ from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options
 from ..runtime import hooks
 from ..runtime.objects import is_object_class
+from ..types.kinds import Generator, any_part
 from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
 
@@ -18,6 +19,7 @@ __all__ = ["njit", "jit", "trace", "compile_options"]
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
 _tracing = lazy("pyjitc.api.tracing")
 _handing = lazy("pyjitc.lib.py.handing")
+_generators, _stages = lazy("pyjitc.front.generators"), lazy("pyjitc.pipeline.stages")
 
 
 def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *,
@@ -149,8 +151,11 @@ def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:
 
 
 def _of_iterator(token, options: tuple):
-    """The functions of an iterator that compiled code hands out: one that makes a step, one that ends it."""
-    return Dispatcher(_handing.step, Options(*options), ()), Dispatcher(_handing.drop, Options(*options), ())
+    """The functions of an iterator that compiled code hands out, one that makes a step, one that ends it; and whether
+    a generator in it handles exceptions that are thrown into it, which no step does."""
+    handles = any_part(token.state, lambda t: isinstance(t, Generator) and _generators.is_talked_to(
+        _stages.build(t.step.base)))
+    return Dispatcher(_handing.step, Options(*options), ()), Dispatcher(_handing.drop, Options(*options), ()), handles
 
 
 hooks.of_function.append(_of_function)

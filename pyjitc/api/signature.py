@@ -103,7 +103,12 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
         return given.as_signature()
     if isinstance(given, str):
         try:
-            result, args = text.parse_list(given)
+            try:
+                result, args = text.parse_list(given)
+            except ValueError:
+                if "(" in given or "," not in given:
+                    raise
+                result, args = text.parse_list(f"({given})")  # as Numba has it
         except ValueError as error:
             unknown = str(error).split("'")[1:2] if str(error).startswith("unknown type") else []
             near = suggest(unknown[0], text.NAMES) if unknown else None

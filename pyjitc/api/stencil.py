@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from types import FunctionType
+from typing import Any, Callable
 
 import numpy as np
 
@@ -18,7 +19,7 @@ _lib = lazy("pyjitc.lib.np.iteration.stencils")
 _OPTIONS = ("cval", "standard_indexing", "neighborhood")
 
 
-def stencil(func_or_mode="constant", /, **options):
+def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Callable:
     """A function of whole arrays from one of an element and its neighbours::
 
         @stencil

@@ -10,8 +10,8 @@ import copyreg
 import inspect
 import re
 from functools import partial
-from types import FunctionType
-from typing import Any, Callable
+from types import FunctionType, SimpleNamespace
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _OPTIONS = Options(error_model="numpy", nogil=True)
 _TARGETS = ("cpu", "parallel")
 
 
-def vectorize(signatures=None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Callable:
+def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Any:
     """A ufunc of NumPy from a function of numbers::
 
         @vectorize
@@ -62,8 +62,8 @@ def vectorize(signatures=None, /, *, target: str = "cpu", identity: Any = None, 
     return lambda function: _vectorized(_plain("vectorize", function), declared, chosen, identity)
 
 
-def guvectorize(signatures=None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
-                writable_args=(), **options: Any) -> Callable:
+def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
+                writable_args: Iterable[str | int] = (), **options: Any) -> Callable:
     """A generalised ufunc of NumPy from a function that reads arrays and writes its results::
 
         @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
@@ -263,7 +263,7 @@ def _vectorized(function, declared, options: Options, identity):
     if _disabled():
         return np.vectorize(function)
     record = _Elements(function, options, declared, ("vectorize", identity), identity)
-    ufunc = ufuncs.make(record, function.__name__, len(names), 1, _doc(function, names), identity)
+    ufunc = ufuncs.make(record, function.__name__, len(names), 1, _doc(function), identity)
     for signature in declared:
         _add_declared(record, ufunc, signature)
     if record.dynamic:
@@ -338,9 +338,10 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
     if not outs:
         record.writable = frozenset(range(len(ins)))
-    ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function, names[:len(ins)]), identity,
+    ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
-    ufuncs.write_back(ufunc, record.writable)
+    if outs:  # else every operand may be written to, and some are broadcast, which NumPy takes for a reduction then
+        ufuncs.write_back(ufunc, record.writable)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
     if record.dynamic:
@@ -396,8 +397,8 @@ def _add_declared_cores(record, ufunc, signature) -> None:
 # ---------------------------------------------------------------- the object
 
 
-def _doc(function, names) -> str:
-    """The docstring; NumPy writes the signature of a ufunc above it."""
+def _doc(function) -> str:
+    """The docstring. Before NumPy 2.2 the signature of the ufunc stands above it."""
     return inspect.cleandoc(function.__doc__) if function.__doc__ else ""
 
 
@@ -407,10 +408,12 @@ def _finished(ufunc: np.ufunc, record: _Made) -> np.ufunc:
         copies = [FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
                                function.__closure__) for _ in range(2)]
         named, contents = map(partial(pickling.stand_in, function), ("_pickled_name", "_pickled_function"), copies)
-        vars(ufunc).update(py_func=function, _pickled_name=named, _pickled_function=contents, __wrapped__=function,
-                           __module__=function.__module__, __qualname__=function.__qualname__,
-                           add=partial(_add, ufuncs.Handle(ufunc)),
-                           disable_compile=partial(_disable, ufuncs.Handle(ufunc)))
+        if function.__doc__:
+            ufunc.__doc__ = _doc(function)
+        vars(ufunc).update(
+            py_func=function, is_dynamic=record.dynamic, _pickled_name=named, _pickled_function=contents,
+            __wrapped__=function, __module__=function.__module__, __qualname__=function.__qualname__,
+            add=partial(_add, ufuncs.Handle(ufunc)), disable_compile=partial(_disable, ufuncs.Handle(ufunc)))
     _registered()
     return ufunc
 
@@ -445,15 +448,16 @@ def _reduced(ufunc):
     record = ufuncs.made(ufunc)
     if record is None:
         return _default[0](ufunc)
-    found = None
-    if hasattr(ufunc, "__dict__"):
-        found = pickling.found_under(ufunc.__module__, ufunc.__qualname__)
+    found = pickling.found_under(record.function.__module__, record.function.__qualname__)
+    if found is ufunc and not hasattr(ufunc, "__dict__"):
+        return record.function.__qualname__
     if found is ufunc:
         named, contents = ufunc._pickled_name, ufunc._pickled_function
-    elif found is record.function or not hasattr(ufunc, "__dict__"):
+    elif found is record.function:
         named, contents = None, record.function
     else:
-        named, contents = None, pickling.written(ufunc)
+        named, contents = None, pickling.written(
+            SimpleNamespace(py_func=record.function, __module__=record.function.__module__))
     return _remade, (named, contents, record.function.__qualname__, record.arguments, record.declared, record.options)
 
 

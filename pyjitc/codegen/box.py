@@ -82,6 +82,16 @@ def _box_tuple(e, t, values, inst, take):
     return result
 
 
+def _box_slice(e, t, values, inst, take):
+    parts = _boxed_parts(e, t, values, inst, take)
+    e.declare("declare ptr @PySlice_New(ptr, ptr, ptr)")
+    result = e.assign(f"call ptr @PySlice_New({', '.join(f'ptr {part}' for part in parts)})")
+    for part in parts:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {part})")
+    e.check_null(result, inst)
+    return result
+
+
 def _box_list(e, t, values, inst, take):
     items = _boxed_parts(e, t, values, inst, take)
     result = made(e, inst, "PyList_New", f"i64 {len(items)}")
@@ -188,5 +198,6 @@ def _open_union(e, t, pointer, wrong):
 _COMPOSITES: dict[type, Leaf] = {
     k.Tuple: Leaf((), _box_tuple, _open_tuple), k.ListDisplay: Leaf((), _box_list), k.RecordView: Leaf((), _box_record),
     **dict.fromkeys((k.DictKeys, k.DictValues, k.DictItems), Leaf((), _box_view)),
+    k.Slice: Leaf((), _box_slice),
     k.Function: Leaf((), None, _open_function), k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
 }

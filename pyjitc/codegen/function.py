@@ -43,7 +43,8 @@ class FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
-        self.places: dict[ir.Loc, int] = {}  # where tracebacks begin
+        # where tracebacks begin: (name, file) of the function -> its places
+        self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
         self.held: str | None = None  # what gives back the interpreter lock that the instruction has taken
@@ -98,8 +99,8 @@ class FunctionEmitter(Emitter):
             out += body
         out += self.cold
         out.append("}")
-        if self.places:
-            self.declare(self._places())
+        for origin in self.places:
+            self.declare(self._places(origin))
         return "\n".join(out)
 
     def fuel(self) -> str:
@@ -293,12 +294,13 @@ class FunctionEmitter(Emitter):
         if self.fn.library or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
             return away
         loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
-        label = self.fails.get((loc, away))
+        origin = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)
+        label = self.fails.get((loc, origin, away))
         if label is None:
-            label = self.fails[loc, away] = self.label("fail")
+            label = self.fails[loc, origin, away] = self.label("fail")
             saved, self.lines = self.lines, []
             self.lines.append(f"{label}:")
-            self.traceback(loc)
+            self.traceback(loc, origin)
             self.jump(away)
             self.cold += self.lines
             self.lines = saved
@@ -331,32 +333,34 @@ class FunctionEmitter(Emitter):
         self.lines, self.current = saved, here
         return label
 
-    def traceback(self, loc: ir.Loc) -> None:
-        """An entry for the frame that is left."""
+    def traceback(self, loc: ir.Loc, origin: tuple[str, str]) -> None:
+        """An entry for the frame that is left, of the function or of one that was put into it."""
         state = self.lock()
         self.declare("declare void @pyjitc_traceback(ptr, i32)")
-        number = self.places.setdefault(loc, len(self.places))
+        places = self.places.setdefault(origin, {})
+        number = places.setdefault(loc, len(places))
         where = PLACES + PLACE * number
-        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol()}, i32 {where}) nomerge cold")
+        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol(origin)}, i32 {where}) nomerge cold")
         self.unlock(state)
 
-    def _places_symbol(self) -> str:
-        return f"@places.{self.module.symbol(self.fn)[1:]}"
+    def _places_symbol(self, origin) -> str:
+        own = origin == (self.fn.qualname, self.fn.filename)
+        return f"@places.{self.module.symbol(self.fn)[1:]}{'' if own else f'.of.{list(self.places).index(origin)}'}"
 
-    def _places(self) -> str:
-        """What tracebacks show of the function, and of the places in it where they begin; see runtime/thunks.py."""
-        fn = self.fn
-        qualname, filename = self.string(fn.qualname), self.string(fn.filename)
-        name = len(fn.qualname[:fn.qualname.rfind(".") + 1].encode())
+    def _places(self, origin) -> str:
+        """What tracebacks show of a function, and of the places in it where they begin; see runtime/thunks.py."""
+        qualname, filename = map(self.string, origin)
+        name = len(origin[0][:origin[0].rfind(".") + 1].encode())
         kind, places = "{ ptr, i32, i32, i64, i64 }", []
-        for loc in self.places:
-            table = position_table(fn.firstlineno, *loc)
+        first = min(self.fn.firstlineno, *(loc.line for loc in self.places[origin]))  # of another file, perhaps
+        for loc in self.places[origin]:
+            table = position_table(first, *loc)
             low, high = (int.from_bytes(part, "little") for part in (table[:8], table[8:]))
             places.append(f"{kind} {{ ptr null, i32 {loc.line}, i32 {len(table)}, i64 {low}, i64 {high} }}")
         n = len(places)
-        return (f"{self._places_symbol()} = internal global {{ ptr, ptr, ptr, i32, [{n} x {kind}] }} {{ "
+        return (f"{self._places_symbol(origin)} = internal global {{ ptr, ptr, ptr, i32, [{n} x {kind}] }} {{ "
                 f"ptr getelementptr (i8, ptr {qualname}, i64 {name}), ptr {qualname}, ptr {filename}, "
-                f"i32 {fn.firstlineno}, [{n} x {kind}] [{', '.join(places)}] }}")
+                f"i32 {first}, [{n} x {kind}] [{', '.join(places)}] }}")
 
     def stack_check(self, inst) -> None:
         """RecursionError where the stack of this thread is nearly used up."""

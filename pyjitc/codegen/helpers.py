@@ -27,7 +27,7 @@ class _Texts(dict):
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions", "str", "sort", "heap"):
+        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap"):
             home = strings if kind == "str" else sorting if kind in ("sort", "heap") else tables
             self.update(home.TEXT)
             NEEDS.update(home.NEEDS)
@@ -939,7 +939,7 @@ def search_of(name: str) -> str:
     if kind in ("str", "sort", "heap"):
         return "sort" if kind == "heap" else kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
-    return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str") else ""
+    return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str", "pair") else ""
 
 
 def is_often_called(name: str) -> bool:

@@ -392,7 +392,8 @@ _REFERENCE = "ptr",
 
 
 # Where the interpreter exports the class of a container; the loader knows the others as objects.
-_CLASSES = {list: "PyList_Type", tuple: "PyTuple_Type", dict: "PyDict_Type", set: "PySet_Type", frozenset: "PyFrozenSet_Type"}
+_CLASSES = {list: "PyList_Type", tuple: "PyTuple_Type", dict: "PyDict_Type", set: "PySet_Type",
+            frozenset: "PyFrozenSet_Type"}
 
 
 def _open_container(e, t, pointer, wrong):

@@ -104,6 +104,7 @@ class Module:
         self.enters_inline = False  # whether the first function takes the place of its calls in the entry (native.py)
         self.added = False  # whether a function was: the first is the one that the stub calls
         self.symbols: dict[ir.Function, str] = {}
+        self.entries: dict[ir.Function, str] = {}  # function of a chunk -> the one that the pool calls
         self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
         fast = options.fastmath
         self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""

@@ -53,7 +53,11 @@ entries:
 test:
   %n = phi i64 [ 0, %entries ], [ %next, %other ]
   %more = icmp slt i64 %n, %count
-  br i1 %more, label %compare, label %done
+  br i1 %more, label %compare, label %absent
+absent:
+  %seenp = getelementptr i8, ptr %place, i64 8
+  store i64 %count, ptr %seenp
+  br label %done
 compare:
   %offset = shl i64 %n, 4
   %at = add i64 %first, %offset

@@ -34,9 +34,7 @@ def _state(name: str) -> str:
     return f"getelementptr (i8, ptr @pyjitc_pool, i64 {STATE[name]})"
 
 
-_TEXT = f"""
-@pyjitc_pool = external global i8
-@_timeout = private unnamed_addr constant [2 x i64] [i64 0, i64 {_LOOK}]
+_DECLARED = """
 declare i64 @syscall(i64, ...)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_attr_init(ptr)
@@ -56,7 +54,10 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyThreadState_New(ptr)
 declare void @PyErr_SetNone(ptr)
-@PyExc_KeyboardInterrupt = external global ptr
+@PyExc_KeyboardInterrupt = external global ptr"""
+_TEXT = f"""
+@pyjitc_pool = external global i8
+@_timeout = private unnamed_addr constant [2 x i64] [i64 0, i64 {_LOOK}]
 
 define internal ptr @record() nounwind {{
   %key = load i32, ptr {_state("key")}
@@ -694,7 +695,7 @@ _made: dict[Target, bytes] = {}
 def object_for(target: Target) -> bytes:
     """The relocatable object with the code of the pool."""
     if target not in _made:
-        declarations: dict[str, None] = {}
+        declarations = dict.fromkeys(_DECLARED.splitlines())  # some of which helpers declare, too
         own = helpers.text(("pyj_fetch", "pyj_rethrow"), declarations)
         helpers.declare(_TEXT, declarations)
         head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'

@@ -28,8 +28,11 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
 
 
 def _entry(module, callee: ir.Function, types: list[str]) -> str:
-    """The function that the pool calls."""
-    name = f"@region{module.symbol(callee)[1:]}"
+    """The function that the pool calls: one, in however many copies of a loop the call stands."""
+    name = module.entries.get(callee)
+    if name is not None:
+        return name
+    name = module.entries[callee] = f"@region{module.symbol(callee)[1:]}"
     e = Emitter(module)
     e.start("enter")
     given = ["i64 %chunk"]

@@ -17,9 +17,9 @@ DECLARATIONS = {
     "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
     "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
+    "PyUnicode_Tailmatch": "declare i64 @PyUnicode_Tailmatch(ptr, ptr, i64, i64, i32)",
+    "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
-    "PyUnicode_AsUCS4Copy": "declare ptr @PyUnicode_AsUCS4Copy(ptr)",
-    "PyUnicode_FromKindAndData": "declare ptr @PyUnicode_FromKindAndData(i32, ptr, i64)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
     "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
@@ -28,6 +28,7 @@ DECLARATIONS = {
     "PyFloat_FromString": "declare ptr @PyFloat_FromString(ptr)", "PyMem_Free": "declare void @PyMem_Free(ptr)",
     "PyOS_double_to_string": "declare ptr @PyOS_double_to_string(double, i8, i32, i32, ptr)",
     "PyExc_OverflowError": "@PyExc_OverflowError = external global i8", "strlen": "declare i64 @strlen(ptr)",
+    "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
     "llvm.fabs.f64": "declare double @llvm.fabs.f64(double)", "llvm.rint.f64": "declare double @llvm.rint.f64(double)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
 }
@@ -60,66 +61,6 @@ make:
   %narrow = trunc i64 %code to i32
   %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
   ret ptr %new""")
-
-# The characters in the opposite order.
-_define("ptr @pyj_str_backwards(ptr %s)", f"""
-{_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
-  %few = icmp slt i64 %n, 2
-  br i1 %few, label %same, label %look
-same:
-  call void @Py_IncRef(ptr %s)
-  ret ptr %s
-look:
-  %narrow = and i32 %state, {STR_STATE["sizes"]}
-  %ascii = and i32 %state, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
-  %quick = icmp eq i32 %narrow, {STR_STATE["one"]}
-  br i1 %quick, label %bytes, label %any
-bytes:
-  %largest = select i1 %plain, i32 127, i32 255
-  %new = call ptr @PyUnicode_New(i64 %n, i32 %largest)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %none, label %copy
-none:
-  ret ptr null
-copy:
-  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %source = getelementptr i8, ptr %s, i64 %at
-  %target = getelementptr i8, ptr %new, i64 %at
-  br label %byte
-byte:
-  %i = phi i64 [ 0, %copy ], [ %i1, %byte ]
-  %i1 = add i64 %i, 1
-  %left = sub i64 %n, %i1
-  %from = getelementptr i8, ptr %source, i64 %left
-  %c = load i8, ptr %from
-  %to = getelementptr i8, ptr %target, i64 %i
-  store i8 %c, ptr %to
-  %more = icmp slt i64 %i1, %n
-  br i1 %more, label %byte, label %done
-done:
-  ret ptr %new
-any:
-  %codes = call ptr @PyUnicode_AsUCS4Copy(ptr %s)
-  %empty = icmp eq ptr %codes, null
-  br i1 %empty, label %none, label %swap
-swap:
-  %j = phi i64 [ 0, %any ], [ %j1, %swap ]
-  %j1 = add i64 %j, 1
-  %k = sub i64 %n, %j1
-  %jp = getelementptr i32, ptr %codes, i64 %j
-  %kp = getelementptr i32, ptr %codes, i64 %k
-  %a = load i32, ptr %jp
-  %b = load i32, ptr %kp
-  store i32 %b, ptr %jp
-  store i32 %a, ptr %kp
-  %half = sub i64 %k, %j1
-  %on = icmp sgt i64 %half, 0
-  br i1 %on, label %swap, label %made
-made:
-  %wide = call ptr @PyUnicode_FromKindAndData(i32 4, ptr %codes, i64 %n)
-  call void @PyMem_Free(ptr %codes)
-  ret ptr %wide""", shared=True)
 
 _COMPARE_PIECES = """
   %bothstates = and i32 %xstate, %ystate
@@ -159,6 +100,55 @@ characters:
   %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
   %found = icmp eq i32 %differ, 0
   ret i1 %found
+yes:
+  ret i1 true
+no:
+  ret i1 false""")
+
+# s[i:j] == t, without the part as an object.
+_define("i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("tlen", "i64", "%t", STR["length"])}
+  %behind = icmp slt i64 %n, %j
+  %end = select i1 %behind, i64 %n, i64 %j
+  %span = sub i64 %end, %i
+  %none = icmp slt i64 %span, 0
+  %length = select i1 %none, i64 0, i64 %span
+  %aslong = icmp eq i64 %length, %tlen
+  br i1 %aslong, label %states, label %no
+states:
+{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
+  %xor = xor i32 %sstate, %tstate
+  %whole = and i32 %sstate, 32
+  %pieces = xor i32 %whole, 32
+  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
+  %unlike = or i32 %unlike0, %pieces
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %others
+characters:
+  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
+  %splain = icmp ne i32 %sascii, 0
+  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
+  %tplain = icmp ne i32 %tascii, 0
+  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %shifted = lshr i32 %sstate, 2
+  %size32 = and i32 %shifted, 7
+  %size = zext i32 %size32 to i64
+  %skip = mul i64 %i, %size
+  %from = add i64 %sat, %skip
+  %bytes = mul i64 %length, %size
+  %sdata = getelementptr i8, ptr %s, i64 %from
+  %tdata = getelementptr i8, ptr %t, i64 %tat
+  %differ = call i32 @memcmp(ptr %sdata, ptr %tdata, i64 %bytes)
+  %found = icmp eq i32 %differ, 0
+  ret i1 %found
+others:
+  %empty = icmp eq i64 %length, 0
+  br i1 %empty, label %yes, label %ask
+ask:
+  %match = call i64 @PyUnicode_Tailmatch(ptr %s, ptr %t, i64 %i, i64 %j, i32 -1)
+  %is = icmp eq i64 %match, 1
+  ret i1 %is
 yes:
   ret i1 true
 no:
@@ -337,6 +327,12 @@ TEXT["pyj_str_tables"] = "\n".join((
     + "]",
     "@pyj_str_tens = private unnamed_addr constant [23 x double] ["
     + ", ".join(f"double 0x{struct.unpack('<Q', struct.pack('<d', 10.0 ** n))[0]:016X}" for n in range(23)) + "]"))
+
+_INVERSES = [(1 << 127) if n == 0 else (1 << ((5 ** n - 1).bit_length() + 127)) // 5 ** n + 1 for n in range(20)]
+TEXT["pyj_str_tables"] += "".join(
+    f"\n@{name} = private unnamed_addr constant [20 x i64] ["
+    f"{', '.join(f'i64 {x >> at & (1 << 64) - 1}' for x in _INVERSES)}]"
+    for name, at in (("pyj_str_inverses", 64), ("pyj_str_inverses_low", 0)))
 
 # Writes the digits of a number without a sign before `end`; where they begin.
 _define("ptr @pyj_str_digits(ptr %end, i64 %number)", """
@@ -558,13 +554,14 @@ fail:
 _WIDE = "the int does not fit in 64 bits"
 TEXT["pyj_str_messages"] = f'@pyj_str_wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"'
 
-# float(s): up to 15 digits with a point and no exponent are read here, as their number divided by a power of ten, which
-# is rounded once; the rest by the interpreter.
+# float(s): up to 19 digits with a point and no exponent are read here. Up to 15 are their number divided by a power of
+# ten, which is rounded once. Of more the number is multiplied by 128 bits of that power's inverse (Eisel and Lemire,
+# "Number parsing at a gigabyte per second"), which is enough for these exponents. The rest is left to the interpreter.
 _define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
 {_ASCII_BYTES}
   %count = sub i64 %n, %skip
   %some = icmp ugt i64 %count, 0
-  %few = icmp ult i64 %count, 17
+  %few = icmp ult i64 %count, 21
   %t1 = and i1 %some, %few
   %t2 = and i1 %t1, %ascii
   br i1 %t2, label %read, label %slow
@@ -603,7 +600,69 @@ all:
   %least = icmp ugt i64 %digits2, 0
   %most = icmp ult i64 %digits2, 16
   %t3 = and i1 %least, %most
-  br i1 %t3, label %done, label %slow
+  br i1 %t3, label %done, label %many
+many:
+  %most19 = icmp ult i64 %digits2, 20
+  %nonzero = icmp ne i64 %value2, 0
+  %t4 = and i1 %least, %most19
+  %t5 = and i1 %t4, %nonzero
+  br i1 %t5, label %multiply, label %slow
+multiply:
+  %zeros = call i64 @llvm.ctlz.i64(i64 %value2, i1 true)
+  %w = shl i64 %value2, %zeros
+  %w128 = zext i64 %w to i128
+  %powerp = getelementptr i64, ptr @pyj_str_inverses, i64 %behind2
+  %power = load i64, ptr %powerp
+  %power128 = zext i64 %power to i128
+  %product1 = mul i128 %w128, %power128
+  %lowp = getelementptr i64, ptr @pyj_str_inverses_low, i64 %behind2
+  %low = load i64, ptr %lowp
+  %low128 = zext i64 %low to i128
+  %second = mul i128 %w128, %low128
+  %second.high = lshr i128 %second, 64
+  %product2 = add i128 %product1, %second.high
+  %high1.wide = lshr i128 %product1, 64
+  %high1 = trunc i128 %high1.wide to i64
+  %unsure = and i64 %high1, 511
+  %needs = icmp eq i64 %unsure, 511
+  %product = select i1 %needs, i128 %product2, i128 %product1
+  %high.wide = lshr i128 %product, 64
+  %high = trunc i128 %high.wide to i64
+  %rest = trunc i128 %product to i64
+  %upper = lshr i64 %high, 63
+  %shift = add i64 %upper, 9
+  %mantissa = lshr i64 %high, %shift
+  %scaled = mul i64 %behind2, -217706
+  %scaled16 = ashr i64 %scaled, 16
+  %exponent0 = add i64 %scaled16, 1086
+  %exponent1 = add i64 %exponent0, %upper
+  %exponent = sub i64 %exponent1, %zeros
+  %exact = icmp ule i64 %rest, 1
+  %near = icmp ule i64 %behind2, 4
+  %last = and i64 %mantissa, 3
+  %odd = icmp eq i64 %last, 1
+  %whole = shl i64 %mantissa, %shift
+  %all.bits = icmp eq i64 %whole, %high
+  %h1 = and i1 %exact, %near
+  %h2 = and i1 %odd, %all.bits
+  %half = and i1 %h1, %h2
+  %even = and i64 %mantissa, -2
+  %fair = select i1 %half, i64 %even, i64 %mantissa
+  %bit = and i64 %fair, 1
+  %up = add i64 %fair, %bit
+  %rounded = lshr i64 %up, 1
+  %carried = icmp uge i64 %rounded, 9007199254740992
+  %carry = zext i1 %carried to i64
+  %number.bits = select i1 %carried, i64 4503599627370496, i64 %rounded
+  %power2 = add i64 %exponent, %carry
+  %fraction = and i64 %number.bits, 4503599627370495
+  %placed = shl i64 %power2, 52
+  %bits.of = or i64 %placed, %fraction
+  %parsed = bitcast i64 %bits.of to double
+  %negated = fneg double %parsed
+  %signed = select i1 %minus, double %negated, double %parsed
+  store double %signed, ptr %to
+  ret i32 0
 done:
   %number = uitofp i64 %value2 to double
   %tenp = getelementptr double, ptr @pyj_str_tens, i64 %behind2
@@ -624,3 +683,35 @@ open:
   ret i32 0
 fail:
   ret i32 1""", "pyj_str_tables", shared=True)
+
+# s[::-1]: ASCII here, other texts by the interpreter, which is given the slice.
+_define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
+{_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  br i1 %ascii, label %make, label %ask
+make:
+  %made = call ptr @PyUnicode_New(i64 %n, i32 127)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %out, label %start
+start:
+  %from = getelementptr i8, ptr %s, i64 {STR["ascii"] - 1}
+  %to = getelementptr i8, ptr %made, i64 {STR["ascii"]}
+  br label %test
+test:
+  %left = phi i64 [ %n, %start ], [ %less, %copy ]
+  %more = icmp ne i64 %left, 0
+  br i1 %more, label %copy, label %out
+copy:
+  %source = getelementptr i8, ptr %from, i64 %left
+  %char = load i8, ptr %source
+  %less = sub i64 %left, 1
+  %place = sub i64 %n, %left
+  %target = getelementptr i8, ptr %to, i64 %place
+  store i8 %char, ptr %target
+  br label %test
+out:
+  ret ptr %made
+ask:
+  %given = call ptr @PyObject_GetItem(ptr %s, ptr %slice)
+  ret ptr %given""", shared=True)

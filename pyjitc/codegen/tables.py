@@ -1,4 +1,5 @@
-"""Helpers that search the tables of Python's dicts and sets for a key that is a native int or a str.
+"""Helpers that search the tables of Python's dicts and sets for a key that is a native int, a str, or a tuple of two
+ints (`pair`: a pointer to the two).
 
 They read the tables as they lie in memory (runtime/platform.py), without an object for the key; what they cannot decide
 without running code of other classes, and all that changes the size of a table, they leave to the interpreter's C API.
@@ -129,6 +130,69 @@ rare:
   ret i1 %same
 no:
   ret i1 false""")
+
+_P1, _P2, _P5 = 11400714785074694791, 14029467366897019727, 2870177450012600261
+# As CPython's hash of a tuple of two (xxHash).
+_define("i64 @pyj_pair_hash(ptr %k)", f"""
+  %x = load i64, ptr %k
+{_load("y", "i64", "%k", 8)}
+  %xhash = call i64 @pyj_int_hash(i64 %x)
+  %yhash = call i64 @pyj_int_hash(i64 %y)
+  %xlane = mul i64 %xhash, {_P2}
+  %x1 = add i64 {_P5}, %xlane
+  %x2 = call i64 @llvm.fshl.i64(i64 %x1, i64 %x1, i64 31)
+  %x3 = mul i64 %x2, {_P1}
+  %ylane = mul i64 %yhash, {_P2}
+  %y1 = add i64 %x3, %ylane
+  %y2 = call i64 @llvm.fshl.i64(i64 %y1, i64 %y1, i64 31)
+  %y3 = mul i64 %y2, {_P1}
+  %sum = add i64 %y3, {2 ^ _P5 ^ 3527539}
+  %error = icmp eq i64 %sum, -1
+  %result = select i1 %error, i64 1546275796, i64 %sum
+  ret i64 %result""", "pyj_int_hash")
+# Whether an object is the tuple of two ints: 0, 1, or 2 to ask.
+_define("i32 @pyj_pair_is(ptr %o, ptr %k)", f"""
+{_load("class", "ptr", "%o", OB_TYPE)}
+  %exact = icmp eq ptr %class, @PyTuple_Type
+  br i1 %exact, label %tuple, label %ask
+tuple:
+{_load("size", "i64", "%o", platform.OB_SIZE)}
+  %two = icmp eq i64 %size, 2
+  br i1 %two, label %items, label %no
+items:
+  %x = load i64, ptr %k
+{_load("y", "i64", "%k", 8)}{_load("first", "ptr", "%o", platform.TUPLE_ITEMS)}
+{_load("second", "ptr", "%o", platform.TUPLE_ITEMS + 8)}
+  %xis = call i32 @pyj_int_is(ptr %first, i64 %x)
+  %yis = call i32 @pyj_int_is(ptr %second, i64 %y)
+  %either = or i32 %xis, %yis
+  %unknown = icmp uge i32 %either, 2
+  br i1 %unknown, label %ask, label %known
+known:
+  %both = and i32 %xis, %yis
+  ret i32 %both
+no:
+  ret i32 0
+ask:
+  ret i32 2""", "pyj_int_is")
+_define("ptr @pyj_pair_new(ptr %k)", f"""
+  %x = load i64, ptr %k
+{_load("y", "i64", "%k", 8)}
+  %first = call ptr @PyLong_FromLongLong(i64 %x)
+  %second = call ptr @PyLong_FromLongLong(i64 %y)
+  %lost1 = icmp eq ptr %first, null
+  %lost2 = icmp eq ptr %second, null
+  %lost = or i1 %lost1, %lost2
+  br i1 %lost, label %none, label %pack
+pack:
+  %made = call ptr (i64, ...) @PyTuple_Pack(i64 2, ptr %first, ptr %second)
+  call void @Py_DecRef(ptr %first)
+  call void @Py_DecRef(ptr %second)
+  ret ptr %made
+none:
+  call void @Py_DecRef(ptr %first)
+  call void @Py_DecRef(ptr %second)
+  ret ptr null""", shared=True)
 
 _SMALL = """
   %shifted = add i64 %v, 5
@@ -285,8 +349,9 @@ ask:
   ret ptr {_ASK}"""
 _UNKNOWN = f"  ret ptr {_ASK}"
 
-_define("ptr @pyj_dict_slot_int(ptr %d, i64 %k)", f"""
-  %hash = call i64 @pyj_int_hash(i64 %k)
+for _k, _t in (("int", "i64"), ("pair", "ptr")):
+    _define(f"ptr @pyj_dict_slot_{_k}(ptr %d, {_t} %k)", f"""
+  %hash = call i64 @pyj_{_k}_hash({_t} %k)
 {_KIND_OF_INTS}
 search:{_SEARCH}
 entry:
@@ -297,12 +362,12 @@ entry:
   br i1 %alike, label %key, label %next
 key:
 {_load("o", "ptr", "%e", 8)}
-  %is = call i32 @pyj_int_is(ptr %o, i64 %k)
+  %is = call i32 @pyj_{_k}_is(ptr %o, {_t} %k)
   switch i32 %is, label %ask [ i32 0, label %next  i32 1, label %found ]
 found:
   %slot = getelementptr i8, ptr %e, i64 16
   ret ptr %slot
-{_END}""" if platform.tables_are_known() else _UNKNOWN, "pyj_int_hash", "pyj_dict_index", "pyj_int_is")
+{_END}""" if platform.tables_are_known() else _UNKNOWN, f"pyj_{_k}_hash", "pyj_dict_index", f"pyj_{_k}_is")
 
 _define("ptr @pyj_dict_slot_str(ptr %d, ptr %k)", f"""
   %hash = call i64 @pyj_str_hash(ptr %k)
@@ -348,18 +413,20 @@ missing:
 have:
   ret ptr %found""", shared=True)
 
-_BOXED = "  %key = call ptr @PyLong_FromLongLong(i64 %k)\n  %bad = icmp eq ptr %key, null\n"
-_TYPES = {"int": "i64", "float": "double", "str": "ptr", "object": "ptr"}
+_TYPES = {"int": "i64", "float": "double", "str": "ptr", "pair": "ptr", "object": "ptr"}
 _ASKED = {  # what stands for the key where the C API is asked
-    "int": ("""
-  %key = call ptr @PyLong_FromLongLong(i64 %k)
+    **{k: (f"""
+  %key = call ptr @{make}({t} %k)
   %bad = icmp eq ptr %key, null
   br i1 %bad, label %fail, label %boxed
 boxed:
-""", "  call void @Py_DecRef(ptr %key)\n"), "str": ("  %key = getelementptr i8, ptr %k, i64 0\n", "")}
-_FAIL = {"int": "fail:\n  ret {}\n", "str": ""}
+""", "  call void @Py_DecRef(ptr %key)\n") for k, t, make in (
+        ("int", "i64", "PyLong_FromLongLong"), ("pair", "ptr", "pyj_pair_new"))},
+    "str": ("  %key = getelementptr i8, ptr %k, i64 0\n", "")}
+_FAIL = {"int": "fail:\n  ret {}\n", "pair": "fail:\n  ret {}\n", "str": ""}
+_MAKES = {"int": (), "str": (), "pair": ("pyj_pair_new",)}
 
-for _n, _k in enumerate(("int", "str"), 2):
+for _n, _k in enumerate(("int", "str", "pair"), 1):
     # Numbers of versions that the interpreter, which counts from 1, does not come to: each image has its own.
     TEXT[f"pyj_versions_{_k}"] = f"@pyj_versions_{_k} = internal global i64 {_n << 60}"
     _define(f"void @pyj_dict_version_{_k}(ptr %d)", f"""
@@ -388,7 +455,7 @@ none:
 ask:{_box}
   %asked = call ptr @pyj_dict_get_object(ptr %d, ptr %key)
 {_drop}  ret ptr %asked
-{_FAIL[_k].format(f"ptr {_ASK}")}""", f"pyj_dict_slot_{_k}", "pyj_dict_get_object", shared=True)
+{_FAIL[_k].format(f"ptr {_ASK}")}""", f"pyj_dict_slot_{_k}", "pyj_dict_get_object", *_MAKES[_k], shared=True)
     _define(f"i32 @pyj_dict_has_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
   %at = ptrtoint ptr %slot to i64
@@ -401,7 +468,7 @@ known:
 ask:{_box}
   %asked = call i32 @PyDict_Contains(ptr %d, ptr %key)
 {_drop}  ret i32 %asked
-{_FAIL[_k].format("i32 -1")}""", f"pyj_dict_slot_{_k}", shared=True)
+{_FAIL[_k].format("i32 -1")}""", f"pyj_dict_slot_{_k}", *_MAKES[_k], shared=True)
     for _v in ("int", "float"):
         _make = {"int": "PyLong_FromLongLong", "float": "PyFloat_FromDouble"}[_v]
         _watched = f"""
@@ -440,18 +507,20 @@ made:{_box}
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
 {_drop}  call void @Py_DecRef(ptr %value)
   ret i32 %status
-{'fail:' if _k == 'int' else 'unused:'}
+{'unused:' if _k == 'str' else 'fail:'}
   call void @Py_DecRef(ptr %value)
   ret i32 -1
 out:
-  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", f"pyj_dict_version_{_k}", shared=True)
-_define("i32 @pyj_dict_put_int_object(ptr %d, i64 %k, ptr %value)", f"""
-start:{_ASKED["int"][0]}
+  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", f"pyj_dict_version_{_k}",
+                *_MAKES[_k], shared=True)
+for _k in ("int", "pair"):
+    _define(f"i32 @pyj_dict_put_{_k}_object(ptr %d, {_TYPES[_k]} %k, ptr %value)", f"""
+start:{_ASKED[_k][0]}
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
   call void @Py_DecRef(ptr %key)
   ret i32 %status
 fail:
-  ret i32 -1""", shared=True)
+  ret i32 -1""", *_MAKES[_k], shared=True)
 # KeyError(key), also of a tuple.
 _define("void @pyj_key_error(ptr %key)", """
   %given = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %key)
@@ -518,10 +587,11 @@ def _place(key: str, head: str, compare: str, *needs: str) -> None:
         if platform.tables_are_known() else _UNKNOWN, *needs)
 
 
-_place("int", "", """
-  %is = call i32 @pyj_int_is(ptr %o, i64 %k)
+for _k in ("int", "pair"):
+    _place(_k, "", f"""
+  %is = call i32 @pyj_{_k}_is(ptr %o, {_TYPES[_k]} %k)
   switch i32 %is, label %ask [ i32 0, label %step  i32 1, label %found ]
-""", "pyj_int_is")
+""", f"pyj_{_k}_is")
 _place("str", "", f"""
   %same = icmp eq ptr %o, %k
   br i1 %same, label %found, label %class
@@ -534,11 +604,12 @@ text:
   br i1 %equal, label %found, label %step
 """, "pyj_str_same")
 
-for _k in ("int", "str"):
+for _k in ("int", "str", "pair"):
     _box, _drop = _ASKED[_k]
-    _new, _bad = (("call ptr @PyLong_FromLongLong(i64 %k)", "  %worse = icmp eq ptr %made, null\n"
-                   "  br i1 %worse, label %out, label %write\n") if _k == "int" else (
-                       "getelementptr i8, ptr %k, i64 0", "  call void @Py_IncRef(ptr %made)\n  br label %write\n"))
+    _made = "  %worse = icmp eq ptr %made, null\n  br i1 %worse, label %out, label %write\n"
+    _new, _bad = {
+        "int": ("call ptr @PyLong_FromLongLong(i64 %k)", _made), "pair": ("call ptr @pyj_pair_new(ptr %k)", _made),
+        "str": ("getelementptr i8, ptr %k, i64 0", "  call void @Py_IncRef(ptr %made)\n  br label %write\n")}[_k]
     _define(f"i32 @pyj_set_has_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
   %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)
@@ -553,7 +624,7 @@ known:
 ask:{_box}
   %asked = call i32 @PySet_Contains(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
-{_FAIL[_k].format("i32 -1")}""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", shared=True)
+{_FAIL[_k].format("i32 -1")}""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", *_MAKES[_k], shared=True)
     # Where keys were removed, the interpreter puts a new one in their place.
     _define(f"i32 @pyj_set_add_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
@@ -591,8 +662,8 @@ write:
 ask:{_box}
   %asked = call i32 @PySet_Add(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
-{_FAIL[_k].format("i32 -1")}{'out:' if _k == 'int' else 'unused:'}
-  ret i32 -1""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", shared=True)
+{_FAIL[_k].format("i32 -1")}{'unused:' if _k == 'str' else 'out:'}
+  ret i32 -1""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", *_MAKES[_k], shared=True)
 
 DECLARATIONS = {
     "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
@@ -607,5 +678,7 @@ DECLARATIONS = {
     "PySet_Contains": "declare i32 @PySet_Contains(ptr, ptr)", "PySet_Add": "declare i32 @PySet_Add(ptr, ptr)",
     "PyErr_Occurred": "declare ptr @PyErr_Occurred()", "PyTuple_Pack": "declare ptr @PyTuple_Pack(i64, ...)",
     "PyExc_KeyError": "@PyExc_KeyError = external global i8",
+    "PyTuple_Type": "@PyTuple_Type = external global i8",
+    "llvm.fshl.i64": "declare i64 @llvm.fshl.i64(i64, i64, i64)",
     "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
 }

@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from types import CellType, FunctionType
 
+from ..base.lazy import lazy
 from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..runtime.foreign import is_foreign
 from ..types.kinds import Object
 from . import box
 from .emitter import Emitter
 from .leaves import components, load
 from .function import stays_call
 from .module import Module
+
+foreign_values = lazy("pyjitc.runtime.foreign")  # functions that take any object load it
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
@@ -121,7 +123,8 @@ def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
     e.branch(e.assign(f"icmp eq ptr {cls}, {last}"), good, ask, likely=True)
     e.start(ask)
     e.declare("declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)")
-    answer = e.assign(f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {e.object(is_foreign)}, ptr {pointer}, "
+    answer = e.assign(f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {e.object(foreign_values.is_foreign)}, "
+                      f"ptr {pointer}, "
                       f"ptr null)")
     e.check_null(answer, None)
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {answer})")  # None, True and False stay

@@ -1,7 +1,8 @@
 """Generator functions as step functions: generic IR to generic IR.
 
 A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k what was live at yield k; each
-runs to the next yield and answers (True, item, state) or (False, nothing, nothing). The state's type names the step
+runs to the next yield and answers (True, item, state) or (False, nothing, nothing), with what it returns as a fourth
+where that is not None. The state's type names the step
 that goes on from there, so that inference, which splits unions, turns a generator into a state machine with the live
 variables unboxed. Every value that a block needs is made a parameter of it first, so that a function may begin at any
 block.
@@ -14,7 +15,8 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
-__all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "returns_value"]
+__all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "is_talked_to",
+           "returns_value"]
 
 
 class StepPrototype:
@@ -98,7 +100,7 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
 
 def _split(source: ir.Function, proto) -> list[ir.Block]:
     """Blocks at which steps 0, 1, ... begin, in closed form: every block gets what it reads as parameters."""
-    callee = ir.Value(None, "generator")
+    callee, returns = ir.Value(None, "generator"), returns_value(source)
     blocks, resumes, copies = [], [], {}
     for block in source.blocks:
         copies[block] = ir.Block(block.name, block.params)
@@ -124,11 +126,12 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
                     current.insts.append(ir.Inst(control.CONST, (), {"value": None}, inst.result, inst.loc))
             elif inst.op is control.RETURN:
                 no, none, none2, answer = (ir.Value() for _ in range(4))
+                value = [inst.args[0]] if returns else []
                 current.insts += [
                     ir.Inst(control.CONST, (), {"value": False}, no, inst.loc),
                     ir.Inst(control.CONST, (), {"value": Undefined}, none, inst.loc),
                     ir.Inst(control.CONST, (), {"value": Undefined}, none2, inst.loc),
-                    ir.Inst(generic.TUPLE, (no, none, none2), {}, answer, inst.loc),
+                    ir.Inst(generic.TUPLE, (no, none, none2, *value), {}, answer, inst.loc),
                     ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
             else:
                 current.insts.append(copy)
@@ -144,7 +147,7 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
         rename = renames[block] = {v: ir.Value(None, v.name) for v in order[block]}
         block.params = [*block.params, *rename.values()]
     for current, inst, following, step in yields:
-        state, yes, answer = ir.Value(), ir.Value(), ir.Value()
+        state, yes, nothing, answer = (ir.Value() for _ in range(4))
         at = current.insts.index(inst)
         assert at == len(current.insts) - 1
         kept = [callee, *(v for v in order[following] if v is not callee)]
@@ -154,7 +157,8 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
         current.insts[at:] = [
             ir.Inst(generic.GENERATOR_STATE, kept, {"step": step_of(proto, step)}, state, inst.loc),
             ir.Inst(control.CONST, (), {"value": True}, yes, inst.loc),
-            ir.Inst(generic.TUPLE, (yes, inst.args[0], state), {}, answer, inst.loc),
+            *([ir.Inst(control.CONST, (), {"value": Undefined}, nothing, inst.loc)] if returns else []),
+            ir.Inst(generic.TUPLE, (yes, inst.args[0], state, *([nothing] if returns else [])), {}, answer, inst.loc),
             ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
     for block in blocks:
         rename = renames[block]
@@ -222,6 +226,35 @@ def acts_on_close(source: ir.Function) -> bool:
             inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
             for block in source.blocks for inst in block.insts)
     return found
+
+
+def takes_values(source: ir.Function) -> bool:
+    """Whether the generator reads what is sent to it."""
+    results = {inst.result for block in source.blocks for inst in block.insts if inst.op is generic.YIELD}
+    return any(not results.isdisjoint(inst.args) for block in source.blocks for inst in block.insts)
+
+
+def is_talked_to(source: ir.Function) -> bool:
+    """Whether the generator may do something with what is sent or thrown into it."""
+    found = source.memo.get("is_talked_to")
+    if found is None:
+        found = source.memo["is_talked_to"] = takes_values(source) or any(
+            inst.op is generic.YIELD and inst.unwind is not None and not _only_raises(inst.unwind.block)
+            for block in source.blocks for inst in block.insts)
+    return found
+
+
+def _only_raises(block) -> bool:
+    """Whether a handler raises every exception again, whatever its class."""
+    for _ in range(100):
+        for inst in block.insts:
+            if inst.op is control.RERAISE:
+                return inst.unwind is None or _only_raises(inst.unwind.block)
+            if inst.op is control.JUMP:
+                block = inst.targets[0].block
+            elif inst.op not in (generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, control.CONST):
+                return False
+    return False
 
 
 def returns_value(source: ir.Function) -> bool:

@@ -238,6 +238,57 @@ def for_iter(frame, x):
     frame.terminate(control.JUMP, (), [frame.edge(following)])
 
 
+def send(frame, x):
+    """One step of `yield from`: to what follows with the item, or to the end with what the iterator returned."""
+    following, target = frame.region_.targets
+    *rest, state, _ = frame.stack
+    step = frame.emit(generic.NEXT, (state,))
+    has = frame.truth_of(generic.ELEMENT, (step,), index=0)
+    body, ended = ir.Block("item", ()), ir.Block("ended", ())
+    frame.fresh += [body, ended]
+    frame.terminate(control.BRANCH, (has,), [ir.Edge(body), ir.Edge(ended)])
+    frame.block = ended
+    result = frame.emit(generic.RETURNED, (step,))
+    frame.stack = [*rest, frame.constant(None), result] if VERSION >= (3, 12) else [*rest, result]
+    frame.terminate(control.JUMP, (), [frame.edge(target)])
+    frame.block = body
+    item = frame.emit(generic.ELEMENT, (step,), index=1)
+    frame.stack = [*rest, frame.emit(generic.ELEMENT, (step,), index=2), item]
+    frame.terminate(control.JUMP, (), [frame.edge(following)])
+
+
+def end_send(frame, x):
+    result = frame.stack.pop()
+    frame.stack[-1] = result
+
+
+def yield_from(frame, x):
+    """The same where one opcode does all of it (3.10)."""
+    *rest, first, _ = frame.stack
+    state = ir.Value()
+    header, body, ended = ir.Block("yield_from", [state]), ir.Block("item", ()), ir.Block("ended", ())
+    frame.fresh += [header, body, ended]
+    frame.terminate(control.JUMP, (), [ir.Edge(header, [first])])
+    frame.block = header
+    frame.stack = [*rest, state]
+    step = frame.emit(generic.NEXT, (state,))
+    has = frame.truth_of(generic.ELEMENT, (step,), index=0)
+    frame.terminate(control.BRANCH, (has,), [ir.Edge(body), ir.Edge(ended)])
+    frame.block = body
+    item = frame.emit(generic.ELEMENT, (step,), index=1)
+    following = frame.emit(generic.ELEMENT, (step,), index=2)
+    frame.stack = [*rest, following, item]
+    frame.emit(generic.YIELD, (item,))
+    frame.terminate(control.JUMP, (), [ir.Edge(header, [following])])
+    frame.block = ended
+    frame.stack = [*rest, frame.emit(generic.RETURNED, (step,))]
+
+
+def cleanup_throw(frame, x):
+    """What is thrown into the generator at a `yield from` leaves it."""
+    frame.terminate(control.RERAISE, (frame.stack[-1],), ())
+
+
 def end_for(frame, x):
     frame.pops(2 if VERSION < (3, 13) else 1)
 
@@ -594,6 +645,11 @@ def match_keys(frame, x):
         frame.push(frame.truth_of(generic.COMPARE, (found, frame.constant(None)), op="is not"))
 
 
+def copy_dict_without_keys(frame, x):
+    """The rest of a mapping pattern in 3.10; later Pythons write it out."""
+    frame.stack[-1] = frame.emit(generic.MATCH_REST, frame.stack[-2:])
+
+
 def match_class(frame, x):
     subject, cls, names = frame.pops(3)
     found = frame.emit(generic.MATCH_CLASS, (subject, cls), count=x.arg, kwnames=frame.constants[names])
@@ -616,6 +672,8 @@ HANDLERS = {
     "STORE_SLICE": store_slice, "BUILD_SLICE": build_slice, "JUMP_FORWARD": jump, "JUMP_ABSOLUTE": jump,
     "JUMP_BACKWARD": jump, "JUMP_BACKWARD_NO_INTERRUPT": jump, "JUMP_IF_TRUE_OR_POP": jump_or_pop,
     "JUMP_IF_FALSE_OR_POP": jump_or_pop, "FOR_ITER": for_iter, "END_FOR": end_for, "GET_ITER": get_iter,
+    "GET_YIELD_FROM_ITER": get_iter, "SEND": send, "END_SEND": end_send, "YIELD_FROM": yield_from,
+    "CLEANUP_THROW": cleanup_throw,
     "POP_TOP": pop_top, "POP_ITER": pop_top, **dict.fromkeys(("ROT_TWO", "ROT_THREE", "ROT_FOUR", "ROT_N"), rotate),
     "DUP_TOP": dup_top, "DUP_TOP_TWO": dup_top_two, "COPY": copy, "SWAP": swap, "PUSH_NULL": push_null,
     **dict.fromkeys(("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING"), build), "BUILD_MAP": build_map,
@@ -635,7 +693,8 @@ HANDLERS = {
     "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start, "CHECK_EXC_MATCH": check_exc_match,
     "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
     "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,
-    "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys, "MATCH_CLASS": match_class,
+    "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys,
+    "COPY_DICT_WITHOUT_KEYS": copy_dict_without_keys, "MATCH_CLASS": match_class,
     **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT"), unary),
     **{name: pop_jump for name in quirks.POP_JUMPS}, **{name: binary_op for name in quirks.OLD_BINARY},
 }

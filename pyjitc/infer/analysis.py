@@ -28,6 +28,7 @@ displays = lazy(f"{__package__}.displays")
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
+_MAX_NESTED = 8  # changes of what has a list in it that is written out
 
 
 def _defect(error: Exception) -> Mismatch:
@@ -136,6 +137,8 @@ class Analysis:
         if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
+        if count > _MAX_NESTED and not self.spec.proto.library and displays.is_display(av[0]):
+            raise NeedsList  # each round puts the last one into another
         if count > _MAX_CHANGES and has_generator(av[0]):
             raise Mismatch("a generator that iterates over another of itself is not compiled",
                            "write a recursive function, or a loop with an array as the stack")
@@ -174,7 +177,11 @@ class Analysis:
                     error.place = self.spec.proto, inst  # type: ignore[attr-defined]  # see pipeline/stages.py
                 raise
             except NeedsList:
-                displays.mark(self, block, inst)
+                try:
+                    displays.mark(self, block, inst)
+                except AssertionError as error:  # one that left this function would leave it half analysed
+                    self.refuse(block, inst, _defect(error))
+                    return
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 import operator
 from typing import Any, Hashable
 
+from ..base.lazy import lazy
 from ..front.recursion import Recursive
 from ..ops import pyobject, structure
-from ..runtime import interpreted
 from ..types.kinds import (
     Bool, Cell, DictDisplay, Exception_, Float, Function, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type,
     Unbound, any_part,
@@ -14,6 +14,8 @@ from ..types.kinds import (
 from .constants import is_plain
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 from .names import with_object
+
+interpreted = lazy("pyjitc.runtime.interpreted")
 
 __all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "direct",
            "display", "exception",

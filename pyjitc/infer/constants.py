@@ -121,7 +121,7 @@ def constant(value) -> Expr:
         scalar = scalar_type(value)
         if scalar is not None:
             return Const(DType(scalar), value)
-    elif kind in kinds.CONTAINERS and kind is not frozenset:
+    elif kind in kinds.CONTAINERS and kind is not frozenset or kind is bytearray or kind is memoryview:
         try:
             held = typeof(value)
         except (TypeError, OverflowError):

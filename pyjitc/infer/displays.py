@@ -13,13 +13,16 @@ from ..types.kinds import Composite, ListDisplay, Union, any_part
 from .expressions import UserCall
 from .meaning import Restart
 
-__all__ = ["changed", "mark", "read_only", "reads_constants"]
+__all__ = ["changed", "hands_on_keywords", "mark", "read_only", "reads_constants"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # An operation that needs a list -> which operands of it
 _NEEDS = {generic.SETITEM: (0, 2), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
           generic.LIST_APPEND: (0, 1), generic.DICT_SET: (1, 2), generic.SETATTR: (1,), generic.MAKE_CELL: (0,),
           generic.CELL_SET: (1,)}
+
+
+_FINDS = (generic.GLOBAL, generic.FREEVAR, generic.GETATTR, generic.GETITEM)  # what gives a constant of the program
 
 
 def changed(fn: ir.Function, shape) -> set[ir.Inst]:
@@ -41,7 +44,7 @@ def read_only(fn: ir.Function) -> set[ir.Inst]:
 
 def reads_constants(fn: ir.Function, inst) -> bool:
     """Whether the result of an instruction is read for items of constant keys, and for nothing else."""
-    if inst.result is None:
+    if inst.op not in _FINDS:
         return False
     texts = {one.result for block in fn.blocks for one in block.insts if one.op is control.CONST}
     for block in fn.blocks:
@@ -55,28 +58,40 @@ def reads_constants(fn: ir.Function, inst) -> bool:
     return True
 
 
-def _read_only(fn) -> set[ir.Inst]:
-    made, others = {}, set()
-    texts = set()
-    for block in fn.blocks:
-        for inst in block.insts:
-            if inst.op is control.CONST and type(inst.attrs["value"]) is str:
-                texts.add(inst.result)
-            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE:
-                made[inst.result] = inst
-    if not made:
-        return set()
+def hands_on_keywords(fn: ir.Function) -> bool:
+    """Whether a function with a parameter `**rest` only hands it on, or reads items of constant keys."""
+    return not _others(fn, {fn.entry.params[-1]}, _texts(fn))
+
+
+def _texts(fn) -> set[ir.Value]:
+    return {inst.result for block in fn.blocks for inst in block.insts
+            if inst.op is control.CONST and type(inst.attrs["value"]) is str}
+
+
+def _others(fn, values, texts) -> set[ir.Value]:
+    """Those of some dicts that are used for something else than keywords of a call or items of constant keys."""
+    found: set[ir.Value] = set()
     for block in fn.blocks:
         for inst in block.insts:
             for n, x in enumerate(inst.args):
-                if x in made and not (
+                if x in values and not (
                         inst.op is generic.DICT_MERGE and inst.attrs["unique"]
                         or inst.op is generic.CALL_STAR and n == 2
                         or inst.op is generic.MAKE_FUNCTION  # the defaults of parameters that have names only
                         or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
-                    others.add(x)
+                    found.add(x)
         for edge in block.edges():
-            others.update(edge.args)
+            found.update(x for x in edge.args if x in values)
+    return found
+
+
+def _read_only(fn) -> set[ir.Inst]:
+    made = {inst.result: inst for block in fn.blocks for inst in block.insts
+            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE}
+    if not made:
+        return set()
+    texts = _texts(fn)
+    others = _others(fn, made, texts)
     return {inst for x, inst in made.items() if x not in others and not (
         inst.op is generic.DICT and not texts.issuperset(inst.args[::2]))}
 
@@ -127,14 +142,15 @@ def mark(analysis, block, inst):
     raise Restart
 
 
-def _is_display(t) -> bool:
+def is_display(t) -> bool:
+    """Whether a value of type t is a list that is written out, or has one in it."""
     return any_part(t, lambda part: isinstance(part, ListDisplay))
 
 
 def _follow(analysis, value, seen) -> bool:
     """Marks the instructions that write `value` out. False where they are not found."""
     av = analysis.av.get(value)
-    if av is None or not _is_display(av[0]) or (analysis, value) in seen:
+    if av is None or not is_display(av[0]) or (analysis, value) in seen:
         return True
     seen.add((analysis, value))
     inst = analysis.shape.definitions.get(value)

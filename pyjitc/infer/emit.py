@@ -12,7 +12,8 @@ from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..ops.derivative import Request, requested
 from ..types.kinds import (
-    Bool, Composite, Content, Dual, Exception_, NoneType, Object, Type, Unbound, Undefined, Union, closed, member_for,
+    Bool, Composite, Content, Dual, Exception_, Float, Int, NoneType, Object, Type, Unbound, Undefined, Union, closed,
+    member_for,
 )
 from .constants import constant, is_plain
 from .expressions import (
@@ -609,7 +610,10 @@ class _Emission:
             found = self.constant(NoneType, None)
         else:
             t = Undefined if e.type is None else e.type
-            found = self.add(objects.FIELD_GET, (x,), {"name": e.name, "type": t}, t)
+            attrs = {"name": e.name, "type": t}
+            if e.otherwise is not UNKNOWN and t is {int: Int, float: Float, bool: Bool}.get(type(e.otherwise)):
+                attrs["otherwise"] = e.otherwise
+            found = self.add(objects.FIELD_GET, (x,), attrs, t)
         self.memo[e] = found
         return found
 

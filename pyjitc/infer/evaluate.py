@@ -30,6 +30,7 @@ from .names import describe, has_generator, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
 from .session import value_of_member
 
+displays = lazy(f"{__package__}.displays")
 duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
 derivatives = lazy(f"{__package__}.derivatives")  # programs that ask for derivatives load it
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
@@ -39,6 +40,8 @@ __all__ = ["Evaluator"]
 ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_STARS = 4  # inspect.CO_VARARGS
+_KEYWORDS = 8  # inspect.CO_VARKEYWORDS
 _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
 
 # Operations that take a union whole: they move values, or box them.
@@ -317,7 +320,10 @@ class Evaluator(Operations):
                     if av is None:
                         return parts[i], None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
-        kernel = self.user_call(self.session.prototype(nest.kernel), [*nest.fixed, *elements], None, nest.kernel)
+        proto = self.session.prototype(nest.kernel)
+        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole hands over elements one by one
+            raise AssertionError(f"the element function {proto.qualname}() has * or ** parameters")
+        kernel = self.user_call(proto, [*nest.fixed, *elements], None, nest.kernel)
         if self.settle(kernel)[1] is None:
             return nest, None
         t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)
@@ -445,6 +451,17 @@ class Evaluator(Operations):
             spec.dependents[self.analysis, self.block] = None
         return UserCall(spec, operands, closure)
 
+    def bound(self, proto, args, kwargs, defaults, kwdefaults) -> list[Expr]:
+        """One expression for each parameter. What `**rest` collects is a dict, where the function does more with it
+        than to hand it on."""
+        operands = bind(proto, args, kwargs, defaults, kwdefaults)
+        if proto.code.co_flags & _KEYWORDS and not proto.library:
+            if not displays.hands_on_keywords(self.session.build(proto)):
+                items = members_of(operands[-1]).items()
+                operands[-1] = self.settle(self.library.new_dict(
+                    [x for name, value in items for x in (constant(name), value)]))[0]
+        return operands
+
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
         t = callee.type
         if isinstance(t, Singleton):
@@ -482,7 +499,7 @@ class Evaluator(Operations):
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
-                operands = bind(proto, args, kwargs, *defaults_of(function, self.held_constant))
+                operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)
@@ -497,7 +514,7 @@ class Evaluator(Operations):
             defaults = self.elements(parts["defaults"]) if "defaults" in parts else []
             names = parts.get("kwdefaults")
             kwdefaults = members_of(names) if names is not None else {}
-            operands = bind(t.proto, args, kwargs, defaults, kwdefaults)
+            operands = self.bound(t.proto, args, kwargs, defaults, kwdefaults)
             if t.proto.code.co_flags & _GENERATOR:
                 return self.generator(t.proto, callee, operands)
             return self.user_call(t.proto, operands, callee, None)

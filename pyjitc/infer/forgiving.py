@@ -28,11 +28,12 @@ from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, Restart
 from .names import describe, is_of_python
 from .session import value_of_member
 
 leaving = lazy(f"{__package__}.leaving")
+generators = lazy("pyjitc.front.generators")
 
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
@@ -70,6 +71,9 @@ class Forgiving(Evaluator):
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not self.session.lists.generators:
+            self.session.lists.generators = True  # it is sent to, or closed: only the interpreter's can do that
+            raise Restart
         if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
                                                      for x in operands]):
             raise NeedsList
@@ -138,6 +142,12 @@ class Forgiving(Evaluator):
                 self.given_up.add(spec)
                 raise spec.error or Mismatch(f"{spec.proto.qualname} is not compiled")
         return super().settle(meaning)
+
+    def generator(self, proto, callee, operands):
+        if not self.consumed_once() and (self.session.lists.generators or generators.is_talked_to(
+                self.session.build(proto))):
+            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it")
+        return super().generator(proto, callee, operands)
 
     def user_call(self, proto, operands, closure, function):
         if is_of_python(proto) and not proto.library and any(x.type is Object for x in operands):

@@ -14,6 +14,8 @@ def leaving(evaluator, x: Expr) -> Expr:
     """What the interpreter gets for a value that the entry returns; the value itself where it can be boxed, or where
     nothing can be given for it."""
     t = x.type
+    if isinstance(t, Function) and t.proto.library:
+        return boxed.boxed(x)
     if isinstance(t, Function):
         options = Const(Object, tuple(evaluator.session.options))
         return boxed.function(x, interpreted.make_compiled, options)

@@ -168,7 +168,7 @@ class Derived(Expr):
     def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False):
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
         self.seeds, self.has_aux = list(seeds), has_aux
-        self.called = None  # the call of the function itself, when its type is known
+        self.called: Any = None  # the call of the function itself, when its type is known
         self.type = None
         self.value = UNKNOWN
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import sys
 import types as pytypes
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable
@@ -14,9 +15,9 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, List, ListDisplay,
-    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Union, any_part, is_scalar,
+    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union, any_part,
+    is_scalar,
 )
-from ..runtime import interpreted
 from .bind import bind
 from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
@@ -33,9 +34,12 @@ displays = lazy(f"{__package__}.displays")  # programs that write lists out load
 
 _VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
 
+interpreted = lazy("pyjitc.runtime.interpreted")
+
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
 
+_STREAMS = ("stdin", "stdout", "stderr")  # of sys, which programs exchange
 # `case int(n)` captures the int
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
@@ -51,6 +55,7 @@ class Operations:
     block: ir.Block
     settle: Callable
     call: Callable
+    user_call: Callable
     consumed_once: Callable
     generator_state: Callable
 
@@ -254,6 +259,8 @@ class Operations:
             if found is not None:
                 return found
             holder = x.type.value
+            if holder is sys and name in _STREAMS:
+                return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
             if isinstance(holder, pytypes.ModuleType):
                 try:
                     value = getattr(holder, name)
@@ -269,7 +276,8 @@ class Operations:
             if isinstance(holder, type):
                 value = self.class_attribute(holder, name)
                 if value is UNKNOWN and hasattr(holder, name):
-                    if is_fixed(holder) and isinstance(getattr(holder, name), str):  # __name__
+                    if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
+                            getattr(holder, name), str):
                         return constant(getattr(holder, name))
                     raise Mismatch(f"attribute '{name}' of a class is not compiled",
                                    "read it outside the compiled function", AttributeError)
@@ -325,6 +333,10 @@ class Operations:
                            "compare the name with each that it may be")
         if target is getattr and not default:
             return self.attribute(x, name.value)
+        if isinstance(x.type, ObjectOf):
+            if target is hasattr:
+                return by_python(hasattr, x, name, type=Bool)
+            return self.library.attribute_or(x, name, default[0])
         there = self.has_attribute(x, name.value)
         return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
 
@@ -462,7 +474,7 @@ class Operations:
         if inst.attrs.get("kwargs"):
             kwargs = members_of(operands[2])
         if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
-            return self.call_with(*operands[:2], kwargs)
+            return self.call_with(operands[0], operands[1], kwargs)
         args = self.elements(operands[1])
         return self.whole_call(inst, operands[0], args, kwargs)
 
@@ -528,11 +540,9 @@ class Operations:
 
     def is_list(self, inst) -> bool:
         """Whether a list that is written out is one, and not a value of a type that says what it holds."""
-        proto = self.analysis.spec.proto
-        if proto.library:
-            return False
         lists = self.session.lists
-        return lists.every or inst in lists.insts or inst in displays.changed(self.analysis.fn, self.analysis.shape)
+        return (lists.every and not self.analysis.spec.proto.library or inst in lists.insts
+                or inst in displays.changed(self.analysis.fn, self.analysis.shape))
 
     def list_to_tuple(self, inst, operands):
         if isinstance(operands[0].type, List):
@@ -608,6 +618,14 @@ class Operations:
 
     def next_(self, inst, operands):
         return self.library.next(operands[0])
+
+    def returned(self, inst, operands):
+        t = operands[0].type
+        if not isinstance(t, Tuple) or len(t.elements) < 4:
+            return constant(None)
+        if t.elements[3] is Undefined:  # no `return` has been reached so far
+            return Throw(RuntimeError, "a generator without an end has ended")
+        return Apply(structure.TUPLE_GET, operands[0], index=3)
 
     def element(self, inst, operands):
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
@@ -741,6 +759,11 @@ class Operations:
             return by_python(interpreted.keys_of, *operands)
         return self.library.match_keys(*operands)
 
+    def match_rest(self, inst, operands):
+        if operands[0].type is Object:
+            return by_python(interpreted.without_keys, *operands)
+        return self.library.match_rest(*operands)
+
     def with_leave(self, inst, operands):
         leave, exc = operands
         if leave.type is Object:
@@ -814,11 +837,13 @@ HANDLERS = {
     generic.SET_UPDATE: E.set_update,
     generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
+    generic.RETURNED: E.returned,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys, generic.WITH_LEAVE: E.with_leave,
+    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys,
+    generic.MATCH_REST: E.match_rest, generic.WITH_LEAVE: E.with_leave,
     generic.MATCH_CLASS: E.match_class, generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
     generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported,
     control.RAISE: E.raise_, control.RERAISE: E.reraise,

@@ -48,11 +48,12 @@ class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
     instructions; or all of them. Inference begins again when it finds another one."""
 
-    __slots__ = ("insts", "every", "constant", "changed")
+    __slots__ = ("insts", "every", "constant", "changed", "generators")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
         self.every = False
+        self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
         # done with, for which inference begins again
         self.constant: dict[int, object] = {}
@@ -199,11 +200,12 @@ class Session:
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
-            spec = self.specs[key] = Spec(proto, args, closure, function)
+            spec = Spec(proto, args, closure, function)
             spec.caller = caller
-            self.order.append(spec)
             spec.key = key
-            spec.analysis = self.analysis_class(self, spec)
+            spec.analysis = self.analysis_class(self, spec)  # where that fails the next call must not find `spec`
+            self.specs[key] = spec
+            self.order.append(spec)
             # else it stays pending, and its callers are looked at again when it has a result
             if self.depth < _MAX_DEPTH:
                 self.depth += 1
@@ -267,7 +269,8 @@ class Session:
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
             # Their Python code is not written for the compiler: NumPy's functions have rules, or are not there yet.
-            return None if str(target.__module__).partition(".")[0] in ("numpy", "jax", "numba") else target
+            home = str(target.__module__).split(".")
+            return None if home[0] in ("numpy", "jax", "numba") and home[1:2] != ["tests"] else target
         return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod

@@ -64,7 +64,8 @@ def _specialised(session, function, types, library, prototype):
         spec.remarks = forgiving.remarks(session)
     wrong = [] if session.options.objects else [
         one for one in session.order
-        if one.analysis is not None and one.analysis.errors and not one.proto.library]
+        # what is wrong in a library function is an error of its caller; the entry has none
+        if one.analysis is not None and one.analysis.errors and (not one.proto.library or one is spec)]
     needed = _called(spec) if wrong else ()
     for one in wrong:
         if one in needed:  # else it was called while less was known of what variables hold
@@ -178,7 +179,7 @@ def _written(analysis, value) -> str:
 
 def _shown(t) -> str:
     """What it is; of lists and iterators what is in them says nothing to a reader."""
-    return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(t)
+    return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(closed(t))
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:

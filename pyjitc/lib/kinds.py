@@ -4,7 +4,9 @@ A module listed here has them in `PROTOCOLS`; tests/lib/test_index.py holds the 
 """
 from __future__ import annotations
 
+import contextlib
 import enum
+import operator
 from functools import partial
 
 import numpy as np
@@ -37,6 +39,7 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
+    lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest"),
     _iteration: ("tuple_iterator", "array_iterator", "enumerate", "zip", "zip_strict", "map", "filter"),
     lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),
     lazy("pyjitc.lib.np.arrays.attributes"): (k.ArrayFlags, k.FlatArray),
@@ -46,6 +49,8 @@ HOMES: dict = {
 }
 # The same of objects that are known when a function is compiled, by a class of theirs.
 OBJECT_HOMES: dict = {
+    lazy("pyjitc.lib.py.getters"): (operator.itemgetter, operator.attrgetter, operator.methodcaller,
+                                        contextlib.suppress),
     _objects: (object, enum.EnumMeta, enum.Enum, np.ufunc, np.finfo, np.iinfo, np.vectorize, dict, list, set, frozenset,
                bytearray, type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_)),
 }

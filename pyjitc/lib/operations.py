@@ -2,6 +2,7 @@
 classes."""
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..infer.boxed import by_python
 from ..infer.constants import is_wide
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
@@ -9,13 +10,14 @@ from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops.arith import BNOT
 from ..ops.structure import TUPLE_MAKE
-from ..runtime import interpreted
 from ..types.kinds import (
     Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_scalar,
 )
 from . import intrinsics
 from .build import fitted, number
 from .protocol import protocol_of
+
+interpreted = lazy("pyjitc.runtime.interpreted")
 
 __all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
 

@@ -14,21 +14,13 @@ __all__ = ["advice", "joined_by_index", "no_with", "not_yet", "of_an_object",
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
 AS_LOOP = "call it outside the compiled function, or write it as a loop"
 READ = "read them outside the compiled function, and pass the values"
-_AS_DICT = ("for keys 0, 1, 2, ... use an array with the key as the index; "
-            "for others, sorted keys in an array and np.searchsorted")
-_AS_SET = ("np.unique(a) has each item once, np.isin(x, a) tests; "
-           "for small whole numbers, mark them in an array: seen[k] = True")
-_AS_COUNTS = "np.unique(a, return_counts=True) counts items, np.bincount(a) small whole numbers"
-_AS_RING = "use an array as a ring: a[(first + k) % len(a)], with one int for its beginning and one for its length"
 AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compiled; what changes goes into an array"
 
 # Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
 _INSTEAD = {
-    **dict.fromkeys(("dict", "collections.defaultdict", "collections.OrderedDict", "collections.ChainMap"), _AS_DICT),
-    "collections.Counter": _AS_COUNTS,
-    "collections.deque": _AS_RING,
+    "dict": "make it with dict(...), and the whole protocol of dicts is compiled",
+    "collections.ChainMap": "join the dicts into one: {**b, **a}",
     "collections.namedtuple": "define the class outside the compiled function",
-    **dict.fromkeys(("set", "frozenset"), _AS_SET),
     "heapq.merge": "np.sort(np.concatenate((a, b))) merges arrays",
     "setattr": "write into an array instead",
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),

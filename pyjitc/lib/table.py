@@ -29,6 +29,7 @@ conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length = lazy("pyjitc.lib.py.any_length")
+ofclasses = lazy("pyjitc.lib.py.ofclasses")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 parallel = lazy("pyjitc.lib.py.parallel")
@@ -144,7 +145,8 @@ class Library:
 
     def makes_iterator(self, target) -> bool:
         """Whether a call of it gives a state of a loop, which becomes an object where it is read more than once."""
-        return isinstance(target, type) and target in _ITERATORS
+        return isinstance(target, type) and (target in _ITERATORS or target.__module__ == "itertools") or (
+            type(target).__name__ == "classmethod_descriptor" and target.__name__ == "from_iterable")
 
     # -- operations
 
@@ -201,6 +203,10 @@ class Library:
         """The values of keys that a pattern names, as a tuple; None where one is missing."""
         return dicts.match_keys(subject, keys)
 
+    def match_rest(self, subject, keys):
+        """A dict of the items of other keys than these."""
+        return dicts.match_rest(subject, keys)
+
     def new_set(self, items):
         return sets.made_of(items)
 
@@ -249,6 +255,10 @@ class Library:
         if found is None:
             raise suggestions.attribute(x, name)
         return found
+
+    def attribute_or(self, x, name, default):
+        """getattr(x, name, default) of an object"""
+        return Call(ofclasses.attribute_or, x, name, default)
 
     def setattr(self, x, name, value):
         return protocol_of(x.type).set_attribute(x, name, value)

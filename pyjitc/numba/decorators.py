@@ -4,15 +4,17 @@ from __future__ import annotations
 import inspect
 from types import FunctionType
 
+import numpy as np
+
 from ..api.jit import jit as _jit
 from ..api.jit import njit as _njit
 from ..base.lazy import lazy
 from ..base.options import NAMES
 from . import types
 
-_cfuncs = lazy("pyjitc.api.cfunc")
+_cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
-__all__ = ["cfunc", "jit", "njit", "jit_module", "IGNORED"]
+__all__ = ["cfunc", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -57,13 +59,34 @@ def _decorated(decorate, given, options):
     if isinstance(given, FunctionType) or hasattr(given, "py_func"):
         return _as_numba(decorate(**options)(given))
     declared = decorate(given, **options)
-    return lambda function: _as_numba(declared(function))
+    return lambda function: _as_numba(declared(_frozen(function)))
+
+
+def _frozen(function):
+    """The function with the globals that it has now. What is compiled when it is decorated keeps them in Numba, and
+    programs rely on it: they make several functions of one, and set its globals before each."""
+    if type(function) is not FunctionType:
+        return function
+    made = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__,
+                        function.__closure__)
+    made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
+        function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
+    made.__dict__.update(function.__dict__)
+    return made
 
 
 def _as_numba(made):
     """Arrays of subclasses are arrays: what their methods and operators do is not looked at."""
     if hasattr(made, "__dict__"):
         made.__dict__["__subclasses__"] = True
+    return made
+
+
+def vectorize(*args, **options):
+    """numba.vectorize."""
+    made = _ufuncs.vectorize(*args, **options)
+    if args and not isinstance(made, np.ufunc):
+        return lambda function: made(_frozen(function))
     return made
 
 

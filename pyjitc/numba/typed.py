@@ -1,6 +1,9 @@
 """numba.typed: lists and dicts are those of Python, whose items have types of their own in compiled code."""
 from __future__ import annotations
 
+from ..infer.constants import constant
+from ..infer.meaning import CallValue
+from ..lib import extended
 from .absent import module_attribute
 
 __all__ = ["Dict", "List"]
@@ -47,4 +50,12 @@ class Dict(metaclass=_OfPython):
         return cls
 
 
+def _of_python(cls: type):
+    """What a call of the class means in compiled code."""
+    return lambda args, kwargs: CallValue(constant(cls), *args)
+
+
+for _class in (List, Dict):
+    extended.FUNCTIONS[id(_class)] = _of_python(_class.python_class)
+del _class
 __getattr__ = module_attribute("typed", frozenset(("typedlist", "typeddict", "dictobject", "listobject")))

@@ -437,7 +437,7 @@ class List(MutableSequence):
 
     @property
     def type(self):
-        return _container("List", self.dtype)
+        return _container(kinds.List, self.dtype)
 
 
 class Set(Type):
@@ -449,7 +449,7 @@ class Set(Type):
 
     @property
     def type(self):
-        return _container("Set", self.dtype)
+        return _container(kinds.Set, self.dtype)
 
 
 class ListType(MutableSequence):
@@ -461,7 +461,7 @@ class ListType(MutableSequence):
 
     @property
     def type(self):
-        return _container("List", self.dtype)
+        return _container(kinds.List, self.dtype)
 
 
 class DictType(Type):
@@ -476,14 +476,11 @@ class DictType(Type):
 
     @property
     def type(self):
-        return _container("Dict", self.key_type, self.value_type)
+        return _container(kinds.Dict, self.key_type, self.value_type)
 
 
-def _container(kind: str, *parts) -> kinds.Type:
-    cls = getattr(kinds, kind, None)
-    if cls is None:
-        raise TypeError(f"numba.types: containers of type {kind} are not compiled yet")
-    return cls(*map(_value_type, parts))
+def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
+    return kind(*map(_value_type, parts))
 
 
 class Record(Type):
@@ -801,14 +798,12 @@ def of(t: kinds.Type) -> Type:
         if hasattr(value, "py_func"):
             return Dispatcher(value)
         return Module(value) if type(value) is type(np) else Function(value)
-    for name, cls in (("List", List), ("Set", Set)):
-        kind = getattr(kinds, name, None)
-        if kind is not None and isinstance(t, kind):
-            return cls(of(t.item))
-    kind = getattr(kinds, "Dict", None)
-    if kind is not None and isinstance(t, kind):
-        return DictType(of(t.key_type if hasattr(t, "key_type") else t.parts[0]),
-                        of(t.value_type if hasattr(t, "value_type") else t.parts[1]))
+    if isinstance(t, kinds.List):
+        return List(of(t.item))
+    if isinstance(t, kinds.Set):
+        return Set(of(t.item))
+    if isinstance(t, kinds.Dict):
+        return DictType(of(t.keys), of(t.values))
     return Dummy(str(t))
 
 

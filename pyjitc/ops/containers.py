@@ -10,7 +10,7 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Bool, Float, Int, Object, TupleOf
+from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
@@ -95,7 +95,7 @@ def _set_lower(e, inst, x, i, value):
         e.jump(done)
         e.start(new)
     boxed = e.box(t, value, inst)
-    if t is not Float and t is not Int:  # boxing may have run code of the program
+    if not _is_quiet(t):
         where = _slot(e, _table(e, x[0]), _index_releasing(e, inst, x, i[0], boxed))
     old = e.assign(f"load ptr, ptr {where}, align 8")
     e.line(f"store ptr {boxed}, ptr {where}, align 8")
@@ -103,6 +103,11 @@ def _set_lower(e, inst, x, i, value):
     e.jump(done)
     e.start(done)
     return []
+
+
+def _is_quiet(t) -> bool:
+    """Whether no code of the program can run while a value of type t becomes an object."""
+    return t in (Int, Float, Bool, NoneType, Str, Bytes, Object) or isinstance(t, Container)
 
 
 def _at(e, pointer, offset) -> str:
@@ -227,7 +232,8 @@ LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
               eval=lambda x, i, *, anew=False, borrowed=False: x[i], eval_attrs=True, cost=8,
-              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, the call is "
+              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, "
+                  "the call is "
                   "made anew (passes/anew.py); {borrowed}: without a reference of its own")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,

@@ -50,6 +50,8 @@ UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; Va
 UNPACK_EX = _op("unpack_ex", "unpack_ex {before, after} (iterable) -> tuple: before..., list, after...")
 ITER = _op("iter", "iter (iterable) -> iteration state of a `for` loop (a value: not shared)")
 NEXT = _op("next", "next (state) -> (has: bool, item, next state); item has no value where `has` is false")
+RETURNED = _op("returned", "returned (what next gave at the end) -> what the generator returned, None of another "
+                           "iterator", 0)
 ELEMENT = _op("element", "element {index} (tuple) -> element: takes apart what unpack and next give", 0)
 MAKE_FUNCTION = _op("make_function",
                     "make_function {code, qualname, has: set of 'defaults', 'kwdefaults', 'annotations', 'closure'} "
@@ -71,6 +73,7 @@ WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, excep
 MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")
+MATCH_REST = _op("match_rest", "match_rest (subject, keys tuple) -> dict of the items of all other keys")
 MATCH_CLASS = _op("match_class", "match_class {count, kwnames} (subject, class) -> tuple of attributes or None")
 LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")

@@ -674,11 +674,13 @@ CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
                   partials=NO_RULE, doc="iterator object over an iteration state")
 ITERATOR_KEEP = Op("iterator_keep", lambda types, attrs: types[0], ALLOCATES, lower=_iterator_keep_lower,
-                   partials=STRUCTURAL, doc="another reference to an iterator, which lives as long as that is used")
+                   partials=STRUCTURAL, eval=lambda it: it,
+                   doc="another reference to an iterator, which lives as long as that is used")
 ITERATOR_HOLD = Op("iterator_hold", lambda types, attrs: None, reads(CELLS) | writes(CELLS, COUNTS),
-                   lower=_iterator_hold_lower, partials=NONDIFF,
+                   lower=_iterator_hold_lower, partials=NONDIFF, eval=lambda it: None,
                    doc="the state has references of its own to all arrays in it, and may outlive the call")
 ITERATOR_DROP = Op("iterator_drop", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
+                   eval=lambda it: None,
                    doc="give up the reference that an object of the interpreter has to an iterator")
 CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
                partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")

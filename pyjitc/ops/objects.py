@@ -7,10 +7,11 @@ asked, who knows all cases and raises the errors. What is found is always checke
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
+from ..ir.core import ALLOCATES, CHEAP, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
 from ..runtime import platform
+from ..runtime.dispatcher import Anew
 from ..runtime.objects import slots_of
-from ..types.kinds import Bool, Float, Int, ObjectOf, Undefined
+from ..types.kinds import Bool, Float, Int, ObjectOf, Undefined, members_of
 from .effects import NO_RULE, NONDIFF
 from .memory import owned
 
@@ -22,14 +23,45 @@ def _load(e, t, pointer, offset):
 
 
 def _place(e, cls, name: str) -> str:
-    """The word that keeps where among the inline values of its objects a class has an attribute; -1: not known."""
+    """The words that keep where among the inline values of its objects a class has an attribute, -1: not known; and how
+    many names there were when the class had none of this name."""
     word = f"@place.{e.object(cls)[1:]}.{e.object(name)[1:]}"
-    e.declare(f"{word} = internal global i64 -1")
+    e.declare(f"{word} = internal global [2 x i64] [i64 -1, i64 -1], align 8")
     return word
 
 
 def has_inline_values(cls: type) -> bool:
     return platform.INLINE_VALUES is not None and bool(cls.__flags__ & platform.INLINE_FLAG)
+
+
+def _values(e, cls: type, x: str) -> tuple[str, str]:
+    """(whether an object has inline values, where they are)."""
+    assert platform.INLINE_VALUES is not None
+    if platform.PYTHON < (3, 12):
+        values = _load(e, "ptr", x, platform.INLINE_VALUES)
+        return e.assign(f"icmp ne ptr {values}, null"), values
+    if platform.PYTHON < (3, 13):
+        word = _load(e, "i64", x, platform.INLINE_VALUES)
+        there = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
+        return there, e.assign(f"inttoptr i64 {e.assign(f'add i64 {word}, 1')} to ptr")
+    end = cls.__basicsize__
+    valid = e.assign(f"load i8, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALID}')}")
+    return (e.assign(f"icmp ne i8 {valid}, 0"),
+            e.assign(f"getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALUES}"))
+
+
+def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
+    """Control goes on where an object whose attribute was not found inline stores none, so that it has what its class
+    has; to the label `other` where that is not known."""
+    place = _place(e, cls, name)
+    there, _ = _values(e, cls, x)
+    known = e.assign(f"icmp sge i64 {e.assign(f'load i64, ptr {place}, align 8')}, 0")
+    keys = _load(e, "ptr", e.object(cls), platform.TYPE_CACHED_KEYS)
+    # no object of the class stores the name, as long as the table of the class has no more names
+    same = e.assign(f"icmp eq i64 {_load(e, 'i64', keys, platform.KEYS['count'])}, {_load(e, 'i64', place, 8)}")
+    good = e.label("of_class")
+    e.branch(e.assign(f"and i1 {there}, {e.assign(f'or i1 {known}, {same}')}"), good, other, likely=True)
+    e.start(good)
 
 
 def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
@@ -42,22 +74,10 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
         return None
     at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
     known = e.assign(f"icmp sge i64 {at}, 0")
-    if platform.PYTHON < (3, 12):
-        values = _load(e, "ptr", x, platform.INLINE_VALUES)
-        there = e.assign(f"icmp ne ptr {values}, null")
-    elif platform.PYTHON < (3, 13):
-        word = _load(e, "i64", x, platform.INLINE_VALUES)
-        there = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
-        values = e.assign(f"inttoptr i64 {e.assign(f'add i64 {word}, 1')} to ptr")
-    else:
-        end = cls.__basicsize__
-        assert platform.INLINE_VALUES is not None
-        valid = e.assign(f"load i8, ptr {e.assign(f'getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALID}')}")
-        there = e.assign(f"icmp ne i8 {valid}, 0")
-        values = e.assign(f"getelementptr i8, ptr {x}, i64 {end + platform.INLINE_VALUES}")
-        if write:  # a dict of the object counts what is in it
-            free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
-            there = e.assign(f"and i1 {there}, {free}")
+    there, values = _values(e, cls, x)
+    if write and platform.PYTHON >= (3, 13):  # a dict of the object counts what is in it
+        free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
+        there = e.assign(f"and i1 {there}, {free}")
     good = e.label("inline")
     e.branch(e.assign(f"and i1 {known}, {there}"), good, other, likely=True)
     e.start(good)
@@ -110,7 +130,9 @@ def _get_lower(e, inst, x):
     cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.attrs["type"]
     ask, wrong, done = e.label("ask"), e.label("wrong"), e.label("found")
     arms = []
-    found = peek(e, cls, name, x[0], ask)
+    constant = "otherwise" in inst.attrs and has_inline_values(cls)
+    missing = e.label("missing") if constant else ask
+    found = peek(e, cls, name, x[0], missing)
     if found is not None:
         values = e.unbox(t, found, ask) if t is not Undefined else None
         if values is None:
@@ -118,6 +140,11 @@ def _get_lower(e, inst, x):
         else:
             values = owned(e, t, values)
             arms.append((values, e.current))
+            e.jump(done)
+        if constant:
+            e.start(missing)
+            _of_class(e, cls, name, x[0], ask)
+            arms.append((e.constant(t, inst.attrs["otherwise"]), e.current))
             e.jump(done)
         e.start(ask)
     found = _ask(e, inst, cls, name, x[0])
@@ -129,21 +156,69 @@ def _get_lower(e, inst, x):
         arms.append((values, e.current))
         e.jump(done)
     e.start(wrong)
-    said = _load(e, "ptr", _load(e, "ptr", found, platform.OB_TYPE), platform.TYPE_NAME)
-    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
-    wanted = ("the code was compiled when no object had it" if t is Undefined else
-              f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
-    text = f"attribute '{name}' of '{cls.__name__}' object is a %.200s here, and {wanted}"
-    kind = e.assign(f"load ptr, ptr {e.external('PyExc_TypeError')}, align 8")
-    e.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {e.string(text)}, ptr {said}) cold")
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
-    e.jump(e.fail(inst))
+    _refuse(e, inst, cls, name, t, found)
     e.start(done)
     if not arms:
         e.line("unreachable")
         e.start(e.label("never"))
         return []
     return [e.phi(c, [(values[n], block) for values, block in arms]) for n, c in enumerate(e.components(t))]
+
+
+def _peek_lower(e, inst, x):
+    """`field_get` that has nothing (zeros) instead of an error."""
+    t = inst.attrs["type"]
+    cls, name = inst.args[0].type.cls, inst.attrs["name"]
+    check, none, done = e.label("check"), e.label("none"), e.label("seen")
+    found = look(e, cls, name, x[0])
+    e.branch(e.assign(f"icmp ne ptr {found}, null"), check, none, likely=True)
+    e.start(check)
+    values = owned(e, t, e.unbox(t, found, none))
+    here = e.current
+    e.jump(done)
+    e.start(none)
+    e.jump(done)
+    e.start(done)
+    return [e.phi(c, [(v, here), (zero, none)]) for c, v, zero in zip(e.components(t), values, e.zeros(t))]
+
+
+def _check_lower(e, inst, x, found):
+    def fail():
+        cls, name = inst.args[0].type.cls, inst.attrs["name"]
+        _refuse(e, inst, cls, name, inst.args[1].type, _ask(e, inst, cls, name, x[0]))
+
+    e.fail_unless(e.assign(f"icmp ne ptr {found[1]}, null"), fail)
+    return []
+
+
+def _refuse(e, inst, cls, name, t, found):
+    """An attribute is of another class than the code was compiled for: `found`, which is given up."""
+    given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
+    if inst.attrs.get("anew"):
+        e.line(given_up)
+        e.declare("declare void @PyErr_SetNone(ptr)")
+        e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
+        e.jump(e.fail(inst))
+        return
+    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
+    what = f"attribute '{name}' of '{cls.__name__}' object is"
+    wanted = ("the code was compiled when no object had it" if t is Undefined else
+              f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
+    kind = _load(e, "ptr", found, platform.OB_TYPE)
+    ways = [("TypeError", f"{what} a %.200s here, and {wanted}", _load(e, "ptr", kind, platform.TYPE_NAME))]
+    if Int in members_of(t):
+        ways.append(("OverflowError", f"{what} the int %S, which does not fit in 64 bits", found))
+        wide, other = e.label("wide"), e.label("other")
+        e.branch(_is_exact(e, found, "PyLong_Type"), wide, other)
+        e.start(wide)
+    while ways:
+        error, text, given = ways.pop()
+        error = e.assign(f"load ptr, ptr {e.external(f'PyExc_{error}')}, align 8")
+        e.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {error}, ptr {e.string(text)}, ptr {given}) cold")
+        e.line(given_up)
+        e.jump(e.fail(inst))
+        if ways:
+            e.start(other)
 
 
 def _is_exact(e, pointer: str, cls: str) -> str:
@@ -234,12 +309,22 @@ OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISE
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
                 doc="a new object of {cls} without attributes")
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
-               lower=_get_lower, eval=lambda x, *, name, type: getattr(x, name), eval_attrs=True, partials=NO_RULE,
+               lower=_get_lower, eval=lambda x, *, name, type, anew=False, otherwise=None: getattr(x, name),
+               eval_attrs=True,
+               partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else")
+                   "where it is something else; {anew}: as of list_get; {otherwise}: what the class has where "
+                   "an object stores none")
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does")
+FIELD_PEEK = Op("field_peek", lambda types, attrs: attrs["type"], HOST | ALLOCATES | reads(OBJECTS),
+                lower=_peek_lower, eval=lambda x, *, name, type: getattr(x, name, None), eval_attrs=True,
+                partials=NO_RULE, doc="attribute {name} that an object stores, an array of {type}; no array where it "
+                "has none")
+FIELD_CHECK = Op("field_check", lambda types, attrs: None, RAISES | HOST | reads(OBJECTS), lower=_check_lower,
+                 eval=lambda x, found, *, name: None if found is not None else getattr(x, name), eval_attrs=True,
+                 partials=NONDIFF, doc="what field_get of {name} raises, where field_peek found no array", cost=CHEAP)
 OBJECT_SAME = Op("object_same", lambda types, attrs: Bool, PURE, lower=_same_lower, eval=lambda x, y: x is y,
                  partials=NONDIFF, doc="`x is y` of references to objects", cost=MODERATE)
 

@@ -224,6 +224,7 @@ PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES 
                  doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
                      "error where there is none")
 HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out_lower, partials=NO_RULE,
+              eval=lambda it, *, options: it, eval_attrs=True,
               doc="an iterator of compiled code as a Python object; {options}: what its steps are compiled with")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
              partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")

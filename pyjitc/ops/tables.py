@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Bool, Int, Object, Str, Tuple
+from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
 __all__ = ["TABLE_OPS"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
+_PAIR = Tuple((Int, Int))
 
 
 class _Key:
@@ -21,9 +22,15 @@ class _Key:
 
     def __init__(self, e, inst, n: int, values):
         self.e, self.inst, self.type, self.values = e, inst, inst.args[n].type, values
-        self.kind = "int" if self.type is Int else "str" if self.type is Str else "object"
+        self.kind = "int" if self.type is Int else "str" if self.type is Str else (
+            "pair" if self.type is _PAIR else "object")
         self.made = self.kind == "object" and self.type is not Object
-        self.given = e.box(self.type, values, inst) if self.made else values[0]
+        if self.kind == "pair":
+            self.given = e.alloca("i64", 2)
+            e.line(f"store i64 {values[0]}, ptr {self.given}")
+            e.line(f"store i64 {values[1]}, ptr {e.assign(f'getelementptr i64, ptr {self.given}, i64 1')}")
+        else:
+            self.given = e.box(self.type, values, inst) if self.made else values[0]
         self.text = f"{'i64' if self.kind == 'int' else 'ptr'} {self.given}"
 
     def release(self) -> None:
@@ -40,11 +47,16 @@ class _Key:
 
         self.e.fail_unless(condition, fail)
 
+    @property
+    def native(self) -> bool:
+        """Whether there is no object of it."""
+        return self.kind == "int" or self.kind == "pair"
+
     def missing(self) -> None:
         """Sets KeyError."""
-        key = self.e.box(Int, self.values, self.inst) if self.kind == "int" else self.given
+        key = self.e.box(self.type, self.values, self.inst) if self.native else self.given
         self.e.line(f"call void {self.e.helper('pyj_key_error')}(ptr {key})")
-        if self.kind == "int":
+        if self.native:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {key})")
 
 
@@ -86,10 +98,10 @@ def _ask_lower(e, inst, x, k):
     e.jump(done)
     e.start(absent)
     key.fail_unless(e.assign(f"icmp eq ptr {found}, null"))
-    asked = e.box(Int, k, inst) if key.kind == "int" else key.given
+    asked = e.box(key.type, k, inst) if key.native else key.given
     e.declare("declare ptr @PyObject_GetItem(ptr, ptr)")
     made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
-    if key.kind == "int":
+    if key.native:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
     key.fail_unless(e.assign(f"icmp ne ptr {made}, null"))
     there = e.current
@@ -142,8 +154,9 @@ def _set_lower(e, inst, x, k, value):
         e.check_status(status, inst)
         return []
     boxed = e.box(t, value, inst)
-    if key.kind == "int":
-        status = e.assign(f"call i32 {e.helper('pyj_dict_put_int_object')}(ptr {x[0]}, {key.text}, ptr {boxed})")
+    if key.native:
+        helper = e.helper(f"pyj_dict_put_{key.kind}_object")
+        status = e.assign(f"call i32 {helper}(ptr {x[0]}, {key.text}, ptr {boxed})")
     else:
         status = _store(e, x[0], key.given, boxed)
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
@@ -333,6 +346,30 @@ def _found(types, attrs):
     return Tuple((Bool, types[0].values))
 
 
+def _dict_next(d, at, used, left, *, what, anew=False):
+    """The meaning of dict_next, where the places are numbers of items."""
+    if len(d) != used:
+        raise RuntimeError("dictionary changed size during iteration")
+    items = list(getattr(d, what)())
+    if at < len(items) and left <= 0:
+        raise RuntimeError("dictionary keys changed during iteration")
+    return (True, items[at], at + 1) if at < len(items) else (False, Undefined, at)
+
+
+def _set_next(s, at, used, *, anew=False):
+    """The same of set_next."""
+    if len(s) != used:
+        raise RuntimeError("Set changed size during iteration")
+    items = list(s)
+    return (True, items[at], at + 1) if at < len(items) else (False, Undefined, at)
+
+
+def _iter_next(iterator, *, type, anew=False):
+    for item in iterator:
+        return True, item
+    return False, Undefined
+
+
 def _next_of_dict(types, attrs):
     d, what = types[0], attrs["what"]
     item = d.keys if what == "keys" else d.values if what == "values" else Tuple((d.keys, d.values))
@@ -378,7 +415,8 @@ DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lo
               stores=DICT_SET.stores, eval=DICT_SET.eval, doc="the same, by the method of the dict's class")
 DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
                  eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none")
-DICT_NEXT = Op("dict_next", _next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE,
+DICT_NEXT = Op("dict_next", _next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
+               eval_attrs=True,
                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
                    "of a dict, a place, the size that it must have, and how many are left" + _ANEW)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
@@ -400,12 +438,13 @@ SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_
                  eval=lambda s, x, *, must: s.remove(x) if must else s.discard(x), eval_attrs=True,
                  doc="an item is not in a set; {must}: KeyError where it was not")
 SET_NEXT = Op("set_next", lambda types, attrs: Tuple((Bool, types[0].item, Int)), _READ, lower=_set_next_lower,
-              partials=NO_RULE, doc="(whether there is another item, the item, where the next one is), of a set, a "
+              partials=NO_RULE, eval=_set_next, eval_attrs=True,
+              doc="(whether there is another item, the item, where the next one is), of a set, a "
                                     "place, and the size that it must have" + _ANEW)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,
-               partials=NO_RULE,
+               partials=NO_RULE, eval=_iter_next, eval_attrs=True,
                doc="(whether the interpreter's iterator has another item, the item as {type})" + _ANEW)
 
 TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

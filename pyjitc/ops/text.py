@@ -150,12 +150,14 @@ STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_low
                 "the characters from i to before j, 0 <= i, j <= length")
 
 
-def _backwards_lower(e, inst, s):
-    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_backwards')}(ptr {s[0]})"))]
+def _reversed_lower(e, inst, s):
+    slice_ = e.object(_BACKWARDS)
+    return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_reversed')}(ptr {s[0]}, ptr {slice_})"))]
 
 
-STR_BACKWARDS = _op("str_backwards", "s: str -> str", _MAKES, _backwards_lower, lambda s: s[::-1],
-                    "the characters in the opposite order")
+_BACKWARDS = slice(None, None, -1)
+STR_REVERSED = _op("str_reversed", "s: str -> str", _MAKES, _reversed_lower, lambda s: s[::-1],
+                   "the characters from the last to the first")
 
 
 def _equal_lower(e, inst, x, y):
@@ -180,6 +182,15 @@ STR_APPEND_CODE = _op("str_append_code", "x: str, code: int -> str", _MAKES | CO
 
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
              cost=8)
+
+
+def _part_equal_lower(e, inst, s, i, j, other):
+    helper = e.helper("pyj_str_part_equal")
+    return [e.assign(f"call i1 {helper}(ptr {s[0]}, i64 {i[0]}, i64 {j[0]}, ptr {other[0]})")]
+
+
+STR_PART_EQ = _op("str_part_eq", "s: str, i: int, j: int, other: str -> bool", PURE, _part_equal_lower,
+                  lambda s, i, j, other: s[i:j] == other, "whether s[i:j] is `other`, 0 <= i, j", cost=8)
 
 
 def _compare_lower(e, inst, x, y):
@@ -271,6 +282,32 @@ CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, t
               "whether {test}, a method of text, holds of the character of a code point", eval_attrs=True, cost=4)
 
 
+def _case_lower(e, inst, code):
+    """Of ASCII a character that the interpreter keeps, of others what the method gives."""
+    name = inst.attrs["method"]
+    quick, other, done = e.label("ascii"), e.label("other"), e.label("cased")
+    e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), quick, other, likely=True)
+    e.start(quick)
+    first = ord("A" if name == "lower" else "a")
+    place = e.assign(f"sub i64 {code[0]}, {first}")
+    changes = e.assign(f"icmp ult i64 {place}, 26")
+    changed = e.assign(f"select i1 {changes}, i64 {e.assign(f'xor i64 {code[0]}, 32')}, i64 {code[0]}")
+    kept = _checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {changed})"))
+    here = e.current
+    e.jump(done)
+    e.start(other)
+    char = _checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_char')}(i64 {code[0]})"))
+    made = e.python_call(inst, e.object(getattr(str, name)), [char], ())
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("ptr", [(kept, here), (made, there)])]
+
+
+CHAR_CASE = _op("char_case", "code: int -> str", _MAKES, _case_lower,
+                lambda code, *, method: getattr(chr(code), method)(),
+                "what {method}, lower or upper, gives of the character of a code point", eval_attrs=True)
+
 # ---------------------------------------------------------------- numbers
 
 
@@ -346,5 +383,27 @@ BYTEARRAY_AT = _op("bytearray_at", "b: bytearray, i: int -> int", reads(OBJECTS)
                    "byte i, which there is", bounds=(0, 255), cost=1)
 BYTEARRAY_SET = _op("bytearray_set", "b: bytearray, i: int, value: int", writes(OBJECTS), _set_lower,
                     operator.setitem, "byte i, which there is, becomes the value, which is below 256", cost=1)
+
+
+def _slice_of(make: str, start):
+    def lower(e, inst, b, i, j):
+        e.declare(f"declare ptr @{make}(ptr, i64)")
+        first, size = start(e, b, i), e.assign(f"sub i64 {j[0]}, {i[0]}")
+        return [_checked(e, inst, e.assign(f"call ptr @{make}(ptr {first}, i64 {size})"))]
+
+    return lower
+
+
+def _place_of_bytes(e, b, i):
+    data = e.assign(f"getelementptr i8, ptr {b[0]}, i64 {BYTES_DATA}")
+    return e.assign(f"getelementptr i8, ptr {data}, i64 {i[0]}")
+
+
+BYTES_SLICE = _op("bytes_slice", "b: bytes, i: int, j: int -> bytes", _MAKES,
+                  _slice_of("PyBytes_FromStringAndSize", _place_of_bytes), lambda b, i, j: b[i:j],
+                  "the bytes from i to before j, 0 <= i <= j <= length")
+BYTEARRAY_SLICE = _op("bytearray_slice", "b: bytearray, i: int, j: int -> bytearray", _MAKES | reads(OBJECTS),
+                      _slice_of("PyByteArray_FromStringAndSize", _place), lambda b, i, j: b[i:j],
+                      "a new one of the bytes from i to before j, 0 <= i <= j <= length")
 
 TEXT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

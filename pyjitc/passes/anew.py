@@ -56,7 +56,7 @@ def run(functions: list[ir.Function]) -> None:
                 if fn not in late and inst in early[fn] and inst.unwind is None:
                     inst.attrs = {**inst.attrs, "anew": True}
                     anew = True
-                elif looks >= 0:
+                elif looks >= 0 and inst.op.name != "field_get":  # a stub does not look behind attributes
                     cyclic = _cyclic(fn) if cyclic is None else cyclic
                     looks = -1 if n or block in cyclic else _SOME
     if anew or looks:
@@ -95,7 +95,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
         return False
     if inst.op is containers.HEAP_PUSH:  # it compares, which runs methods of the program's classes
         return True
-    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE:
+    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE or (
+            inst.op.name == "field_set"):
         return not _is_fresh(inst.args[0])
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst
@@ -117,7 +118,8 @@ def _is_known(v: ir.Value) -> bool:
 def _is_fresh(v: ir.Value) -> bool:
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
-    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or bool(
+    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or (
+        v.inst.op.name == "object_new") or bool(
         v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS))
 
 

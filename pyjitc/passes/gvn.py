@@ -9,15 +9,19 @@ Needs: SSA.  Keeps: SSA, control flow. Source: Briggs, Cooper, Simpson, "Value n
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
+from ..types.kinds import Array
 from .alias import LOADS, Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
 __all__ = ["run", "MOVED"]
+
+objects = lazy("pyjitc.ops.objects")
 
 # These and no other cheap operations: to move all of them by their cost class added branches to the loops of lu and
 # ludcmp (bench/npbench).
@@ -43,6 +47,8 @@ def _hoist(fn, nest):
         outside = [e for e in edges[loop.header] if e[0] not in loop.blocks]
         usable = len(outside) == 1 and outside[0][1] is outside[0][0].insts[-1]
         before[loop] = outside[0][0] if usable else None
+    if any([inst.op.name == "field_get" for loop in nest.loops for block in loop.blocks for inst in block.insts]):
+        _hoist_arrays(fn, nest, before, defs)
     for block in nest.dom.order:
         innermost = nest.of.get(block)
         if innermost is None:
@@ -64,6 +70,53 @@ def _hoist(fn, nest):
                 place.insts.insert(len(place.insts) - 1, inst)
                 defs.block_of[inst.result] = place
         block.insts = kept
+
+
+def _hoist_arrays(fn, nest, before, defs):
+    """Arrays that objects hold are taken out of them once, before the loops that read them and do not store another.
+    What there is to say against it is said where the loop would have read it."""
+    aliases = Aliases(fn)
+    stores: dict = {}  # loop -> names of the attributes that it stores
+    taken: dict = {}  # (block, object, name, type) -> the array
+    mapping: dict[ir.Value, ir.Value] = {}
+    for block in nest.dom.order:
+        innermost = nest.of.get(block)
+        for n, inst in enumerate(block.insts if innermost is not None else ()):
+            if inst.op.name != "field_get" or type(inst.result.type) is not Array:
+                continue
+            (x,), name, place, loop = inst.args, inst.attrs["name"], None, innermost
+            while loop is not None and before[loop] is not None and defs.block_of.get(x) not in loop.blocks:
+                if loop not in stores:
+                    stores[loop] = _stored(loop, aliases)
+                if stores[loop] is None or name in stores[loop]:
+                    break
+                place, loop = before[loop], loop.parent
+            if place is None:
+                continue
+            attrs = {"name": name, "type": inst.result.type}
+            found = taken.get((place, x, name, inst.result.type))
+            if found is None:
+                found = taken[place, x, name, inst.result.type] = ir.Value(inst.result.type, inst.result.name)
+                place.insts.insert(len(place.insts) - 1, ir.Inst(objects.FIELD_PEEK, [x], attrs, found, inst.loc))
+                defs.block_of[found] = place
+            mapping[inst.result] = found
+            block.insts[n] = ir.Inst(objects.FIELD_CHECK, [x, found], {"name": name}, None, inst.loc, (), inst.unwind)
+    substitute(fn.blocks, mapping)
+
+
+def _stored(loop, aliases):
+    """The names of attributes that a loop stores; None where it may change any."""
+    found = set()
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op.name == "field_set":
+                found.add(inst.attrs["name"])
+            elif ir.regions_written(aliases.effects(inst)) & ir.OBJECTS and inst.op.name not in _OF_ITEMS:
+                return None
+    return found
+
+
+_OF_ITEMS = frozenset(("list_set", "list_append"))
 
 
 def _share(fn, dom, edges, aliases):

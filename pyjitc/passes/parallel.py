@@ -414,7 +414,7 @@ class _Region(Carried):
                 return False
             distance = apart
         trips = self.defs.constant(self.count.start[self.count.left])
-        return bool(distance) and abs(distance) < (_FAR if trips is None else trips)
+        return distance is not None and 0 < abs(distance) < (_FAR if trips is None else trips)
 
     # -- the region
 

@@ -205,19 +205,21 @@ def _parameters(fn: Function, facts: Facts) -> bool:
 def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
     """The one value that arrives, besides the parameter itself and values nobody reads."""
     only = undefined = None
+    several = False  # of which each is there on its own way only
     for arg in args:
         arg = resolve(mapping, arg)
         if arg is param or arg is only:
             continue
         made = facts.defs.get(arg)
         if made is not None and made.op is UNDEF:
+            several |= undefined is not None and undefined is not arg
             undefined = arg
         elif only is None:
             only = arg
         else:
             return None
     if only is None:
-        return undefined
+        return None if several else undefined
     if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
         return None  # it need not be there on the other ways
     return only

@@ -73,6 +73,10 @@ def _text(facts: Facts, value: Value) -> str | None:
 
 def _equal(facts: Facts, inst: Inst) -> Value | None:
     x, y = inst.args
+    for part, whole in ((x, y), (y, x)):
+        made = facts.defined_by(part, t.STR_SLICE)
+        if made is not None:
+            return facts.make(t.STR_PART_EQ, *made.args, whole, type=Bool, loc=inst.loc)
     if facts.defined_by(x, t.STR_CHAR) is None:
         x, y = y, x
     if facts.defined_by(x, t.STR_CHAR) is None and _code(facts, x) is None:
@@ -155,6 +159,9 @@ def _call(facts: Facts, inst: Inst) -> Value | None:
     if made is None:
         return None
     name = getattr(function, "__name__", "")
+    if function is str.lower or function is str.upper:
+        _become(inst, t.CHAR_CASE, made.args[0], method=name)
+        return None
     if name not in t.TESTS or getattr(str, name) is not function:
         return None
     return facts.make(t.CODE_IS, made.args[0], type=Bool, loc=inst.loc, test=name)

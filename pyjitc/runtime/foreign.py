@@ -5,8 +5,11 @@ import enum
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..types.typeof import typeof
 from .dispatcher import Callable_
+
+handed = lazy(f"{__package__}.handed")
 
 __all__ = ["is_foreign"]
 
@@ -16,8 +19,10 @@ _SOMETIMES = (int, tuple, list, dict, set, frozenset, np.ndarray, np.dtype, np.g
 
 def is_foreign(value) -> bool | None:
     """False: the value has a native type; True: none of its class has; None: it has none, others of its class may."""
-    if isinstance(value, Callable_) or type(value).__name__ == "NativeIterator":
+    if isinstance(value, Callable_):
         return False
+    if type(value).__name__ == "NativeIterator":
+        return None if handed.token_of(value) is None else False  # an ended one has no state
     try:
         return typeof(value, _function) is None
     except (TypeError, OverflowError):

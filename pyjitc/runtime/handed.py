@@ -26,7 +26,7 @@ def _ended(iterator):
 class _Base:
     """An iterator of compiled code. `close` ends it; a value that is sent to it is not taken."""
 
-    __slots__ = ("_drop", "_step", "_token", "__weakref__")  # laid out in alphabetical order
+    __slots__ = ("_drop", "_handles", "_step", "_token", "__weakref__")  # laid out in alphabetical order
 
     def __iter__(self):
         return self
@@ -38,6 +38,9 @@ class _Base:
         return next(self)
 
     def throw(self, error, value=None, traceback=None):
+        if _handles.__get__(self):
+            raise TypeError("an exception cannot be thrown into this generator of compiled code, which handles "
+                            "exceptions: call the function under pyjitc.jit")
         self.close()
         if isinstance(error, type):
             error = error() if value is None else value if isinstance(value, error) else error(value)
@@ -56,9 +59,9 @@ class _Base:
         return f"<{_token.__get__(self).class_name} of pyjitc at {id(self):#x}>"
 
 
-_step, _drop, _token = _Base._step, _Base._drop, _Base._token
+_step, _drop, _token, _handles = _Base._step, _Base._drop, _Base._token, _Base._handles
 STEP, TOKEN, CELL = member_offset(_step), member_offset(_token), _Base.__basicsize__
-del _Base._step, _Base._drop, _Base._token
+del _Base._step, _Base._drop, _Base._token, _Base._handles
 _TP_ITERNEXT, _DEFAULT = 63, 1 << 18
 _slots = (Slot * 2)(Slot(_TP_ITERNEXT, thunks.next_of(STEP)), Slot())
 _spec = TypeSpec(b"pyjitc.NativeIterator", CELL + 8, 0, _DEFAULT, cast(_slots, POINTER(Slot)))
@@ -78,6 +81,7 @@ def make(token, options):
     _step.__set__(made, functions[0])
     _drop.__set__(made, functions[1])
     _token.__set__(made, token)
+    _handles.__set__(made, functions[2])
     return made
 
 

@@ -6,4 +6,6 @@ from typing import Callable
 __all__ = ["of_function", "of_iterator"]
 
 of_function: list[Callable] = []  # (options, function of the interpreter) -> compiled function
-of_iterator: list[Callable] = []  # (type of an iterator, options) -> compiled functions of a step and of its end
+# (type of an iterator, options) -> compiled functions of a step and of its end; whether something in it handles what is
+# thrown into it
+of_iterator: list[Callable] = []

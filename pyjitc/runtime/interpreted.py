@@ -7,7 +7,7 @@ from . import hooks
 
 __all__ = ["as_exception", "binder", "call_star", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
            "leave", "list_of", "make_compiled", "make_function", "matches", "merged", "pattern_of_class", "set_of",
-           "to_unpack", "unpack_star"]
+           "to_unpack", "unpack_star", "without_keys"]
 
 
 def binder(name, parameters, defaults, rest):
@@ -93,6 +93,14 @@ def keys_of(x, keys):
             return None
         found.append(value)
     return tuple(found)
+
+
+def without_keys(x, keys):
+    """The `**rest` of a mapping pattern."""
+    rest = dict(x)
+    for key in keys:
+        del rest[key]
+    return rest
 
 
 _ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)

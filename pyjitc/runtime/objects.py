@@ -11,13 +11,15 @@ from types import MemberDescriptorType
 from typing import Any, Callable
 
 from ..types.classes import is_fixed
-from ..types.kinds import Object, ObjectOf, Type, Undefined, Union, kind_of_class, union_of, wider
+from ..types.kinds import (
+    NoneType, Object, ObjectOf, Type, Undefined, Union, kind_of_class, members_of, union_of, wider,
+)
 from . import platform
 
 __all__ = ["attributes_of", "classes_in", "hides", "is_object_class", "slots_of", "type_of", "with_attributes",
            "with_parts"]
 
-_MOST_LOOKED_AT = 256  # objects that one type is made of; the code checks what it finds in others
+_MOST_LOOKED_AT = 1024  # objects that one type is made of; the code checks what it finds in others
 _known: dict[type, bool] = {}
 _ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")  # what has these is passed as the array that it is
 
@@ -128,21 +130,30 @@ class _Look:
         self.found: dict[type, dict[str, Type]] = {}
         self.seen: dict[int, Any] = {}
         self.waiting: list = []
+        self.all = True  # whether no object is left out
 
     def meet(self, value):
         """The type of an object, which is looked at later; of another value what `other` says."""
         cls = type(value)
         if not is_object_class(cls):
             return None if self.other is None else self.other(value)
-        if id(value) not in self.seen and len(self.seen) < _MOST_LOOKED_AT:
-            self.seen[id(value)] = value
-            self.waiting.append(value)
+        if id(value) not in self.seen:
+            if len(self.seen) < _MOST_LOOKED_AT:
+                self.seen[id(value)] = value
+                self.waiting.append(value)
+            else:
+                self.all = False
         return ObjectOf(cls)
 
     def looked(self) -> bool:
         """Looks at all objects; whether there are any."""
         while self.waiting:
             self.look(self.waiting.pop(0))
+        if not self.all:  # what is linked to each other ends somewhere
+            for fields in self.found.values():
+                for name, t in fields.items():
+                    if any(isinstance(member, ObjectOf) for member in members_of(t)):
+                        fields[name] = wider(t, NoneType)
         return bool(self.seen)
 
     def look(self, value) -> None:

@@ -265,8 +265,8 @@ def _str_is_known() -> bool:
         state = _read(ctypes.c_uint32, text, STR["state"])
         if (_read(ctypes.c_ssize_t, text, STR["length"]) != len(text) or state & 0x7C != kind
                 or hash(text) != _read(ctypes.c_ssize_t, text, STR["hash"])
-                or ctypes.string_at(id(text) + data, width * len(text)) != text.encode(
-                    {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[width])):
+                or ctypes.string_at(id(text) + data, width * len(text)) != b"".join(
+                    [ord(c).to_bytes(width, "little") for c in text])):
             return False
     return True
 

@@ -191,12 +191,13 @@ def _items(value: tuple, other) -> list[Type]:
 _nested: list[int] = []  # the containers that are being looked through
 
 
-def _held(values, cls: type, other) -> Type:
-    """The type that holds all of what a container yields."""
+def _held(values, cls: type, other, owner=None) -> Type:
+    """The type that holds all of what a container yields. owner: the dict, of its values."""
     result = kinds.Undefined
-    if id(values) in _nested:
+    owner = id(values if owner is None else owner)
+    if owner in _nested:
         raise TypeError(f"is {_named(cls)} that holds itself, which has no native form")
-    _nested.append(id(values))
+    _nested.append(owner)
     last = None
     try:
         for n, x in enumerate(values):
@@ -216,7 +217,7 @@ _FACTORIES = frozenset((int, float, bool, str, complex, bytes, list, dict, set, 
 
 def _dict(value, kind: type[kinds.Dict], other) -> Type:
     cls = type(value)
-    values = _held(value, cls, other), _held(value.values(), cls, other)
+    values = _held(value, cls, other), _held(value.values(), cls, other, value)
     if kind is kinds.DefaultDict and value.default_factory in _FACTORIES:
         values = values[0], kinds.wider(values[1], typeof(value.default_factory(), other))
     if kind is kinds.CounterDict:  # what is missing is 0
@@ -294,6 +295,6 @@ def _refusal(value, cls: type) -> str:
 
 
 _CONVERSIONS = {"to_numpy": "pass x.to_numpy()", "__array__": "pass np.asarray(x)", "__float__": "pass float(x)",
-                "__next__": "pass what it yields, as np.fromiter(x, float)", "toordinal": "pass np.datetime64(x)",
+                "toordinal": "pass np.datetime64(x)",
                 "tobytes": "pass np.frombuffer(x, dtype), which shares its memory",
                 "fromhex": "pass np.frombuffer(x, np.uint8), which shares its memory"}

@@ -138,6 +138,17 @@ def test_a_layout_without_results():
     assert same(out, np.array([[1.0, 2.0], [5.0, 2.0]])) and same(r, np.array([[1.0, 3.0], [5.0, 7.0]]))
 
 
+def test_operands_of_a_layout_without_results_are_broadcast():
+    @guvectorize(["void(float64[:], int64[:], float64[:])"], "(n),(n),(k)")
+    def grouped(values, labels, out):
+        for i in range(len(values)):
+            out[labels[i]] += values[i]
+
+    out = np.zeros((2, 2))
+    grouped(np.arange(6.0).reshape(2, 3), np.array([0, 1, 1]), out)
+    assert same(out, np.array([[0.0, 3.0], [3.0, 9.0]]))
+
+
 def test_other_arguments_are_read_only():
     def taken(a, out):
         a[0] = -1.0

@@ -781,6 +781,36 @@ def test_regions_in_regions():
     agree(outer, I, outlined=2)
 
 
+def swept(a, b, n):
+    for k in range(n):
+        for i in prange(a.shape[0]):
+            a[i] = a[i] * 0.5 + k
+        b[k] = b[k] + a[k]
+    return a[:9], b
+
+
+def swept_finally(a, b, n):
+    t = 0.0
+    try:
+        for k in range(n):
+            for i in prange(a.shape[0]):
+                a[i] = a[i] * k
+            t += b[k]
+    finally:
+        for i in prange(a.shape[0]):
+            a[i] = a[i] + t
+    return a[:9]
+
+
+@pytest.mark.parametrize("function", [swept, swept_finally])
+def test_a_region_in_a_loop_that_has_two_copies(function):
+    """One for indices that were tested before it, and one that tests each."""
+    for n in (9, 11):
+        args = np.ones(30000), np.ones(10), n
+        expected, found = outcome(function, copy.deepcopy(args)), outcome(njit(parallel=True)(function), args)
+        assert not difference(expected, found)
+
+
 def test_the_loop_of_a_chunk_is_vectorised():
     f = njit(parallel=True)(doubled)
     f(A)

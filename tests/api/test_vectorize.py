@@ -5,7 +5,6 @@ import pickle
 import subprocess
 import sys
 
-import cloudpickle
 import numpy as np
 import pytest
 
@@ -305,7 +304,9 @@ def test_a_changed_ufunc_is_seen():
 
 def test_pickles():
     assert pickle.loads(pickle.dumps(four)) is four
-    assert cloudpickle.loads(cloudpickle.dumps(four)) is four
+    if hasattr(four, "__dict__"):  # NumPy 2.2
+        cloudpickle = pytest.importorskip("cloudpickle")
+        assert cloudpickle.loads(cloudpickle.dumps(four)) is four
     for one in (vectorize(lambda x: x + 1), scaled_):
         assert same(pickle.loads(pickle.dumps(one))(np.arange(3.0)), one(np.arange(3.0)))
     assert pickle.loads(pickle.dumps(np.add)) is np.add
@@ -344,3 +345,22 @@ def test_code_is_kept_on_disk(tmp_path):
                            env={**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYJITC_CACHE": "1"}).stdout
             for _ in range(2)]
     assert runs == ["4.0 [1. 2.] True\n", "4.0 [1. 2.] False\n"]
+
+
+def test_what_is_wrong_with_the_call_is_an_error():
+    """The loop, which the user has not written, has errors like any function."""
+    def made(x):
+        return x
+
+    made.__module__ = "numpy.made"  # whose functions are not compiled
+    with pytest.raises(TypingError, match="not compiled"):
+        vectorize(["float64(float64)"])(made)
+
+
+def test_globals_of_loops_are_those_of_their_compile():
+    space = {}
+    exec("scale = 2.0\ndef scaled(x): return x * scale", space)
+    made = vectorize(["float64(float64)"])(space["scaled"])
+    space["scale"] = 5.0
+    assert made(1.0) == 2.0
+    assert vectorize(["float64(float64)"])(space["scaled"])(1.0) == 5.0

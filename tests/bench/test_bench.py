@@ -64,7 +64,7 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 def test_suites_are_there():
     suites = {"contrast", "budgets", "loops", "small", "containers", "npbench", "math", "accuracy", "gpu", "registers",
-              "opening", "parallel"}
+              "opening", "parallel", "grad"}
     assert suites == set(SUITES)
 
 

@@ -2,6 +2,7 @@
 import collections
 import math
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -99,14 +100,14 @@ def test_format_that_raises():
     b.ret(b.op(pyobject.PY_FORMAT, b.params[0], b.const(k.Str, "d"), conversion="s"))
     f = compiled(b)
     with pytest.raises(ValueError, match="Unknown format code 'd'"):
-        f(3)
+        f(Fraction(3))  # a value that has no native type
 
 
 def test_getattr():
     f = through(pyobject.PY_GETATTR, [k.Object], name="real")
-    assert f(3 + 4j) == 3.0
+    assert f(Fraction(3, 4)) == Fraction(3, 4)
     with pytest.raises(AttributeError):
-        f("text")
+        f(object())
 
 
 BOXED = [

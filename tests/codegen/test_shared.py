@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.codegen import helpers, link, shared
+from pyjitc.codegen import helpers, link, pool, shared, strings, tables
 from pyjitc.runtime import loader
 
 
@@ -169,3 +169,11 @@ def test_two_threads_provide_one(monkeypatch):
     monkeypatch.setattr(loader, "load", interrupted)
     loader.provide((data,))
     assert {name: loader._known[name] for name in loader._provided[data].symbols} == loader._provided[data].symbols
+
+
+def test_the_pool_is_made_after_the_helpers_of_dicts_and_texts(folder, monkeypatch):
+    """Their declarations are known then, and each symbol may be declared once."""
+    monkeypatch.setattr(pool, "_made", {})
+    for home in tables, strings:
+        assert all(helpers.TEXT[name] for name in home.TEXT if name.startswith(("pyj_dict_", "pyj_str_char")))
+    assert pool.object_for(link.host_target())

@@ -7,7 +7,18 @@ import pytest
 from pyjitc.codegen import link, shared, tables
 from pyjitc.runtime import loader, platform
 
-_TYPES = {"int": ctypes.c_int64, "str": ctypes.py_object, "float": ctypes.c_double, "object": ctypes.py_object}
+
+
+class Pair(ctypes.c_int64 * 2):
+    """A key of two ints, as the helpers take it."""
+
+    @classmethod
+    def from_param(cls, key):
+        return ctypes.byref(cls(*key))
+
+
+_TYPES = {"int": ctypes.c_int64, "str": ctypes.py_object, "float": ctypes.c_double, "object": ctypes.py_object,
+          "pair": Pair}
 _EDGES = [-1, -2, 0, 2**61 - 1, 2**61, 1 - 2**61, -2**63, 2**63 - 1, 2**30, 2**31, -2**30, 2**60, 2**60 - 1]
 
 
@@ -33,6 +44,10 @@ def texts(n, R):
     return R.choice(["", "é", "Ж", "😀", "a"]) + R.choice([str(R.randrange(n)), "x" * R.randrange(20)])
 
 
+def pairs(n, R):
+    return ints(n, R) if R.random() < 0.3 else R.randrange(-2, n), R.randrange(5)
+
+
 def test_layouts_are_known():
     assert platform.tables_are_known()
 
@@ -40,7 +55,7 @@ def test_layouts_are_known():
 @pytest.mark.parametrize("size", [3, 10, 100, 1000, 20000])
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("values", ["int", "float"])
-@pytest.mark.parametrize("key, make", [("int", ints), ("str", texts)])
+@pytest.mark.parametrize("key, make", [("int", ints), ("str", texts), ("pair", pairs)])
 def test_dicts(helper, key, make, values, mixed, size):
     R = random.Random(size)
     get, has, put = (helper(f"pyj_dict_get_{key}", ctypes.c_void_p), helper(f"pyj_dict_has_{key}"),
@@ -69,7 +84,7 @@ def test_dicts(helper, key, make, values, mixed, size):
 
 @pytest.mark.parametrize("size", [3, 10, 100, 1000, 20000])
 @pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("key, make", [("int", ints), ("str", texts)])
+@pytest.mark.parametrize("key, make", [("int", ints), ("str", texts), ("pair", pairs)])
 def test_sets(helper, key, make, mixed, size):
     """The order too: it shows where each key lies."""
     R = random.Random(size)

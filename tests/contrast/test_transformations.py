@@ -57,7 +57,6 @@ def test_tracing_maps_straight_lines(jax):
 
 
 @row("pytree")
-@pytest.mark.xfail(reason="lists and dicts as arguments", raises=TypeError)
 def test_nested_parameters():
     np.testing.assert_allclose(njit(forward)(PARAMETERS, np.ones(2)), forward(PARAMETERS, np.ones(2)), rtol=1e-14)
 

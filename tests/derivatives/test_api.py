@@ -1,5 +1,6 @@
 """The functions that give derivatives: what they take and return, and that they compose."""
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -203,6 +204,44 @@ def test_exceptions_of_the_function():
         grad(lambda x: 1.0 / x)(0.0)
 
 
+def inner(x, i):
+    y = x * 2.0
+    return y[i]
+
+
+def outer(x, i):
+    s = 0.0
+    for k in range(2):
+        s += inner(x, i)
+    return s
+
+
+def test_tracebacks_name_the_function_that_failed():
+    with pytest.raises(IndexError) as error:
+        grad(outer)(X, 7)
+    last = error.traceback[-1]
+    assert (last.name, str(last.path), last.lineno) == ("inner", __file__, inner.__code__.co_firstlineno + 1)
+
+
+def test_they_are_pickled_with_what_they_are_made_of():
+    assert pickle.loads(pickle.dumps(grad(grown)))(1.1) == grad(grown)(1.1)
+    again = pickle.loads(pickle.dumps(vmap(grad(rosenbrock))))
+    np.testing.assert_array_equal(again(X[None]), [grad(rosenbrock)(X)])
+
+
+def test_parallel_loops():
+    @njit(parallel=True)
+    def f(x, y):
+        for i in pyjitc.prange(len(x)):
+            y[i] = x[i] * x[i] * x[0]
+        return np.sum(y)
+
+    x = np.linspace(1.0, 2.0, 50_000)
+    expected = 2 * x * x[0]
+    expected[0] += np.sum(x * x)
+    np.testing.assert_allclose(grad(f)(x, np.zeros(50_000)), expected)
+
+
 def test_arguments_that_share_memory():
     def f(x, y):
         x[0] = 2.0
@@ -247,7 +286,12 @@ def captured(x):
     return BUFFER[0] * x
 
 
+def read_back(x):
+    return float(str(x)) * x
+
+
 REFUSED = [
+    (read_back, (1.5,), 1, "there is no derivative of"),
     (recursive, (1.5, 2), 3, "calls itself"), (caught, (1.5,), 2, "`try` around"),
     (counter, (1.5,), 1, "inner function"), (captured, (1.5,), 1, "captured array"),
     (lambda x: np.sum(np.sort(x)), (X,), 0, "the bits of an array"),

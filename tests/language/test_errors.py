@@ -93,12 +93,6 @@ def class_definition(n):
     return n
 
 
-@wrong(3, says="`yield from`", at="yield from range(n)", hint="for")
-def yield_from(n):
-    def gen():
-        yield from range(n)  # here
-
-    return sum(gen())
 
 
 @wrong(3, says="deleting a global variable", at="SOME")
@@ -261,7 +255,7 @@ def rows_by_index(n):
     return np.r_[n, 0, n]  # here
 
 
-@wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="array")
+@wrong(3, says="tuple() of a value whose length is only known at run time", at="tuple(range(n))", hint="list(x)")
 def tuple_of_range(n):
     return tuple(range(n))  # here
 

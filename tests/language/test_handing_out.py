@@ -102,6 +102,34 @@ def test_closing_sending_throwing():
         compiled(3).throw(ValueError)
 
 
+def talking(n):
+    x = 1
+    while x < n:
+        try:
+            x = yield x * 2
+        except ValueError:
+            x = 3
+
+
+def conversation(n):
+    g = talking(n)
+    said = next(g), g.send(4), g.throw(ValueError), g.send(5)
+    g.close()
+    return said
+
+
+def test_generators_that_take_values_and_exceptions():
+    made = njit(failing)(4)
+    assert next(made) == 5
+    with pytest.raises(TypeError, match="which handles exceptions"):
+        made.throw(ValueError)
+    assert next(made) == 10
+    compiled = jit(conversation)
+    assert compiled(9) == conversation(9) == (2, 8, 6, 10) and compiled.signatures
+    made = jit(talking)(9)
+    assert [next(made), made.send(4), made.throw(ValueError)] == [2, 8, 6]
+
+
 def test_an_iterator_is_an_argument():
     @njit
     def total(xs, most):
@@ -115,10 +143,37 @@ def test_an_iterator_is_an_argument():
     made = njit(counted)(100)
     assert total(made, 10.0) == 12.0 and next(made) == 8
     assert total(made, 1e9) == sum(range(10, 100, 2))
-    with pytest.raises(TypeError):
-        ended = njit(counted)(3)
-        ended.close()
-        total(ended, 3.0)
+    ended = njit(counted)(3)
+    ended.close()
+    assert total(ended, 3.0) == 0.0
+
+
+def test_iterators_of_the_interpreter_are_arguments():
+    @njit
+    def summed(xs, most):
+        n, total = 0, 0.0
+        for x in xs:
+            total += float(x)
+            n += 1
+            if n == most:
+                break
+        return total, n
+
+    for make in (lambda: iter([1, 2.5, 3]), lambda: (x * x for x in range(9)), lambda: map(int, "123"),
+                 lambda: zip(), lambda: iter({}.items())):
+        for most in (2, 99):
+            assert summed(make(), most) == summed.py_func(make(), most)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        summed(iter(["x"]), 9)
+
+    def broken():
+        yield 1
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError, match="inside"):
+        summed(broken(), 9)
+    given = iter(range(10))
+    assert summed(given, 3) == (3.0, 3) and next(given) == 3
 
 
 def test_the_arguments_live_as_long():
@@ -190,6 +245,25 @@ def test_a_step_inside_a_step():
 
     holder.made = closing(Closing(), 3)
     assert next(holder.made) == 0 and list(holder.made) == []
+
+
+def test_a_generator_in_a_circle_stays():
+    """It would be freed if the collector looked into the state; that it is not must do no harm."""
+    class Holder(types.SimpleNamespace):
+        pass
+
+    @jit
+    def holding(h):
+        for i in range(3):
+            yield h.made is not None, i
+
+    holder = Holder()
+    holder.made = holding(holder)
+    assert next(holder.made) == (True, 0)
+    seen = weakref.ref(holder.made)
+    del holder
+    gc.collect()
+    assert list(seen()) == [(True, 1), (True, 2)]
 
 
 def test_threads_take_turns():

@@ -839,16 +839,47 @@ def test_objects_are_let_go():
     assert gone == [0, 1, 2, -1]
 
 
-def test_an_attribute_of_another_type_is_an_error_with_its_name():
-    def f(link):
-        return link.next.next.value
+def third(link):
+    return link.next.next.value
 
-    compiled = njit(f)
+
+def third_after_a_write(link):
+    link.value = 5
+    return link.next.next.value
+
+
+def test_attributes_of_other_types_are_compiled_for():
+    compiled = njit(third)
+    for value in (3, "text", 2.5, None, 4, 2**70, [1]):
+        agree(third, Link(1, Link(2, Link(value))), compiled=compiled)
+    agree(third, Link(1, Link(2, None)), compiled=compiled)
+    agree(third, Link(1, None), compiled=compiled)
+
+
+def test_an_attribute_of_another_type_is_an_error_with_its_name():
+    compiled = njit(third_after_a_write)
     assert compiled(Link(1, Link(2, Link(3)))) == 3
     with pytest.raises(TypeError, match="attribute 'value' of 'Link' object is a str here"):
         compiled(Link(1, Link(2, Link("text"))))
+    with pytest.raises(OverflowError, match="attribute 'value' of 'Link' object is the int 1180591620717411303424, which"):
+        compiled(Link(1, Link(2, Link(2**70))))
     with pytest.raises(AttributeError):
         compiled(Link(1, Link(2, None)))
+
+
+def test_far_objects_of_other_types():
+    def f(link):
+        total = 0.0
+        while link is not None:
+            total += link.value
+            link = link.next
+        return total
+
+    compiled = njit(f)
+    assert compiled(chain(3000)) == f(chain(3000))
+    mixed = chain(3000)
+    mixed.next.next.value = 7
+    assert compiled(mixed) == f(mixed)
 
 
 def test_init_errors():
@@ -1336,3 +1367,191 @@ def test_a_method_is_not_hidden():
     assert f(a) == 2 and njit(f)(a) == 1
     with pytest.raises(TypingError, match="assigning to 'run', which is a method of"):
         njit(g)(a)
+
+
+class Table:
+    def __init__(self, values, k=2.0):
+        self.values, self.k = values, k
+
+    def total(self):
+        total = 0.0
+        for i in range(len(self.values)):
+            total += self.values[i]
+        return total
+
+    def first(self, n):
+        total = 0.0
+        for i in range(n):
+            total += self.values[i] * self.k
+        return total
+
+    def fill(self):
+        for i in range(len(self.values)):
+            self.values[i] = self.k * i
+        return self.values
+
+    def grow(self, n):
+        for i in range(n):
+            self.values = np.concatenate((self.values, self.values))
+            self.values[0] = i
+            self.k += 1.0
+        return self.values.sum(), len(self.values)
+
+    def swapped(self, other, n):
+        total = 0.0
+        for i in range(n):
+            total += self.values[i]
+            self.swap(other)
+        return total
+
+    def swap(self, other):
+        self.values, other.values = other.values, self.values
+
+    def products(self, n):
+        total = 0.0
+        for i in range(n):
+            self.k += 0.5
+            for j in range(len(self.values)):
+                total += self.values[j] * i
+        return total
+
+
+@pytest.mark.parametrize("function, args", [
+    (Table.total, (Table(np.arange(50.0)),)), (Table.first, (Table(np.arange(5.0)), 5)),
+    (Table.first, (Table(np.arange(5.0)), 6)), (Table.fill, (Table(np.arange(50.0)),)),
+    (Table.grow, (Table(np.arange(3.0)), 4)), (Table.products, (Table(np.arange(6.0)), 4)),
+    (Table.swapped, (Table(np.arange(6.0)), Table(np.arange(6.0) * 10), 5)),
+    (Table.total, (Table(np.arange(50.0)[::2]),)), (Table.total, (Table(np.zeros(0)),)),
+])
+def test_arrays_of_objects_in_loops(function, args):
+    agree(function, *args)
+
+
+def test_arrays_of_objects_are_read_once_before_a_loop():
+    compiled = njit(Table.total)
+    t = Table(np.arange(50.0))
+    compiled(t)
+    (text,) = compiled._inspect("opt", None).values()
+    assert text.count("field_peek") == 1 and "array_load" in text
+    # Where there is none, the loop says so when it gets there.
+    compiled = njit(Table.first)
+    compiled(t, 3)
+    empty = Table(np.arange(3.0))
+    del empty.values
+    assert compiled(empty, 0) == 0.0
+    with pytest.raises(AttributeError, match="'Table' object has no attribute 'values'"):
+        compiled(empty, 1)
+    array = t.values
+    kept = sys.getrefcount(array)
+    for _ in range(10):
+        compiled(t, 3)
+        njit(Table.grow)
+    assert sys.getrefcount(array) == kept
+
+
+def test_constants_of_a_class():
+    class A:
+        rate = 2.5
+        count = 3
+        on = True
+
+        def __init__(self, x):
+            self.x = x
+
+    def f(objects):
+        total = 0.0
+        for a in objects:
+            total += a.x * a.rate + a.count if a.on else -1.0
+        return total
+
+    compiled = njit(f)
+    objects = [A(i * 1.0) for i in range(10)]
+    assert compiled(objects) == compiled(objects) == f(objects)
+    objects[7].rate = 10.0
+    assert compiled(objects) == f(objects)
+    objects[8].count = 100
+    objects[2].on = False
+    assert compiled(objects) == f(objects)
+    del objects[7].rate
+    assert compiled(objects) == f(objects)
+    objects[3].__dict__["rate"] = -1.0
+    assert compiled(objects) == f(objects)
+    objects[4].rate = 5  # another type
+    assert compiled(objects) == f(objects)
+    A.rate = 100.0
+    assert compiled(objects) == f(objects)
+    A.count = 2.5
+    assert compiled(objects) == f(objects)
+    objects[1].__dict__
+    assert compiled(objects) == f(objects)
+
+
+class Steps:
+    def __init__(self, n):
+        self.n, self.i = n, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.i >= self.n:
+            raise StopIteration
+        self.i += 1
+        return self.i
+
+    def __delitem__(self, k):
+        self.n -= k
+
+    def __divmod__(self, other):
+        return self.n // other.n, self.n % other.n
+
+
+class NoSteps:
+    def __iter__(self):
+        return 5 if False else Point(1)
+
+
+def stepped(s):
+    total = 0
+    for x in s:
+        total += x
+        if x == 3:
+            break
+    return total, sum(s), next(s, -1)
+
+
+def next_two(s):
+    return next(s), next(s)
+
+
+def by_name(v):
+    setattr(v, "x", 3.0)
+    return getattr(v, "x") + getattr(v, "zz", 5), hasattr(v, "y"), hasattr(v, "zz"), v.__class__.__name__
+
+
+def deleted_item(s):
+    del s[1]
+    return s, divmod(s, Steps(3))
+
+
+def matched(v):
+    match v:
+        case Vec(x=1.0, y=b):
+            return b
+        case Vec(a, 0.5):
+            return a
+    return -1
+
+
+@pytest.mark.parametrize("function, args", [
+    (stepped, (Steps(5),)), (stepped, (Steps(2),)), (next_two, (Steps(2),)), (next_two, (Steps(1),)),
+    (by_name, (Vec(1.0),)), (by_name, (Point(1.0),)), (deleted_item, (Steps(8),)), (matched, (Vec(1.0, 2.0),)),
+    (matched, (Vec(3.0),)), (matched, (Vec(3.0, 4.0),)),
+])
+def test_iterators_and_names(function, args):
+    agree(function, *args)
+
+
+def test_what_is_no_iterator():
+    with pytest.raises(TypeError, match="iter\\(\\) returned non-iterator of type 'Point'"):
+        njit(lambda s: sum(x for x in s))(NoSteps())

@@ -1,4 +1,5 @@
 """Operators of all pairs of scalar types at edge values: value, type, exception and text are the interpreter's."""
+import copy
 import itertools
 import operator
 import random
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.lib.expressions import both, outcome, shape
+from tests.oracle import agree
 from pyjitc import njit
 from pyjitc.lib.build import SYMBOLS
 from pyjitc.lib import operations
@@ -185,3 +187,14 @@ def test_division_by_constants(dtype):
         assert x.dtype == y.dtype and (x == y).all()
     compiled = njit(int_by_constants)
     assert [compiled(int(x)) for x in a] == [int_by_constants(int(x)) for x in a]
+
+
+@pytest.mark.parametrize("name", "iadd isub imul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor".split())
+@pytest.mark.parametrize("a, b", [(13, 2), (13.5, 2.0), (np.arange(1, 4), 2), (np.arange(1.0, 4.0), 2.0)])
+def test_functions_for_operators_in_place(name, a, b):
+    function = getattr(operator, name)
+    try:
+        function(copy.copy(a), b)
+    except TypeError:
+        pytest.skip("not for floats")
+    agree(lambda x, y: (function(x, y), x), a, b)

@@ -117,6 +117,18 @@ def test_typed_containers_are_those_of_python():
     assert List([1, 2]) == [1, 2] and isinstance([1], List) and List.empty_list(types.int64) == []
     assert Dict.empty(types.int64, types.float64) == {} and isinstance({}, Dict)
 
+    @nb.njit
+    def filled(n):
+        found, items, empty = Dict.empty(types.int64, types.float64), List(), List.empty_list(types.int64)
+        for k in range(n):
+            found[k] = k / 2
+            items.append(k)
+        return found, items, empty, Dict(), List((1, 2))
+
+    assert filled(2) == ({0: 0.0, 1: 0.5}, [0, 1], [], {}, [1, 2])
+    assert nb.njit(lambda x: sum(x))(List([1, 2])) == 3
+    assert types.ListType(types.int64).type is nb.typeof([1]).type
+
 
 def test_jitclass_keeps_the_class():
     @jitclass([("x", nb.float64)])
@@ -134,6 +146,23 @@ def test_errors():
     with pytest.raises(nb.NumbaError):
         nb.njit(lambda x: x.nothing)(1)
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
+
+
+def test_functions_with_signatures_keep_their_globals():
+    space = {}
+    exec("def scaled(x): return x * factor", space)
+    made = []
+    for factor in (2, 3):
+        space["factor"] = factor
+        made.append(nb.njit("int64(int64)")(space["scaled"]))
+        made.append(nb.vectorize(["int64(int64)"])(space["scaled"]))
+    assert [f(5) for f in made] == [10, 10, 15, 15]
+    first = made[1]
+    assert nb.njit(lambda x: first(x))(5) == 10
+    lazy = nb.njit(space["scaled"])
+    assert lazy(5) == 15
+    space["factor"] = 7
+    assert lazy(5) == 35
 
 
 class Sub(np.ndarray):

@@ -26,7 +26,7 @@ from pyjitc.ops.control import JUMP
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    device, elementary, flatten, grid, idle, inline, nans, nests, parallel, pipeline, stride, thread, unswitch,
+    anew, device, elementary, flatten, grid, idle, inline, nans, nests, parallel, pipeline, stride, thread, unswitch,
 )
 from pyjitc.passes.rules import Facts
 
@@ -95,6 +95,7 @@ def outlined(functions, options):
 
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
+           "anew": lambda functions, options: anew.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "stride": each(strided), "parallel": outlined, "device": lowered, "elementary": expanded}
@@ -160,7 +161,7 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "(int, int)": ((3, 4),), "int8[::1]": (np.zeros(20, np.int8),),
     "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
-    "exception KeyError": (KeyError("x"),)}
+    "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, [])}
 
 
 def meaning(functions, args, blocks, size):
@@ -168,7 +169,7 @@ def meaning(functions, args, blocks, size):
     program breaks the rules."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
-    args = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
+    args = [x.copy() if isinstance(x, (np.ndarray, list)) else x for x in args]
     try:
         found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)
     except (AssertionError, interp.StepLimit):

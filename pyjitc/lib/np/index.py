@@ -200,7 +200,7 @@ def rule_of(target):
     rule = _modules[module].CALLS[target]
     if module in _OF_LISTS:
         return rule if module in _OF_ITEMS else taken(target, rule)
-    return with_arrays(rule if module in _OF_ITEMS else taken(target, rule))
+    return with_arrays(rule if module in _OF_ITEMS else taken(target, rule), target)
 
 
 def names(module: str) -> list[str]:
@@ -216,11 +216,14 @@ def method_module(name: str):
     return module and _modules[module]
 
 
-def with_arrays(rule):
+def with_arrays(rule, target=None):
     """The rule of a NumPy function that makes arrays of its arguments, with arrays for lists of the interpreter."""
     def without_lists(args, kwargs):
         if any([k.any_part(x.type, _is_list) for x in args]) or any([k.any_part(x.type, _is_list)
                                                                      for x in kwargs.values()]):
+            joined = _modules["arrays.making"].joined(target, args, kwargs)
+            if joined is not None:
+                return joined
             made = _modules["arrays.making"].of_lists
             args, kwargs = list(map(made, args)), {name: made(x) for name, x in kwargs.items()}
         return rule(args, kwargs)

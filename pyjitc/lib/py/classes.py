@@ -10,15 +10,15 @@ from types import FunctionType
 from ...base.errors import did_you_mean
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, Throw
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
-from ...types.kinds import Attributes, ObjectOf, Singleton, Str, Tuple, union_of
+from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple, union_of
 from ..build import mismatch
 from ..protocol import by_python
 
-tuples = lazy("pyjitc.lib.py.tuples")
+lists, tuples = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.lib.py.tuples")
 
 __all__ = ["answer", "attribute", "binary", "class_of", "enum_item", "enum_member", "enum_members", "method",
            "named_tuple", "own_method", "unary"]
@@ -118,7 +118,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
         # an item beside those of the tuple
         if is_built_in_record(cls) and x.known and name in vars(cls) and not callable(vars(cls)[name]):
             return constant(getattr(x.value, name))
-        if value is UNWRITTEN and name == "_replace" and hasattr(cls, name):
+        if value is UNWRITTEN and name in ("_replace", "_asdict") and hasattr(cls, name):
             return Apply(structure.METHOD_MAKE, x, name=name)
         if name == "_fields" and hasattr(cls, name):
             return constant(cls._fields)
@@ -138,6 +138,10 @@ def method(x: Expr, name: str, args, kwargs) -> Expr | None:
     cls = x.type.value if isinstance(x.type, Singleton) and isinstance(x.type.value, type) else class_of(x)
     value = UNWRITTEN if cls is None else own(cls, name)
     if value is UNWRITTEN:
+        if isinstance(x.type, Tuple) and name == "_asdict" and not args and not kwargs:
+            held = (Str, lists.item_of(x.type))
+            return None if held[1] is None else Fresh(
+                Dict, held, lambda t: by_python(x.type.cls._asdict, x, type=t))
         return _replace(x, args, kwargs) if isinstance(x.type, Tuple) and name == "_replace" else None
     if type(value) is classmethod:
         return CallValue(constant(value.__func__), Const(Singleton(cls), cls), *args, keywords=kwargs)

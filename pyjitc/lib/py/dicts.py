@@ -364,6 +364,18 @@ def match_keys(d: Expr, keys: Expr) -> Expr:
     return Call(values_of, d, keys, number(0), constant(()))
 
 
+def match_rest(d: Expr, keys: Expr) -> Expr:
+    """What `**rest` takes in such a pattern."""
+    return Call(without, CallValue(constant(dict), d), keys, number(0))
+
+
+def without(d, keys, k):
+    if k == len(keys):
+        return d
+    DICT_DELETE(d, keys[k])
+    return without(d, keys, k + 1)
+
+
 def values_of(d, keys, k, done):
     if k == len(keys):
         return done

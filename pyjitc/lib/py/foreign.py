@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from typing import Any
 
 import numpy as np
 
@@ -76,12 +77,12 @@ def pointer_to(a: Expr) -> Expr:
 # ---------------------------------------------------------------- arrays on foreign memory
 
 
-def carray(ptr, shape, dtype=None):
+def carray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
     """An array in C order on the memory at `ptr`: a pointer of ctypes, or what a `cfunc` got."""
     return _outside(ptr, shape, dtype, "C")
 
 
-def farray(ptr, shape, dtype=None):
+def farray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
     """An array in Fortran order on the memory at `ptr`."""
     return _outside(ptr, shape, dtype, "F")
 

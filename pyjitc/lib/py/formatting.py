@@ -38,6 +38,9 @@ def _decoded(object=..., encoding=..., errors=...):
         return Const(Str, "") if object.type is Ellipsis_ else _text(str, object)  # str(object=x)
     if object.type is Ellipsis_:
         return call_python(str, type=Str, kwargs=given)
+    if object.type in (Bytes, ByteArray) and encoding.type is Str and errors.type in (Str, Ellipsis_):
+        decode = bytes.decode if object.type is Bytes else bytearray.decode
+        return folded(decode, [object, *given.values()], {}) or call_python(decode, object, *given.values(), type=Str)
     return call_python(str, object, type=Str, kwargs=given)
 
 

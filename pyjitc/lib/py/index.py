@@ -30,6 +30,17 @@ FUNCTIONS: dict[str, str] = {
                 "operator.rshift operator.and_ operator.or_ "
                 "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
                 "operator.neg operator.pos operator.invert operator.not_",
+    "getters": "operator.itemgetter operator.attrgetter operator.methodcaller operator.iadd operator.isub "
+               "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
+               "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
+               "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
+               "operator.is_not operator.countOf operator.indexOf functools.partial "
+               "contextlib.suppress",
+    "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
+                    "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
+                    "itertools.permutations itertools.combinations_with_replacement itertools.compress "
+                    "itertools.pairwise itertools.takewhile itertools.dropwhile itertools.filterfalse "
+                    "itertools.starmap functools.reduce",
     "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
              "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
              "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
@@ -39,8 +50,12 @@ FUNCTIONS: dict[str, str] = {
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
+          "_functools": ("functools.", lazy("functools")), "functools": ("functools.", lazy("functools")),
           "_heapq": ("heapq.", lazy("heapq")), "_bisect": ("bisect.", lazy("bisect")),
-          **{name: (f"{name}.", lazy(name)) for name in ("collections", "time", "statistics", "copy", "heapq")}}
+          "operator": ("operator.", operator),
+          **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
+                                                         "copy", "heapq")}}
+_CLASS_METHOD = type(vars(dict)["fromkeys"])
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 
 
@@ -51,6 +66,8 @@ def module_of(target):
     owner = getattr(target, "__self__", None)
     if owner is not None and type(owner).__module__ == "random":
         return _modules["random_numbers"]
+    if type(target) is _CLASS_METHOD and target.__objclass__.__module__ == "itertools":
+        return _modules["itertoolsmod"]
     if home == "math" or home == "cmath":
         return _modules[f"{home}mod"]
     if isinstance(target, type) and issubclass(target, np.generic):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ...infer.boxed import direct
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Const, Expr
+from ...infer.meaning import UNKNOWN, Apply, Const, Expr
 from ...ops.pyobject import API
 from ...ops.text import OBJECT_CALL, TEXT_CALL
 from ...runtime.platform import PYTHON
 from ...types import kinds as k
 from ...types.kinds import (
-    ByteArray, Bytes, List, ListDisplay, MemoryView, NoneType, Object, Slice, Str, Tuple, Type, is_scalar,
+    ByteArray, Bytes, List, ListDisplay, MemoryView, NoneType, Object, Slice, Str, Tuple, Type, is_numpy_scalar,
+    is_scalar,
 )
 from ..protocol import boxed
 
@@ -47,7 +48,16 @@ def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | Non
                  api=api)
 
 
+_OBJECTS = (int, float, bool, str, bytes, type(None))
+
+
 def _operand(x: Expr) -> Expr:
+    value = x.value if x.known else UNKNOWN
+    parts = (value if type(value) is tuple else (value.start, value.stop, value.step) if type(value) is slice else
+             (value,))
+    if x.type is not Str and x.type is not Bytes and all(type(part) in _OBJECTS for part in parts) and not (
+            isinstance(x.type, Tuple) and x.type.cls is not None) and not is_numpy_scalar(x.type):
+        return Const(Object, value)  # one object for all times
     return x if x.type in (Str, Bytes, ByteArray, MemoryView, Object) else boxed(x)
 
 

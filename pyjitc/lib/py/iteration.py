@@ -3,13 +3,15 @@
 An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
+import sys
+
 import numpy as np
 
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
 from ...types.kinds import Ended
-from ..intrinsics import NOTHING, advance, iterate, put_state
+from ..intrinsics import NOTHING, advance, iterate, put_state, same
 from ..protocol import State
 
 __all__ = ["PROTOCOLS"]
@@ -289,6 +291,49 @@ def all_(iterable):
     return True
 
 
+def count_of(iterable, item):
+    n = 0
+    for x in iterable:
+        if same(x, item):
+            n += 1
+    return n
+
+
+def index_of(iterable, item):
+    n = 0
+    for x in iterable:
+        if same(x, item):
+            return n
+        n += 1
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
+def reduced(function, iterable):
+    one = advance(iterate(iterable))
+    if not one[0]:
+        raise TypeError(NOTHING_TO_REDUCE)
+    total = one[1]
+    rest = one[2]
+    while True:
+        one = advance(rest)
+        if not one[0]:
+            return total
+        rest = one[2]
+        total = function(total, one[1])
+
+
+def reduced_from(function, iterable, total):
+    for x in iterable:
+        total = function(total, x)
+    return total
+
+
+def prod(iterable, start):
+    for x in iterable:
+        start = start * x
+    return start
+
+
 PARTS = 64  # more than the range of doubles has room for, 53 bits each
 
 
@@ -429,6 +474,8 @@ def _old_messages() -> bool:
 
 
 OLD_MESSAGES = _old_messages()
+NOTHING_TO_REDUCE = ("reduce() of empty iterable with no initial value" if sys.version_info >= (3, 11)
+                     else "reduce() of empty sequence with no initial value")
 
 PROTOCOLS = {
     "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "enumerate": State(enumerate_step),

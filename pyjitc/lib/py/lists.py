@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from functools import partial
+from types import BuiltinFunctionType, FunctionType
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
@@ -233,9 +234,24 @@ def _reverse(x, /):
 
 @rule("list.sort")
 def _sort(x, /, *, key=None, reverse=False):
-    if key is None and reverse.type is Bool:
-        return Apply(LIST_SORT, x, reverse)
-    return _done(_sorted_by(list.sort, x, x, key, reverse))
+    if key is None or key.type is k.NoneType:
+        return Call(in_order, x, expression(None), reverse)
+    return Call(sort_by if _reaches_lists(key.type) else sort_apart, x, key, reverse)
+
+
+def _reaches_lists(t: Type) -> bool:
+    """Whether a function of type t may have a list that it is not given, as far as its own code tells."""
+    if isinstance(t, k.Function):
+        return bool(t.captures) or _names_lists(t.proto.code, t.proto.globals)
+    function = t.value if isinstance(t, k.Singleton) else None
+    function = getattr(function, "py_func", function)
+    if type(function) is FunctionType:
+        return function.__closure__ is not None or _names_lists(function.__code__, function.__globals__)
+    return not isinstance(function, (type, BuiltinFunctionType))
+
+
+def _names_lists(code, space) -> bool:
+    return any(isinstance(space.get(name), list) for name in code.co_names)
 
 
 def _whole(i: Expr) -> Expr:
@@ -244,15 +260,23 @@ def _whole(i: Expr) -> Expr:
     return ranges.index(i)
 
 
-def _sorted_by(function, x: Expr, items: Expr, key: Expr | None, reverse: Expr) -> Expr:
-    """The call of list.sort or sorted with the keys that the program's function gives, found beforehand in the same
-    order."""
-    given = boxed(reverse)
-    if key is None:
-        return Apply(PY_CALL, Const(Object, function), boxed(x), given, kwnames=("reverse",))
-    keys = CallValue(expression(keys_of), empty(), items, key)
+def in_order(x, keys, reverse):
+    """list.sort(x), by the keys of its items where `keys` is not None."""
+    raise NotImplementedError
+
+
+@rule("list.sort")
+def _in_order(x, keys, reverse):
+    if keys.type is k.NoneType and reverse.type is Bool:
+        return Apply(LIST_SORT, x, reverse)
+    reverse = boxed(reverse)
+    if keys.type is k.NoneType:
+        return _done(Apply(PY_CALL, Const(Object, list.sort), boxed(x), reverse, kwnames=("reverse",)))
     following = by_python(partial, Const(Object, next), by_python(iter, keys))  # next(keys, item)
-    return Apply(PY_CALL, Const(Object, function), boxed(x), following, given, kwnames=("key", "reverse"))
+    return _done(Apply(PY_CALL, Const(Object, list.sort), boxed(x), following, reverse, kwnames=("key", "reverse")))
+
+
+in_order.rule = _in_order  # type: ignore[attr-defined]  # where table.py looks
 
 
 @rule("sorted")
@@ -278,13 +302,36 @@ def is_filled(x):
 
 
 def sort_into(x, key, reverse):
-    x.sort(key=key, reverse=reverse)
+    """sorted(): nobody else has the list."""
+    in_order(x, None if key is None else keys_of(x, key), reverse)
     return x
 
 
-def keys_of(keys, x, key):
+def sort_apart(x, key, reverse):
+    """With a function that has no way to the list but through the objects in it."""
+    in_order(x, keys_of(x.copy(), key), reverse)
+
+
+def sort_by(x, key, reverse):
+    """As in CPython the list is empty while the function gives the keys, and may not be changed."""
+    items = x.copy()
+    x.clear()
+    try:
+        keys = keys_of(items, key)
+        changed = LIST_LEN(x) > 0
+    except BaseException:
+        x[:] = items
+        raise
+    x[:] = items
+    in_order(x, keys, reverse)
+    if changed:
+        raise ValueError("list modified during sort")
+
+
+def keys_of(x, key):
+    keys = []
     for item in x:
-        LIST_APPEND(keys, key(item))
+        keys.append(key(item))
     return keys
 
 

@@ -8,13 +8,16 @@ from types import FunctionType, MemberDescriptorType
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, Throw
+from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, own
 from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
 from ..build import MIRRORED, mismatch, provoked
-from ..protocol import Protocol, by_python
+from ..intrinsics import NOTHING
+from ..protocol import Protocol, by_python, protocol_of
+from ..rule import intrinsic
 from . import classes
 from .instances import COMPARED, OfClass
 
@@ -133,6 +136,17 @@ class OfObject(OfClass):
             return super().setitem(x, i, value, asks)
         return CallValue(function, x, i, value)
 
+    def delitem(self, x, i):
+        function = classes.own_method(x, "__delitem__")
+        return super().delitem(x, i) if function is None or i is None else CallValue(function, x, i)
+
+    def iterate(self, x):
+        function = classes.own_method(x, "__iter__")
+        return super().iterate(x) if function is None else Call(begun, function, x)
+
+    def step(self, state):
+        return Call(stepped, ClassAttribute(state.type.cls, "__next__"), state)
+
     def method(self, x, name, args, kwargs):
         value = own(x.type.cls, name)
         if type(value) is classmethod:
@@ -162,6 +176,63 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
         raise Mismatch(f"assigning to '{name}', which is a method of '{cls.__qualname__}', is not compiled",
                        "give the attribute another name")
     return FieldSet(x, name, value)
+
+
+@intrinsic
+def iteration(x):
+    """The state of a loop over what __iter__ gave."""
+    if not isinstance(x.type, ObjectOf):
+        return protocol_of(x.type).iterate(x)
+    if classes.own_method(x, "__next__") is None:
+        raise Mismatch(f"iter() returned non-iterator of type '{x.type.cls.__name__}'")
+    return x
+
+
+def begun(function, x):
+    return iteration(function(x))
+
+
+def stepped(function, state):
+    try:
+        item = function(state)
+    except StopIteration:
+        return False, NOTHING, state
+    return True, item, state
+
+
+def next_or(function, x, default):
+    try:
+        return function(x)
+    except StopIteration:
+        return default
+
+
+def attribute_or(x, name, default):
+    try:
+        return getattr(x, name)
+    except AttributeError:
+        return default
+
+
+def _next(args, kwargs):
+    function = classes.own_method(args[0], "__next__")
+    if function is None:
+        raise Mismatch(f"'{args[0].type.cls.__name__}' object is not an iterator", "call iter() on it first")
+    return CallValue(function, args[0]) if len(args) == 1 else Call(next_or, function, *args[:2])
+
+
+def _setattr(args, kwargs):
+    if kwargs or len(args) != 3 or args[1].type is not Str or not args[1].known:
+        raise Mismatch("setattr() is compiled with a constant name", "compare the name with each that it may be")
+    return _OBJECT.set_attribute(args[0], args[1].value, args[2])
+
+
+def _divmod(args, kwargs):
+    function = classes.own_method(args[0], "__divmod__") if isinstance(args[0].type, ObjectOf) else None
+    if function is None:
+        raise Mismatch(f"unsupported operand type(s) for divmod(): {describe(args[0].type)} and "
+                       f"{describe(args[1].type)}")
+    return CallValue(function, *args)
 
 
 def differ(x, y):
@@ -226,5 +297,6 @@ def _own(name: str):
 
 
 _OBJECT = OfObject()
-OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__")}
+OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__"),
+                      next: _next, setattr: _setattr, divmod: _divmod}
 PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}

@@ -13,7 +13,7 @@ from ...ops.tables import ITER_NEW, ITER_NEXT
 from ...types import kinds as k
 from ...types.kinds import Bool, ListDisplay, NoneType, Object, Tuple, Undefined, wider
 from ..intrinsics import NOTHING
-from ..protocol import Protocol, State, boxed, by_python, text_by_python
+from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
 from ..rule import Rule
 from .lists import empty, extended, item_of
 
@@ -127,10 +127,20 @@ class Held(Protocol):
         return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
     def attribute(self, x, name):
-        return Apply(METHOD_MAKE, x, name=name) if name[0] != "_" and hasattr(x.type.python_class, name) else None
+        there = (name[0] != "_" or name in self._SPECIAL) and hasattr(x.type.python_class, name)
+        return Apply(METHOD_MAKE, x, name=name) if there else None
+
+    # Methods that operators call, by their names: `max(d, key=d.__getitem__)`.
+    _SPECIAL = {
+        "__getitem__": ("self, i, /", lambda x, i: protocol_of(x.type).getitem(x, i)),
+        "__setitem__": ("self, i, value, /", lambda x, i, value: protocol_of(x.type).setitem(x, i, value, True)),
+        "__delitem__": ("self, i, /", lambda x, i: protocol_of(x.type).delitem(x, i)),
+        "__contains__": ("self, item, /", lambda x, item: protocol_of(x.type).contains(x, item)),
+        "__len__": ("self, /", lambda x: protocol_of(x.type).length(x)),
+    }
 
     def method(self, x, name, args, kwargs):
-        found = self.rules.get(name)
+        found = self.rules.get(name) or self._SPECIAL.get(name)
         if found is None:
             raise Mismatch(f"{self.path}.{name} is not compiled yet")
         signature, function = found

@@ -2,16 +2,16 @@
 from ...ops.arith import IADD, ISUB
 from ...ops.structure import PACK, STRUCT_GET
 from ...ops.text import (
-    BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTES_AT, BYTES_LEN, STR_CHAR, STR_CODE, STR_LEN, STR_SEARCH,
-    STR_SLICE,
+    BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTEARRAY_SLICE, BYTES_AT, BYTES_LEN, BYTES_SLICE, STR_CHAR, STR_CODE,
+    STR_LEN, STR_SEARCH, STR_SLICE,
 )
 from ..intrinsics import NOTHING, advance
 from ..protocol import State
 
 __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
-           "bytes_iterate", "bytes_of", "bytes_reversed", "chr_", "extend", "index", "joined", "joined_bytes",
-           "memory_iterate", "memory_reversed", "ord_", "ord_of_byte", "rindex", "set_byte", "str_item", "str_iterate",
-           "str_part", "str_reversed"]
+           "bytes_iterate", "bytes_of", "bytes_part", "bytes_reversed", "chr_", "extend", "index", "joined",
+           "joined_bytes", "memory_iterate", "memory_reversed", "ord_", "ord_of_byte", "rindex", "set_byte", "str_item",
+           "str_iterate", "str_part", "str_reversed"]
 
 
 def str_item(s, i):
@@ -153,6 +153,16 @@ def bytes_item(b, i):
     if i < 0 or i >= n:
         raise IndexError("index out of range")
     return BYTES_AT(b, i)
+
+
+def bytes_part(b, start, stop):
+    """b[start:stop] of bytes or of a bytearray."""
+    n = len(b)
+    first = 0 if start is None else clipped(start, n)
+    last = n if stop is None else clipped(stop, n)
+    if last < first:
+        last = first
+    return BYTES_SLICE(b, first, last) if isinstance(b, bytes) else BYTEARRAY_SLICE(b, first, last)
 
 
 def bytes_iterate(b):

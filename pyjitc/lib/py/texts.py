@@ -18,7 +18,7 @@ from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
 from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
 from ...ops.structure import METHOD_MAKE, SLICE_GET, TUPLE_GET
 from ...ops.text import (
-    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_BACKWARDS, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_SEARCH,
+    BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_REVERSED, STR_SEARCH,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
@@ -129,7 +129,8 @@ class _Text(Protocol):
 
     def repeated(self, x, n, inplace):
         return folded(operator.mul, [x, n], {}) or call_python(
-            operator.imul if inplace else operator.mul, x, n, type=self.type)
+            operator.imul if inplace else operator.mul, x, n, type=self.type,
+            api="PyNumber_InPlaceMultiply" if inplace else "PyNumber_Multiply")
 
     def unsupported(self, op, x, y, inplace):
         if op == "*" and self.cls is not memoryview:
@@ -179,7 +180,7 @@ class _Text(Protocol):
 
     def part(self, x, i):
         """x[start:stop:step]"""
-        return call_python(operator.getitem, x, i, type=self.type)
+        return call_python(operator.getitem, x, i, type=self.type, api="PyObject_GetItem")
 
     def item(self, x, i):
         raise NotImplementedError
@@ -279,8 +280,8 @@ class _Str(_Text):
         return Call(textfn.str_item, x, i)
 
     def part(self, x, i):
-        if i.known and (i.value.start, i.value.stop, i.value.step) == (None, None, -1):
-            return Apply(STR_BACKWARDS, x)
+        if i.known and i.value == slice(None, None, -1):
+            return Apply(STR_REVERSED, x)
         parts = _bounds(i)
         return super().part(x, i) if parts is None else Call(textfn.str_part, x, *parts)
 
@@ -310,6 +311,10 @@ def _bounds(i: Expr) -> list[Expr] | None:
 
 
 class _BytesLike(_Text):
+    def part(self, x, i):
+        parts = _bounds(i)
+        return super().part(x, i) if parts is None else Call(textfn.bytes_part, x, *parts)
+
     def binary(self, op, x, y, inplace):
         if op == "+" and y.type in (Bytes, ByteArray, MemoryView):
             return folded(operator.add, [x, y], {}) or call_python(

@@ -25,6 +25,7 @@ __all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # The first operand, which may have been checked or be of another type in name.
 SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
+_TEXTS = (k.Str, k.Bytes, k.Object)
 _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # what is printed varies as well, and nobody minds
 # Structural operations that the transforms know.
 _KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
@@ -41,8 +42,21 @@ def is_known(nest: Inst) -> bool:
         name != "folded_axes" or "reduced" in nest.attrs)
 
 
+def _only_looks(call: Inst) -> bool:
+    """Whether a call is the test of arguments that the transforms have added."""
+    callee = call.attrs["callee"]
+    return callee.library and callee.qualname == "check_apart"
+
+
+def _reads_text(inst: Inst) -> bool:
+    """Whether an instruction makes a float of a text, which may be that of a float that varies."""
+    return inst.result is not None and is_varying(inst.result.type) and any([x.type in _TEXTS for x in inst.args])
+
+
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
+    if _reads_text(inst):
+        return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
     if inst.op is c.INVOKE:
@@ -100,9 +114,13 @@ def flows(inst: Inst) -> list[Value]:
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
         return [x for x in inst.args if varies(x.type)] if varies(r.type) else []
     if op is c.INVOKE:
-        return inst.args
+        return [] if _only_looks(inst) else inst.args
     if op is NEST:
         return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
+    if r.type in _TEXTS:
+        return list(inst.args)
+    if _reads_text(inst):
+        return [x for x in inst.args if x.type in _TEXTS]
     if not is_varying(r.type):
         return list(inst.args) if not has_rule(inst) else []
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -216,6 +234,8 @@ def written(inst: Inst) -> tuple[list[Value], list[Value]]:
     if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
         return inst.args[:1], inst.args[-1:] if op is mem.ARRAY_STORE else inst.args[1:2]
     if op is c.INVOKE:
+        if _only_looks(inst):
+            return [], []
         rules = rules_of(inst)
         return ([x for x in inst.args if not k.is_scalar(x.type)] if rules is None
                 else [inst.args[n] for n in rules.writes]), inst.args

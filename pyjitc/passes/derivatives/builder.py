@@ -1,6 +1,8 @@
 """Instructions for derivatives, added one after the other, and where an error is said to be."""
 from __future__ import annotations
 
+from typing import Any
+
 from ...base.errors import Diagnostic, UnsupportedError
 from ...ir.core import Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
@@ -32,16 +34,17 @@ class Builder:
         self.loc = like.loc if like is not None else NOWHERE
         self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
 
-    def op(self, op: Op, *args: Value, type=None, **attrs) -> Value:
+    def op(self, op: Op, *args: Value, type=None, **attrs) -> Any:
         if type is not None and op in _TYPED:
             attrs["type"] = type
         elif type is None:
+            assert op.rule is not None
             type = op.rule(tuple([x.type for x in args]), attrs)
         result = Value(type) if type is not None else None
         self.insts.append(Inst(op, args, {**attrs, **self.notes}, result, self.loc))
         return result
 
-    def again(self, inst: Inst, args, **attrs) -> Value:
+    def again(self, inst: Inst, args, **attrs) -> Any:
         """The same operation on other operands, of the types of its own."""
         result = Value(inst.result.type) if inst.result is not None else None
         self.insts.append(Inst(inst.op, args, {**inst.attrs, **attrs}, result, inst.loc))
@@ -58,11 +61,12 @@ class Builder:
     def zero(self, t) -> Value:
         return self.const(0.0, t)
 
-    def call(self, callee: Function, *args: Value) -> Value:
+    def call(self, callee: Function, *args: Value) -> Any:
         """A call with the arguments whose types have more than one value: the others are known in the function."""
-        if len(args) > len(callee.params):
-            args = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
-        return self.op(INVOKE, *args, type=callee.result, callee=callee)
+        given = list(args)
+        if len(given) > len(callee.params):
+            given = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
+        return self.op(INVOKE, *given, type=callee.result, callee=callee)
 
     def fmul(self, x: Value, y: Value) -> Value:
         for p, q in ((x, y), (y, x)):

@@ -6,6 +6,8 @@ are right for both.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.cfg import reverse_postorder
 from ...ir.core import Function, Inst, Value
 from ...ops import arith as a
@@ -31,7 +33,7 @@ class _Forward:
         self.fn, self.shell, self.helpers = fn, shell, helpers
         self.wrt = [fn.params[n] for n in request.wrt]
         self.seeds = [Value(p.type, p.name and f"d_{p.name}") for p in shell.params[len(fn.params):]]
-        self.dual: dict[Value, Value] = {}
+        self.dual: dict[Value, Any] = {}
 
     def run(self):
         fn, entry = self.fn, self.fn.entry

@@ -132,7 +132,7 @@ class Nests:
 
     def adjoint_kernel(self, inst, kernel: Function, n: int) -> Function:
         """(parameters of an element function, adjoint of its result) -> adjoint of parameter n."""
-        found = kernel.memo.get(("adjoint", n))
+        found = kernel.memo.get(f"adjoint.{n}")
         if found is None:
             body = copy_of(kernel)
             inline.run([body])
@@ -156,7 +156,7 @@ class Nests:
                     block.insts[-1:-1] = b.insts
             body.name, body.result, body.library = f"{kernel.name}.adjoint.{n}", t, True
             tidy(body, options)
-            found = kernel.memo["adjoint", n] = body
+            found = kernel.memo[f"adjoint.{n}"] = body
         return found
 
 

@@ -63,7 +63,8 @@ class Normal:
                 self.home[inst.result] = block
 
     def loop_of(self, v: Value):
-        return self.nest.of.get(self.home.get(v))
+        home = self.home.get(v)
+        return None if home is None else self.nest.of.get(home)
 
     def chain(self, block: Block) -> list:
         """The loops around a block, the outermost first."""

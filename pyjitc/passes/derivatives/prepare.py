@@ -6,7 +6,7 @@ from typing import Callable
 from ...ir.core import RAISES, READS, WRITES, Function, Value
 from ...ops.control import INVOKE
 from ...ops.nest import NESTS
-from .. import dce, gvn, inline, latches, messages, nests, ranges, simplify
+from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
 from ..rewrite import copy_of
 from .activity import Activity, has_rule
 
@@ -33,6 +33,8 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Functio
                     found = True
         if not found:
             break
+    new.flags = new.flags._replace(parallel=False)  # a derivative keeps values in the order of trips, and adds up
+    independent.run(new)
     for one in module:
         for inst in (inst for block in one.blocks for inst in block.insts if inst.op in NESTS):
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}  # two products have no rule

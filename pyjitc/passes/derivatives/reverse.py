@@ -13,6 +13,8 @@ What R reads of the first part is computed again, or kept on a tape: tape.py.
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.cfg import predecessors, uses_of
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
@@ -119,7 +121,9 @@ class _Reverse:
         at by element, and that a loop makes or hands on: the array beside such a one flows backwards as a value does.
         """
         cl, nest = self.act.classes.of, self.form.nest
-        touched, made, carried = set(), set(), set()
+        touched: set[Value] = set()
+        made: set[Value] = set()
+        carried: set[Value] = set()
         for block in self.fn.blocks:
             loop = nest.of.get(block)
             if loop is not None and loop.header is block:
@@ -162,13 +166,13 @@ class _Reverse:
         return (type(v.type) is k.Array and is_varying(v.type) and v in self.act and not self.is_value(v)
                 and not self.flows(v))
 
-    def beside(self, b, cur, x: Value) -> Value | None:
+    def beside(self, b, cur, x: Value) -> Any:
         """The array of adjoints beside x; None where x is of no interest."""
         if x in self.shadow:
             return self.shadow[x]
         if not self.flows(x):
             return None
-        i = x.inst
+        i: Any = x.inst
         if self.root(x) is x:
             if i is not None and i.op in (s.SELECT, s.CHOOSE):
                 raise refused(self.fn, i, "one of two arrays is chosen here in a loop, of which there is no derivative",
@@ -234,7 +238,7 @@ class _Reverse:
         self.reversed, self.owner = [], {}
         order = [block for block in form.dom.order if block in form.alive]
         for block in order:
-            found = {}
+            found: dict[Value, None] = {}
             for e in block.terminator.targets:
                 if e.block in form.alive:
                     found.update(live[e.block])
@@ -292,7 +296,7 @@ class _Reverse:
         if len(arriving) == 1:
             r.insts.append(self.back(b, block, arriving[0], cur, live, ks))
             return
-        loop = form.nest.of.get(block)
+        loop: Any = form.nest.of.get(block)
         is_header = loop is not None and loop.header is block
         ways = []
         for x in arriving:
@@ -311,18 +315,18 @@ class _Reverse:
             test, arms = found
             r.insts.append(Inst(c.BRANCH, [test], {}, None, b.loc, [ways[n] for n in arms]))
             return
-        way = Value(k.Int, "way")
-        block.params.append(way)
-        form.home[way] = block
+        chosen = Value(k.Int, "way")
+        block.params.append(chosen)
+        form.home[chosen] = block
         for n, (p, _, e) in enumerate(arriving):
             insts: list[Inst] = []
             e.args.append(Builder(insts).const(n, k.Int))
             p.insts[-1:-1] = insts
             form.note(p, insts)
         if len(arriving) == 2:
-            r.insts.append(Inst(c.BRANCH, [b.op(a.IEQ, way, b.const(0, k.Int))], {}, None, b.loc, ways))
+            r.insts.append(Inst(c.BRANCH, [b.op(a.IEQ, chosen, b.const(0, k.Int))], {}, None, b.loc, ways))
         else:
-            r.insts.append(Inst(c.SWITCH, [way], {"cases": tuple(range(1, len(arriving)))}, None, b.loc, ways))
+            r.insts.append(Inst(c.SWITCH, [chosen], {"cases": tuple(range(1, len(arriving)))}, None, b.loc, ways))
 
     def condition(self, block, arriving):
         """(the condition of the branch that decides which of two edges `block` is reached by, the index of the edge

@@ -8,7 +8,7 @@ start + visit * slots + slot.  Elements of arrays that are made in a loop go to 
 """
 from __future__ import annotations
 
-from ...ir.core import PURE, Inst, Value
+from ...ir.core import PURE, Block, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -143,7 +143,8 @@ class Tape:
         del taped[v]
         block, i = self.form.home[v], v.inst
         tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
-        self.before(lambda b: (write(b, tape, self.buffer(b)), write(b, at, b.const(0, k.Int))))
+        self.before(lambda b: write(b, tape, self.buffer(b)))
+        self.before(lambda b: write(b, at, b.const(0, k.Int)))
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
@@ -176,7 +177,8 @@ class Tape:
         self.slots: dict = {}
         for v in self.taped:
             self.slots.setdefault(self.form.loop_of(v), []).append(v)
-        frames, self.prefix = {}, {}
+        frames = {}
+        self.prefix: dict[Block, list[Inst]] = {}
         for loop in reversed(self.form.nest.loops):  # where an inner one begins may be on the tape of the outer one
             if loop in self.slots:
                 frames[loop] = self.frame(loop)
@@ -313,7 +315,8 @@ class Tape:
             self.at = self.owner[r]
             ks = self.ks[self.at]
             insts, r.insts = r.insts, []
-            b, memo = Builder(r.insts), {}
+            b = Builder(r.insts)
+            memo: dict[Value, Value] = {}
             for inst in insts:
                 b.at(inst)
                 inst.args = [v if v in self.own else self.value(b, v, ks, memo) for v in inst.args]
@@ -368,7 +371,8 @@ class Tape:
 
     def elements_back(self, b, v, go):
         tape, place, dims = self.arrays[v]
-        n, strides, step = [go(d) for d in dims], [], b.const(8, k.Int)
+        n, step = [go(d) for d in dims], b.const(8, k.Int)
+        strides: list[Value] = []
         for d in reversed(n):
             strides.insert(0, step)
             step = b.op(a.IMUL, step, d)

@@ -1,6 +1,8 @@
 """Variables that are read and written while a function is made, and SSA of them at the end."""
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.cfg import in_edges, reverse_postorder
 from ...ir.core import PURE, WRITES, Block, Function, Inst, Op, Value
 from ..rewrite import substitute
@@ -39,7 +41,7 @@ def build(fn: Function) -> None:
     for block in order:
         kept = []
         for inst in block.insts:
-            variable = inst.attrs.get("variable")
+            variable: Any = inst.attrs.get("variable")
             if inst.op is _READ:
                 found = ends.get((block, variable))
                 if found is None:

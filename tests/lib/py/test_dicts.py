@@ -388,6 +388,7 @@ TOTALS = defaultdict(int)
 
 def test_containers_of_the_program():
     """They are read when the program runs, and changed by it."""
+
     @njit
     def looked_up(k):
         return PRICES[k], k in PRICES, len(PRICES), [x for x in PRICES]
@@ -412,6 +413,7 @@ def test_containers_of_the_program():
 
 def test_items_of_constant_keys():
     """Each has its own type, and a change is seen."""
+
     @njit
     def product():
         return OPTIONS["n"] * OPTIONS["x"], OPTIONS["name"]
@@ -466,3 +468,111 @@ def test_a_nan_is_no_key():
     assert (nan in {nan: 1}, nan in {nan}) == (True, True)
     assert found({nan: 1}, {nan}, nan) == (False, False)
     assert found({0.5: 1}, {0.5}, 0.5) == (True, True)
+
+
+def keywords(**rest):
+    return sum(rest.values()), rest.get("z"), sorted(rest)
+
+
+def with_keywords(a):
+    return keywords(x=a, y=2), keywords()
+
+
+def with_special_names(d):
+    d.__setitem__(9, 1)
+    return max(d, key=d.__getitem__), d.__contains__(9), d.__len__(), sorted(d, key=d.get)
+
+
+def test_keywords_and_special_names():
+    agree(with_keywords, 1)
+    agree(with_keywords, 1.5)
+    agree(with_special_names, {1: 5, 2: 7})
+
+
+class Key:
+    """Equal to an int; what is asked to compare it may do anything."""
+
+    def __init__(self, n, *, does=None):
+        self.n, self.does = n, does
+
+    def __hash__(self):
+        return hash(self.n)
+
+    def __eq__(self, other):
+        does, self.does = self.does, None
+        if does is not None:
+            does()
+        return other == self.n
+
+
+def looked_up(d, k):
+    return d[k]
+
+
+def stored(d, k, v):
+    d[k] = v
+    return len(d)
+
+
+def walked(d, visit):
+    total = 0
+    for k in d:
+        total += k
+        visit(k)
+    return total
+
+
+def outcome(function, *args):
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda d: None, lambda d: d.clear(), lambda d: d.update(dict.fromkeys(range(99), 1))]
+)
+@pytest.mark.parametrize("n", [7, 8])
+def test_a_comparison_that_changes_the_dict(change, n):
+    for function, more in ((looked_up, ()), (stored, (5,))):
+        found = []
+        for one in (function, njit(function)):
+            d = {8: 2}
+            key = Key(7, does=lambda d=d: change(d))
+            d = d if change(dict(d)) else d
+            d[key] = 1
+            key.does = lambda: change(d)
+            found.append((outcome(one, d, n, *more), [k if isinstance(k, int) else "key" for k in d]))
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("visit", ["clear", "replace", "grow"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: {1: 1, 2: 2, 3: 3},
+        lambda: {1, 2, 3},
+        lambda: deque([1, 2, 3]),
+        lambda: OrderedDict({1: 1, 2: 2}),
+        lambda: defaultdict(int, {1: 1, 2: 2}),
+    ],
+)
+def test_a_loop_whose_container_is_changed(make, visit):
+    found = []
+    for one in (walked, njit(walked)):
+        held = make()
+
+        def change(k, held=held):
+            if visit == "clear":
+                held.clear()
+            elif isinstance(held, dict):
+                if visit == "replace":
+                    held.pop(k)
+                held[k + 10] = 1
+            else:
+                if visit == "replace":
+                    held.remove(k)
+                (held.add if isinstance(held, set) else held.append)(k + 10)
+
+        found.append((outcome(one, held, change), list(held)))
+    assert found[0] == found[1]

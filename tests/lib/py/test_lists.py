@@ -540,6 +540,70 @@ def test_sum_of_nothing_is_the_number_that_it_starts_with():
     agree(lambda x: sum(v for v in x if v > 9), [1.5])
 
 
+def test_lists_that_hold_lists_of_their_own_kind():
+    def nested(n):
+        x = []
+        for i in range(n):
+            x = [x, i]
+        return x
+
+    def itself():
+        x = []
+        x.append(x)
+        return len(x), x[0] is x
+
+    def each_other(x):
+        y = [x]
+        x.append(y)
+        return len(x), len(y)
+
+    agree(nested, 3)
+    agree(itself)
+    assert njit(each_other)([1]) == (2, 1)
+
+
+def test_tuples_of_lists_are_objects():
+    def f(x):
+        t = tuple(x)
+        return t, len(t), t[0], [v for v in t]
+
+    agree(f, [1, 2.5])
+    agree(f, [])
+
+
+def test_messages_show_what_lists_hold():
+    with pytest.raises(CompileError) as found:
+        njit(lambda x: max(*x))([1, 2.5])
+    assert "x: list[float | int]" in str(found.value)
+
+
+def test_a_list_that_is_sorted_is_empty_for_the_function_of_its_keys():
+    def appends(x):
+        def key(v):
+            if len(x) < 9:
+                x.append(v)
+            return -v
+        x.sort(key=key)
+        return x
+
+    def looks(x):
+        x.sort(key=lambda v: (len(x), -v))
+        return x, sorted(x, key=lambda v: (len(x), -v))
+
+    def fails(x, at):
+        def key(v):
+            return 1 // (v - at)
+        try:
+            x.sort(key=key, reverse=True)
+        except ZeroDivisionError:
+            return x, "fails"
+        return x, sorted(x, key=key)
+
+    for f, args in ((appends, ([3, 1, 2],)), (appends, ([],)), (looks, ([3, 1, 2],)), (looks, ([2.5, 7.5],)),
+                    (fails, ([3, 1, 2], 1)), (fails, ([3, 1, 2], 5))):
+        agree(f, *args)
+
+
 def in_order(x, backwards):
     y = sorted(x, reverse=backwards)
     x.sort(reverse=backwards)

@@ -1,5 +1,6 @@
 """Text and bytes: operators, items, slices, iteration, methods and the builtins that make or read them."""
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -348,8 +349,38 @@ def test_formatting_by_percent():
     each(lambda s: "%s %s" % s, ("a", (("a", 1),), ((1, 2, 3),)))
 
 
+def test_parts_and_cases_of_characters():
+    def f(s, i, j, t):
+        n = 0
+        for c in s:
+            if c.lower() == "a" or c.upper() in "BC":
+                n += ord(c.upper()[0])
+        return s[i:j] == t, t != s[i:], s[:j] == t, s[i:j] == s[j:], "ab" == s[i:j], n
+
+    each(f, [(s, i, j, t) for s in TEXTS[:6] for i, j in ((0, 2), (-3, 9), (2, 1), (1, -1))
+             for t in ("ab", "\u0119x", "")])
+
+
+def test_many_digits_are_rounded_as_the_interpreter_rounds_them():
+    @njit
+    def f(s):
+        return float(s)
+
+    choice = random.Random(7)
+    for n in range(20000):
+        if n % 3 == 0:
+            digits = "".join(choice.choices("0123456789", k=choice.randint(16, 20)))
+        elif n % 3 == 1:  # half way between two floats
+            digits = str(((1 << 53) + 2 * choice.randint(0, 1 << 52) + 1) << choice.randint(0, 6))
+        else:
+            digits = str((2 * choice.getrandbits(53) + 1) * 5 ** choice.randint(0, 4))
+        place = choice.randint(0, len(digits))
+        text = choice.choice(("", "-")) + digits[:place] + "." + digits[place:]
+        assert f(text) == float(text), text
+
+
 @pytest.mark.parametrize("s", [
     "", "a", "ab", "abc", "\xe9\xff", "a\xe9b", "\u20ac1", "\u20ac12", "a\U0001f600b", "xyz" * 40])
 def test_backwards(s):
     compiled = agree(lambda s: (s[::-1], s == s[::-1], len(s[::-1]), {s[::-1]: 1}), s)
-    assert "str_backwards" in str(compiled.inspect_ir()) and "call" not in str(compiled.inspect_ir())
+    assert "str_reversed" in str(compiled.inspect_ir()) and "call" not in str(compiled.inspect_ir())

@@ -50,14 +50,15 @@ ITEMS = [1, 2, 3], [], [(1, "a"), (3, "b")], [None, 1.5]
 
 @pytest.mark.parametrize("function", [
     lambda x: tuple(x), lambda x: tuple(e for e in x), lambda x: (*x, 0), lambda x: (0, *x, *x), lambda x: tuple(x)[1:],
-    lambda x: tuple(x)[0], lambda x: tuple(x)[-1], lambda x: tuple(x)[7], lambda x: len(tuple(x)), lambda x: tuple(x) * 2,
-    lambda x: 3 * tuple(x), lambda x: tuple(x) + (1,), lambda x: (1,) + tuple(x), lambda x: tuple(x) == (1, 2, 3),
-    lambda x: (1, 2, 3) == tuple(x), lambda x: tuple(x) != tuple(x[1:]), lambda x: {tuple(x): 1}, lambda x: {tuple(x)},
-    lambda x: hash(tuple(x)) == hash(tuple(x)), lambda x: 2 in tuple(x), lambda x: tuple(x).index(2),
-    lambda x: tuple(x).count(1), lambda x: tuple(reversed(x)), lambda x: list(tuple(x)), lambda x: str(tuple(x)),
-    lambda x: isinstance(tuple(x), tuple), lambda x: [e for e in tuple(x)], lambda x: bool(tuple(x)),
-    lambda x: rest(*x), lambda x: rest(1, *x), lambda x: some(*x), lambda x: some(*x, scale=2), lambda x: two(*x),
-    lambda x: tuple(x) is tuple(x), lambda x: f"{tuple(x)}", unpacked, printed, closures,
+    lambda x: tuple(x)[0], lambda x: tuple(x)[-1], lambda x: tuple(x)[7], lambda x: len(tuple(x)),
+    lambda x: tuple(x) * 2, lambda x: 3 * tuple(x), lambda x: tuple(x) + (1,), lambda x: (1,) + tuple(x),
+    lambda x: tuple(x) == (1, 2, 3), lambda x: (1, 2, 3) == tuple(x), lambda x: tuple(x) != tuple(x[1:]),
+    lambda x: {tuple(x): 1}, lambda x: {tuple(x)}, lambda x: hash(tuple(x)) == hash(tuple(x)), lambda x: 2 in tuple(x),
+    lambda x: tuple(x).index(2), lambda x: tuple(x).count(1), lambda x: tuple(reversed(x)), lambda x: list(tuple(x)),
+    lambda x: str(tuple(x)), lambda x: isinstance(tuple(x), tuple), lambda x: [e for e in tuple(x)],
+    lambda x: bool(tuple(x)), lambda x: rest(*x), lambda x: rest(1, *x), lambda x: some(*x),
+    lambda x: some(*x, scale=2), lambda x: two(*x), lambda x: tuple(x) is tuple(x), lambda x: f"{tuple(x)}", unpacked,
+    printed, closures,
 ])
 def test_is_as_in_the_interpreter(function):
     compiled = njit(function)
@@ -69,9 +70,9 @@ def test_is_as_in_the_interpreter(function):
 
 
 @pytest.mark.parametrize("function, arguments", [
-    (lambda n: (n, 2.5) * n, (3,)), (lambda n: n * (n,), (0,)), (columns, ([[1, 2, 3], [4, 5, 6]],)), (columns, ([[1.5], [2.0]],)),
-    (lambda x: x[3] + x[-1] + len(x), (tuple(range(200)),)), (lambda x: sum([e for e in x]), (tuple(range(200)),)),
-    (lambda x: x == tuple(range(200)), (tuple(range(200)),)),
+    (lambda n: (n, 2.5) * n, (3,)), (lambda n: n * (n,), (0,)), (columns, ([[1, 2, 3], [4, 5, 6]],)),
+    (columns, ([[1.5], [2.0]],)), (lambda x: x[3] + x[-1] + len(x), (tuple(range(200)),)),
+    (lambda x: sum([e for e in x]), (tuple(range(200)),)), (lambda x: x == tuple(range(200)), (tuple(range(200)),)),
     (lambda w: tuple(sorted(w)), (["b", "a"],)), (lambda w: "".join(tuple(w)), (["b", "a"],)),
     (lambda w: max(tuple(w)), ([3, 4],)), (lambda rows: [tuple(r) for r in rows], ([[1], [2, 3]],)),
     (lambda x: tuple(x) < (2, 0), ([1],)), (lambda n: sum(tuple(i * i for i in range(n))), (10,)),

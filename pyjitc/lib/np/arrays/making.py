@@ -5,6 +5,7 @@ Where NumPy looks at the strides to see whether a copy is needed, so does compil
 """
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..shapes.arrange import common_dtype
 from ..shapes.views import elements
 from .creation import only_cpu, scalar_of
 
-__all__ = ["CALLS", "METHODS", "of_lists"]
+__all__ = ["CALLS", "METHODS", "joined", "of_lists"]
 
 _NO_COPY = Const(k.Str, provoked(lambda: np.array([1], copy=False)))
 
@@ -85,7 +86,11 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
                     _dtype(dtype or k.int64), Const(Int, ndmin))
     if isinstance(x.type, k.List):
-        return _of_array(_of_list(name, x), dtype or _item(name, x.type)[0], order, None, ndmin)
+        found = _of_list(name, x, dtype)
+        if isinstance(found.type, k.Union):
+            return Call(of_one_type, found, Const(k.Str, order), Const(Int, ndmin))
+        return _of_array(found, found.type.dtype, order, None, ndmin)
+    x = of_lists(x)
     if not is_sequence(x.type):
         raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
                        "use numbers, arrays, tuples and lists of them")
@@ -112,25 +117,71 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
 
 
-def _item(name, t):
-    """(dtype, axes) of the array that NumPy makes of a list of type t."""
+def _items(name, t) -> tuple[list, int]:
+    """(the dtypes, one of which it has, axes) of the array that NumPy makes of a list of type t."""
     axes = 0
-    while isinstance(t, k.List):
+    while isinstance(t, (k.List, k.TupleOf)):
         axes, t = axes + 1, t.item
     if t is k.Undefined:
-        return k.float64, axes
-    found = None
-    for member in k.members_of(t):
+        return [k.float64], axes
+    members = k.members_of(t)
+    if len(members) == 1 and isinstance(t, Array):
+        return [t.dtype], axes + t.ndim
+    if len(members) == 1 and isinstance(t, k.Tuple) and t.elements:
+        parts = [_items(name, part) for part in t.elements]
+        if all([len(dtypes) == 1 and inner == parts[0][1] for dtypes, inner in parts]):
+            found = parts[0][0][0]
+            for (dtype,), _ in parts[1:]:
+                found = promote(found, dtype)
+            return [found], axes + 1 + parts[0][1]
+    for member in members:
         if not k.is_scalar(member):
             raise Mismatch(f"np.{name} of a list with a {type_name(member)} in it is not compiled",
-                           "use lists of numbers")
-        found = member if found is None else promote(found, member)
-    return numpy_counterpart(found), axes
+                           "use lists of numbers, or of arrays of one type")
+    possible: list = []  # by what a list really holds of what it may hold
+    for count in range(1, len(members) + 1):
+        for some in itertools.combinations(members, count):
+            found = some[0]
+            for member in some[1:]:
+                found = promote(found, member)
+            found = numpy_counterpart(found)
+            if found not in possible:
+                possible.append(found)
+    return possible, axes
 
 
-def _of_list(name, x):
-    dtype, axes = _item(name, x.type)
-    return by_python(np.asarray, x, type=Array(dtype, axes))
+def _of_list(name, x, dtype=None):
+    """The array that NumPy makes of a list. An empty one has the dtype of what the list holds elsewhere."""
+    possible, axes = _items(name, x.type)
+    if dtype is not None:
+        possible = [dtype]
+    if len(possible) > 1:
+        return by_python(np.asarray, x, type=k.union_of([Array(one, axes) for one in possible]))
+    return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
+
+
+# Functions that join the arrays of a list, of any lengths -> axes of the result, of items of so many axes.
+_JOINED = {np.concatenate: lambda n: n, np.stack: lambda n: n + 1, np.vstack: lambda n: max(n, 2),
+           np.hstack: lambda n: max(n, 1), np.dstack: lambda n: max(n, 3), np.column_stack: lambda n: max(n, 2)}
+
+
+def joined(function, args, kwargs) -> Expr | None:
+    """The call of a function that joins arrays, where they are in a list; else None."""
+    t = args[0].type if args else None
+    if function not in _JOINED or not isinstance(t, (k.List, k.TupleOf)):
+        return None
+    if not isinstance(t.item, Array) or set(kwargs) - {"axis"} or len(args) > 2:
+        return None
+    axis = kwargs.get("axis") or (args[1] if len(args) == 2 else Const(Int, 0))
+    named = function in (np.concatenate, np.stack)
+    if axis.type is NoneType:
+        return by_python(function, args[0], axis, type=Array(t.item.dtype, 1))
+    return by_python(joined_in_order, Const(k.Object, function), args[0], *[axis] * named,
+                     type=Array(t.item.dtype, _JOINED[function](t.item.ndim)))
+
+
+def joined_in_order(function, *args):
+    return np.ascontiguousarray(function(*args))
 
 
 def of_lists(x: Expr) -> Expr:
@@ -169,6 +220,16 @@ def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
     return _of_leaves(shape, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
                       else dtype.type.scalar,
                       order.value, ndmin.value)
+
+
+def of_one_type(a, order, ndmin):
+    return arranged_as_asked(a, order, ndmin)
+
+
+@intrinsic
+def arranged_as_asked(a, order, ndmin):
+    """A new array as order= and ndmin= ask. Inference knows the type of `a` here, which may be one of several."""
+    return _of_array(a, a.type.dtype, order.value, None, ndmin.value)
 
 
 def _of_array(a, dtype, order, copy, ndmin):

@@ -1,0 +1,356 @@
+"""The functions of `itertools` in the compiled subset: generators and iteration states."""
+import numpy as np
+
+from ...ops.structure import PACK, STRUCT_GET
+from ..intrinsics import NOTHING, advance, iterate
+from ..protocol import State
+from .iteration import iterate_all
+
+__all__ = ["PROTOCOLS"]
+
+
+def count(start, step):
+    while True:
+        yield start
+        start += step
+
+
+def repeated(x, times):
+    for _ in range(times):
+        yield x
+
+
+def forever(x):
+    while True:
+        yield x
+
+
+def cycle(items):
+    """items: something that can be iterated over again and does not change."""
+    some = True
+    while some:
+        some = False
+        for x in items:
+            some = True
+            yield x
+
+
+def cycle_saved(iterable):
+    """As CPython does it: what the first round gives is kept for the others."""
+    saved = []
+    for x in iterable:
+        saved.append(x)
+        yield x
+    while saved:
+        for x in saved:
+            yield x
+
+
+def accumulated(iterable):
+    one = advance(iterate(iterable))
+    if one[0]:
+        total = one[1]
+        rest = one[2]
+        yield total
+        while True:
+            following = advance(rest)
+            if not following[0]:
+                break
+            rest = following[2]
+            total = total + following[1]
+            yield total
+
+
+def accumulated_by(iterable, function):
+    one = advance(iterate(iterable))
+    if one[0]:
+        total = one[1]
+        rest = one[2]
+        yield total
+        while True:
+            following = advance(rest)
+            if not following[0]:
+                break
+            rest = following[2]
+            total = function(total, following[1])
+            yield total
+
+
+def accumulated_from(iterable, function, total):
+    yield total
+    for x in iterable:
+        if function is None:
+            total = total + x
+        else:
+            total = function(total, x)
+        yield total
+
+
+def takewhile(function, iterable):
+    for x in iterable:
+        if not function(x):
+            break
+        yield x
+
+
+def dropwhile(function, iterable):
+    dropping = True
+    for x in iterable:
+        if dropping and function(x):
+            continue
+        dropping = False
+        yield x
+
+
+def filterfalse(function, iterable):
+    for x in iterable:
+        if function is None:
+            keep = x
+        else:
+            keep = function(x)
+        if not keep:
+            yield x
+
+
+def starmap(function, iterable):
+    for x in iterable:
+        yield function(*x)
+
+
+def compress(data, selectors):
+    for x, wanted in zip(data, selectors):
+        if wanted:
+            yield x
+
+
+def pairwise(iterable):
+    one = advance(iterate(iterable))
+    if one[0]:
+        before = one[1]
+        rest = one[2]
+        while True:
+            following = advance(rest)
+            if not following[0]:
+                break
+            rest = following[2]
+            yield before, following[1]
+            before = following[1]
+
+
+def islice(iterable, start, stop, step):
+    if stop is not None and stop < 0:
+        raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    if start < 0:
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    if step < 1:
+        raise ValueError("Step for islice() must be a positive integer or None.")
+    return sliced(iterate(iterable), start, stop, step)
+
+
+def sliced(state, wanted, stop, step):
+    """As CPython does, what lies between the last item and `stop` is used up by the step that finds the end."""
+    seen = 0
+    while stop is None or seen < stop:
+        while seen < wanted:
+            skipped = advance(state)
+            if not skipped[0]:
+                return
+            state = skipped[2]
+            seen += 1
+        if stop is not None and seen >= stop:
+            break
+        one = advance(state)
+        if not one[0]:
+            return
+        state = one[2]
+        seen += 1
+        wanted += step
+        if stop is not None and wanted > stop:
+            wanted = stop
+        yield one[1]
+
+
+def chain_all(*iterables):
+    return PACK(iterate_all(iterables, 0, ()), 0, name="chain")
+
+
+def chain_step(s):
+    return chain_steps(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), 0)
+
+
+def chain_steps(states, at, k):
+    if k == len(states):
+        return False, NOTHING, NOTHING
+    if at <= k:
+        one = advance(states[k])
+        if one[0]:
+            return True, one[1], PACK(states[:k] + (one[2],) + states[k + 1:], k, name="chain")
+    return chain_steps(states, at, k + 1)
+
+
+def chained(iterables):
+    for one in iterables:
+        for x in one:
+            yield x
+
+
+def zip_longest(fill, *iterables):
+    states = iterate_all(iterables, 0, ())
+    return PACK(states, (True,) * len(states), fill, name="zip_longest")
+
+
+def longest_step(s):
+    return longest_steps(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"), 0, (), (), ())
+
+
+def longest_steps(states, alive, fill, k, items, done, left):
+    if k == len(states):
+        for one in left:
+            if one:
+                return True, items, PACK(done, left, fill, name="zip_longest")
+        return False, NOTHING, NOTHING
+    x, state, has = longest_item(states[k], alive[k], fill)
+    return longest_steps(states, alive, fill, k + 1, items + (x,), done + (state,), left + (has,))
+
+
+def longest_item(state, alive, fill):
+    if alive:
+        one = advance(state)
+        if one[0]:
+            return one[1], one[2], True
+    return fill, state, False
+
+
+def pools_of(iterables, k, done):
+    if k == len(iterables):
+        return done
+    return pools_of(iterables, k + 1, done + (list(iterables[k]),))
+
+
+def product(repeat, *iterables):
+    pools = pools_of(iterables, 0, ())
+    return products(pools * repeat)
+
+
+def products(pools):
+    sizes = lengths(pools, 0, ())
+    at = (0,) * len(pools)
+    more = all(sizes)
+    while more:
+        yield picked(pools, at, 0, ())
+        at, more = next_product(sizes, at, len(pools) - 1, ())
+
+
+def lengths(pools, k, done):
+    if k == len(pools):
+        return done
+    return lengths(pools, k + 1, done + (len(pools[k]),))
+
+
+def picked(pools, at, k, items):
+    if k == len(pools):
+        return items
+    return picked(pools, at, k + 1, items + (pools[k][at[k]],))
+
+
+def next_product(sizes, at, k, tail):
+    if k < 0:
+        return tail, False
+    if at[k] + 1 < sizes[k]:
+        return at[:k] + (at[k] + 1,) + tail, True
+    return next_product(sizes, at, k - 1, (0,) + tail)
+
+
+def combinations(iterable, r):
+    return combined(list(iterable), run(0, r, ()))
+
+
+def combined(pool, at):
+    n = len(pool)
+    more = len(at) <= n
+    while more:
+        yield chosen_items(pool, at, 0, ())
+        at, more = next_combination(at, n, len(at) - 1)
+
+
+def run(first, length, done):
+    """The tuple first, first + 1, ..."""
+    if length == 0:
+        return done
+    return run(first + 1, length - 1, done + (first,))
+
+
+def chosen_items(pool, at, k, items):
+    if k == len(at):
+        return items
+    return chosen_items(pool, at, k + 1, items + (pool[at[k]],))
+
+
+def next_combination(at, n, k):
+    if k < 0:
+        return at, False
+    if at[k] != k + n - len(at):
+        return at[:k] + run(at[k] + 1, len(at) - k, ()), True
+    return next_combination(at, n, k - 1)
+
+
+def combinations_with_replacement(iterable, r):
+    return combined_again(list(iterable), (0,) * r)
+
+
+def combined_again(pool, at):
+    n = len(pool)
+    more = n > 0 or len(at) == 0
+    while more:
+        yield chosen_items(pool, at, 0, ())
+        at, more = next_repetition(at, n, len(at) - 1)
+
+
+def next_repetition(at, n, k):
+    if k < 0:
+        return at, False
+    if at[k] != n - 1:
+        return at[:k] + (at[k] + 1,) * (len(at) - k), True
+    return next_repetition(at, n, k - 1)
+
+
+def permutations(iterable, r):
+    return permuted(list(iterable), (0,) * r)
+
+
+def permuted(pool, places):
+    """As CPython does it: `cycles` counts down how often each place has still to change. places: a tuple of as many
+    items as each result has."""
+    n = len(pool)
+    r = len(places)
+    if r <= n:
+        at = np.arange(n)
+        cycles = np.arange(n, n - r, -1)
+        yield arranged(pool, at, places, 0, ())
+        while next_permutation(at, cycles, n, r):
+            yield arranged(pool, at, places, 0, ())
+
+
+def arranged(pool, at, places, k, items):
+    if k == len(places):
+        return items
+    return arranged(pool, at, places, k + 1, items + (pool[int(at[k])],))
+
+
+def next_permutation(at, cycles, n, r):
+    for i in range(r - 1, -1, -1):
+        cycles[i] -= 1
+        if cycles[i] == 0:
+            first = at[i]
+            for k in range(i, n - 1):
+                at[k] = at[k + 1]
+            at[n - 1] = first
+            cycles[i] = n - i
+        else:
+            j = n - cycles[i]
+            at[i], at[j] = at[j], at[i]
+            return True
+    return False
+
+
+PROTOCOLS = {"chain": State(chain_step), "zip_longest": State(longest_step)}

@@ -1,0 +1,142 @@
+"""`itertools` and the higher-order functions of `functools`, over whatever iterates in compiled code."""
+from __future__ import annotations
+
+import functools
+import itertools
+
+import numpy as np
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...ops.structure import TUPLE_MAKE
+from ...types.kinds import Ellipsis_, Int, ListDisplay, NoneType, Tuple
+from ..build import number
+from ..protocol import protocol_of
+from ..rule import Constant, rule
+from . import iteration, iterators
+
+__all__ = ["CALLS", "FROM_ITERABLE"]
+
+
+@rule("itertools.count")
+def _count(start=0, step=1):
+    return Call(iterators.count, start, step)
+
+
+@rule("itertools.cycle", "iterable, /")
+def _cycle(iterable):
+    if isinstance(iterable.type, ListDisplay):
+        return Call(iterators.cycle, Apply(TUPLE_MAKE, *protocol_of(iterable.type).elements(iterable), cls=None))
+    cls = iterable.type.python_class
+    if cls in (tuple, range, str, bytes, np.ndarray):
+        return Call(iterators.cycle, iterable)
+    return Call(iterators.cycle_saved, iterable)
+
+
+@rule("itertools.repeat", "object, times=...")
+def _repeat(x, times):
+    return Call(iterators.forever, x) if times.type is Ellipsis_ else Call(iterators.repeated, x, times)
+
+
+@rule("itertools.accumulate")
+def _accumulate(iterable, func=None, *, initial=None):
+    if initial is not None:
+        return Call(iterators.accumulated_from, iterable, func or Const(NoneType, None), initial)
+    return Call(iterators.accumulated, iterable) if func is None else Call(iterators.accumulated_by, iterable, func)
+
+
+@rule("itertools.islice", "iterable, /, *bounds")
+def _islice(iterable, *bounds):
+    if not 1 <= len(bounds) <= 3:
+        raise Mismatch(f"islice expected at {'least 2' if not bounds else 'most 4'} arguments, got {len(bounds) + 1}")
+    start, stop, *step = bounds if len(bounds) > 1 else (number(0), *bounds)
+    first, each = (x if x.type is not NoneType else number(value)
+                   for x, value in ((start, 0), (step[0] if step else number(1), 1)))
+    return Call(iterators.islice, iterable, first, stop, each)
+
+
+@rule("itertools.chain")
+def _chain(*iterables):
+    return Call(iterators.chain_all, *iterables)
+
+
+def _chained(args, kwargs):
+    if len(args) != 1 or kwargs:
+        raise Mismatch(f"chain.from_iterable() takes exactly one argument ({len(args) + len(kwargs)} given)")
+    return Call(iterators.chained, args[0])
+
+
+@rule("itertools.zip_longest")
+def _zip_longest(*iterables, fillvalue=None):
+    return Call(iterators.zip_longest, fillvalue or Const(NoneType, None), *iterables)
+
+
+@rule("itertools.product")
+def _product(*iterables, repeat: Constant = 1):
+    if type(repeat) is not int or repeat < 0:
+        raise Mismatch("repeat argument cannot be negative", "", ValueError)
+    return Call(iterators.product, number(repeat), *iterables)
+
+
+def _length(r: Expr, name: str) -> Expr:
+    """How many items each tuple has, which is part of its type."""
+    if r.type is not Int or not r.known:
+        raise Mismatch(f"the length of what itertools.{name}() gives must be a constant", "write the number itself")
+    if r.value < 0:
+        raise Mismatch("r must be non-negative", "", ValueError)
+    return r
+
+
+@rule("itertools.combinations")
+def _combinations(iterable, r):
+    return Call(iterators.combinations, iterable, _length(r, "combinations"))
+
+
+@rule("itertools.combinations_with_replacement")
+def _combinations_with_replacement(iterable, r):
+    return Call(iterators.combinations_with_replacement, iterable, _length(r, "combinations_with_replacement"))
+
+
+@rule("itertools.permutations")
+def _permutations(iterable, r=None):
+    if r is None and isinstance(iterable.type, (Tuple, ListDisplay)):
+        r = number(len(iterable.type.parts))
+    if r is None:
+        raise Mismatch("the length of what itertools.permutations() gives must be a constant",
+                       "give it as the second argument, or permute a tuple")
+    return Call(iterators.permutations, iterable, _length(r, "permutations"))
+
+
+def _of_two(function, first: str, second: str):
+    name = function.__name__
+    return rule(f"itertools.{name}", f"{first}, {second}, /")(lambda x, y: Call(getattr(iterators, name), x, y))
+
+
+@rule("itertools.compress")
+def _compress(data, selectors):
+    return Call(iterators.compress, data, selectors)
+
+
+@rule("itertools.pairwise", "iterable, /")
+def _pairwise(iterable):
+    return Call(iterators.pairwise, iterable)
+
+
+@rule("functools.reduce", "function, iterable, /, initial=...")
+def _reduce(function, iterable, initial):
+    if initial.type is Ellipsis_:
+        return Call(iteration.reduced, function, iterable)
+    return Call(iteration.reduced_from, function, iterable, initial)
+
+
+FROM_ITERABLE = vars(itertools.chain)["from_iterable"]
+CALLS = {
+    itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat, itertools.accumulate: _accumulate,
+    itertools.islice: _islice, itertools.chain: _chain, itertools.zip_longest: _zip_longest,
+    itertools.product: _product, itertools.combinations: _combinations, itertools.permutations: _permutations,
+    itertools.combinations_with_replacement: _combinations_with_replacement, itertools.compress: _compress,
+    itertools.pairwise: _pairwise, functools.reduce: _reduce,
+    **{function: _of_two(function, *names) for function, names in (
+        (itertools.takewhile, ("predicate", "iterable")), (itertools.dropwhile, ("predicate", "iterable")),
+        (itertools.filterfalse, ("function", "iterable")), (itertools.starmap, ("function", "iterable")))},
+    FROM_ITERABLE: _chained,
+}

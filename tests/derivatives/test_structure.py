@@ -1,0 +1,102 @@
+"""What derivatives are made of: no tape where none is needed, nests that stay nests."""
+import numpy as np
+import pytest
+
+from pyjitc import grad, jvp, njit
+from pyjitc.base.options import Options
+from pyjitc.ir.show import show_module
+from pyjitc.passes import pipeline
+from pyjitc.pipeline import stages
+
+VECTOR = np.ones(5)
+
+
+def body(function, *args):
+    """The typed IR of the gradient of a function by its first argument, before it is optimised."""
+    made = grad(function)
+    made(*args)
+    seen = []
+
+    def look(functions, name):
+        if name == "derivatives":
+            seen.append(show_module(functions))
+
+    typed = stages.infer(made.py_func, made.signatures[0], Options())
+    pipeline.run(typed.functions, Options(), stages._body, stages._helper, look)
+    (text,) = seen
+    return text
+
+
+def is_kept(text):
+    return "grown" in text or "roomy" in text or "pushed" in text or "zero: False" in text
+
+
+def linear(u, n):
+    for t in range(n):
+        for i in range(1, len(u) - 1):
+            u[i] = 0.5 * u[i - 1] + 0.25 * u[i + 1]
+    return u[2]
+
+
+def squares(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += (x[i] - 1.0) ** 2
+    return s
+
+
+def repeated(x, n):
+    for t in range(n):
+        x = x * x + 0.5
+    return x
+
+
+def while_loop(x, n):
+    while x < 10.0:
+        x = x * x + 0.5
+    return x
+
+
+def test_what_can_be_computed_again_is_not_kept():
+    assert not is_kept(body(linear, VECTOR, 3))
+    assert not is_kept(body(squares, VECTOR))
+
+
+def test_a_counted_loop_keeps_what_it_needs_in_one_array():
+    text = body(repeated, 1.0, 3)
+    assert text.count("roomy") + text.count("grown") == 1 and "array_store" in text
+
+
+def test_other_loops_have_a_tape_that_grows():
+    text = body(while_loop, 1.0, 3)
+    assert "roomy" in text
+
+
+def test_whole_arrays_stay_nests():
+    text = body(lambda x: np.sum(np.sin(x) * x), VECTOR)
+    assert text.count(" nest ") >= 4 and "array_load" not in text and "branch" not in text
+
+
+def test_programs_without_derivatives_load_nothing_of_them():
+    import subprocess
+    import sys
+
+    code = ("import sys, numpy, pyjitc; f = pyjitc.njit(lambda x: x * 2.0, cache=False); f(1.0); f(numpy.ones(3)); "
+            "print([n for n in sys.modules if 'derivatives' in n or 'adjoints' in n or 'transforms' in n])")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]", found.stdout
+
+
+def test_a_gradient_is_inspected_as_any_compiled_function():
+    made = grad(squares)
+    made(VECTOR)
+    (signature,) = made.signatures
+    assert "fn squares.gradient(" in made.inspect_ir(signature) and "fmul" in made.inspect_llvm(signature)
+    assert made.__name__ == "grad" and made.__qualname__ == "grad(squares)"
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_loops_that_do_not_run(n):
+    x = np.arange(1.0, n + 1)
+    np.testing.assert_allclose(grad(squares)(x), 2 * (x - 1))
+    assert jvp(squares, (x,), (np.ones(n),))[0] == njit(squares)(x)

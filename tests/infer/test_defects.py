@@ -1,0 +1,56 @@
+"""What is wrong in the library is an error where the program calls it, however often it does: no crash, no wrong
+number, no endless compile."""
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, njit
+from pyjitc.infer import analysis, displays
+from pyjitc.lib.np.elementwise import elementwise
+
+
+@pytest.mark.parametrize("parameters", ["*args", "x, *args", "x, **rest"])
+def test_an_element_function_takes_elements_one_by_one(parameters, monkeypatch):
+    space: dict = {}
+    exec(f"def kernel({parameters}):\n    return 1.0", space)
+    monkeypatch.setattr(elementwise, "unary", lambda op, x: elementwise.over(space["kernel"], [], [x]))
+    with pytest.raises(TypingError, match=r"the element function kernel\(\) has \* or \*\* parameters"):
+        njit(lambda a: -a)(np.arange(3.0))
+
+
+def test_a_function_that_cannot_be_analysed_is_never_one_without_a_result(monkeypatch):
+    def broken(x):
+        return x + 1
+
+    made = analysis.Analysis.__init__
+
+    def failing(self, session, spec):
+        if spec.proto.qualname.endswith("broken"):
+            raise KeyError("a defect")
+        made(self, session, spec)
+
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += broken(i) if i > 2 else broken(i)
+        return s
+
+    monkeypatch.setattr(analysis.Analysis, "__init__", failing)
+    with pytest.raises(TypingError, match="KeyError in the compiler"):
+        njit(f)(4)
+
+
+def test_a_defect_is_told_where_it_is_found_and_leaves_nothing_half_analysed(monkeypatch):
+    def of(x, k):
+        made = [x]
+        return made.pop() * k
+
+    def f(x):
+        return of(x, 1) + of(x, 2.5)
+
+    def unmarked(of_analysis, block, inst):
+        raise AssertionError("a list that is written out is no list")
+
+    monkeypatch.setattr(displays, "changed", lambda fn, shape: set())
+    monkeypatch.setattr(displays, "mark", unmarked)
+    with pytest.raises(TypingError, match="AssertionError in the compiler"):
+        njit(f)(2.0)

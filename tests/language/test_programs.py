@@ -1,0 +1,51 @@
+"""Whole programs of lists, dicts, sets, text, classes and generators, beside the interpreter."""
+import copy
+import re
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from tests.language import classics, everyday
+from tests.oracle import outcome
+
+# What is refused, with a part of the message: each is a gap that docs/language.md names.
+REFUSED = {
+    "itertools_use": "must be a constant", "closures": "cannot leave compiled code",
+    "permutations_by_generator": "grows with every call", "calculator": "handed to the interpreter",
+    "cached": "is not compiled",
+}
+CASES = [*everyday.CASES, *classics.CASES]
+
+
+@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+def test_is_as_in_the_interpreter(function, calls):
+    compiled = njit(function)
+    defaults = copy.deepcopy(function.__defaults__)
+    for arguments in calls:
+        expected = outcome(function, arguments)
+        function.__defaults__ = copy.deepcopy(defaults)
+        actual = outcome(compiled, arguments)
+        if function.__name__ in REFUSED:
+            assert actual[0] == "raises" and REFUSED[function.__name__] in str(actual[1])
+            return
+        assert shown(expected) == shown(actual)
+    assert compiled.signatures, "the interpreter was not left to do it"
+
+
+def shown(x):
+    """A value as something that compares with its types, the order of dicts and sets, and what objects hold."""
+    if isinstance(x, (list, tuple)):
+        return type(x).__name__, [shown(e) for e in x]
+    if isinstance(x, dict):
+        return type(x).__name__, [(shown(k), shown(v)) for k, v in x.items()]
+    if isinstance(x, (set, frozenset)):
+        return type(x).__name__, [shown(e) for e in x]
+    if isinstance(x, np.ndarray):
+        return "array", str(x.dtype), x.shape, repr(x.tolist())
+    if isinstance(x, BaseException):
+        return type(x).__name__, repr(x.args)
+    if type(x).__module__ in (everyday.__name__, classics.__name__):
+        names = [*getattr(type(x), "__slots__", ()), *getattr(x, "__dict__", ())]
+        return type(x).__name__, [(name, shown(getattr(x, name, "unset"))) for name in names]
+    return type(x).__name__, re.sub(" at 0x[0-9a-f]+", "", repr(x))

@@ -1,0 +1,46 @@
+"""Arrays that NumPy makes of lists, and functions that join the arrays of a list."""
+import numpy as np
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree
+
+A = np.arange(3.0)
+ONES = np.ones((2, 2))
+
+
+@pytest.mark.parametrize("function, calls", [
+    (lambda x: np.array(x), [([1, 2],), ([1.5],), ([True, False],), ([1, 2.5],), ([[1, 2], [3, 4]],), ([[1.5]],),
+                             ([[1], [2, 3]],), ([A, A],), ([A, A[:1]],), ([(1, 2.5), (3, 4.5)],), ([np.float32(1)],)]),
+    (lambda x: np.asarray(x, np.float32), [([1, 2],), ([],), ([2.5],), ([[1]],)]),
+    (lambda x: np.array([x, x]), [([1, 2],), ([1.5],)]),
+    (lambda x: np.array([a * 2 for a in x]), [([A, A],)]),
+    (lambda x: np.array([(i, i * 2.0) for i in x]), [([1, 2],)]),
+    (lambda x: np.concatenate(x), [([A, A[:2]],), ([A[:0]],), ([ONES, ONES[:1]],), ([np.arange(3), np.arange(2)],)]),
+    (lambda x: np.concatenate(x, axis=1), [([ONES, ONES[:, :1]],), ([ONES, ONES[:1]],)]),
+    (lambda x: np.concatenate(x, None), [([ONES, ONES[:, :1]],)]),
+    (lambda x: np.stack(x), [([A, A],), ([A, A[:1]],)]), (lambda x: np.stack(x, axis=1), [([A, A],)]),
+    (np.vstack, [([A, A],), ([ONES, ONES],)]), (np.hstack, [([A, A[:1]],)]), (np.dstack, [([A, A],)]),
+    (np.column_stack, [([A, A],)]), (lambda x: np.mean(x), [([1.0, 2.0],), ([1, 2],)]),
+    (lambda x: np.median(sorted(x)), [([3, 1, 2],)]), (lambda x: np.dot(x, x), [([1.0, 2.0],)]),
+])
+def test_is_as_in_numpy(function, calls):
+    named = function if function.__name__ == "<lambda>" else lambda x: function(x)
+    compiled = njit(named)
+    for arguments in calls:
+        agree(named, *arguments, compiled=compiled)
+
+
+def test_numbers_of_several_types_may_be_of_one():
+    """The array has the dtype of the items that are there."""
+    compiled = njit(lambda x: np.array(x))
+    assert compiled([1, 2.5]).dtype == np.float64
+    assert compiled([1, 2]).dtype == np.int64
+
+
+def test_empty_lists_have_the_dtype_of_their_items():
+    compiled = njit(lambda x: np.array([e for e in x if e > 5]))
+    assert compiled([1, 20]).dtype == np.int64
+    empty = compiled([1])
+    assert empty.dtype == np.int64 and empty.shape == (0,)
+    assert njit(lambda: np.array([]))().dtype == np.float64

@@ -1,0 +1,116 @@
+"""itertools and functools.reduce beside the interpreter, over what iterates in compiled code."""
+import functools
+import itertools
+import operator
+
+import numpy as np
+import pytest
+
+from pyjitc import CompileError, jit, njit
+from tests.oracle import agree
+
+A = np.array([3.0, 1.0, 2.0, 5.0])
+PROGRAMS = {
+    "count": lambda n, a: [x for x, _ in zip(itertools.count(n, 2), range(4))] + list(
+        itertools.islice(itertools.count(0.5), 3)),
+    "repeat": lambda n, a: (list(itertools.repeat(n, 3)), list(itertools.repeat("x", times=2)), list(
+        itertools.islice(itertools.repeat(a[0]), 2)), list(itertools.repeat(n, -1))),
+    "cycle": lambda n, a: (list(itertools.islice(itertools.cycle([n, 2.5]), 5)), list(itertools.islice(itertools.cycle(
+        a), 6)), list(itertools.cycle(())), sum(x for x, _ in zip(itertools.cycle(range(3)), range(8)))),
+    "accumulate": lambda n, a: (list(itertools.accumulate(a)), list(itertools.accumulate(range(n), operator.mul)), list(
+        itertools.accumulate([1, 2], initial=0.5)), list(itertools.accumulate([3, 1, 4], max)), list(
+        itertools.accumulate((), initial=n)), list(itertools.accumulate(range(0)))),
+    "islice": lambda n, a: (list(itertools.islice(a, 2)), list(itertools.islice(a, 1, None)), list(itertools.islice(
+        range(20), 2, 15, 4)), list(itertools.islice("abcd", None)), list(itertools.islice(range(n), 0)), list(
+        itertools.islice(range(3), 5, 9))),
+    "islice_rest": lambda n, a: [it := iter(range(20)), list(itertools.islice(it, 1, 9, 3)), next(it)][1:],
+    "islice_start": lambda n, a: list(itertools.islice(a, -1)),
+    "islice_stop": lambda n, a: list(itertools.islice(a, n - 8, 3)),
+    "islice_step": lambda n, a: list(itertools.islice(a, 0, 3, n - 7)),
+    "chain": lambda n, a: (list(itertools.chain([1, n], (3.5,), range(2), a)), list(itertools.chain()), sum(
+        itertools.chain(a, a)), list(itertools.chain("ab", [n]))),
+    "from_iterable": lambda n, a: (list(itertools.chain.from_iterable([[1, 2], [n]])), list(
+        itertools.chain.from_iterable((x, x + 1) for x in range(3))), list(itertools.chain.from_iterable(["ab", "c"]))),
+    "zip_longest": lambda n, a: (list(itertools.zip_longest([1, 2, 3], a)), list(itertools.zip_longest(
+        range(4), "ab", [1.5], fillvalue=n)), list(itertools.zip_longest())),
+    "product": lambda n, a: (list(itertools.product([1, n], "ab")), list(itertools.product(range(2), repeat=3)), list(
+        itertools.product()), list(itertools.product(a, ())), sum(x * y for x, y in itertools.product(a, range(n)))),
+    "permutations": lambda n, a: (list(itertools.permutations([1, 2, n], 2)), list(itertools.permutations((1, n, 3))),
+                                  list(itertools.permutations(range(2), 3)), list(itertools.permutations("abcd", 3))),
+    "combinations": lambda n, a: (list(itertools.combinations(a, 2)), list(itertools.combinations(range(n), 3)), list(
+        itertools.combinations([1], 2)), list(itertools.combinations("ab", 0))),
+    "combinations_with_replacement": lambda n, a: (
+        list(itertools.combinations_with_replacement([1, n], 3)), list(itertools.combinations_with_replacement(a, 2)),
+        list(itertools.combinations_with_replacement((), 1))),
+    "filters": lambda n, a: (
+        list(itertools.takewhile(lambda x: x < 3, range(n))), list(itertools.dropwhile(lambda x: x > 2, a)), list(
+            itertools.filterfalse(lambda x: x % 2, range(n))), list(itertools.filterfalse(None, [0, 1, n, 0])), list(
+            itertools.compress("abcd", [1, 0, n])), list(itertools.pairwise(a)), list(itertools.pairwise([n]))),
+    "starmap": lambda n, a: (list(itertools.starmap(pow, [(2, 3), (n, 2)])), list(itertools.starmap(
+        lambda x, y: x - y, zip(a, range(9))))),
+    "reduce": lambda n, a: (functools.reduce(lambda x, y: x * y, range(1, n)), functools.reduce(operator.add, a, 10),
+                            functools.reduce(max, [3, n, 1]), functools.reduce(lambda s, x: s + x, "abc", ">")),
+    "reduce_nothing": lambda n, a: functools.reduce(operator.add, range(n - n)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_agrees(name):
+    agree(PROGRAMS[name], 7, A)
+
+
+def test_an_iterator_is_shared():
+    def f(n):
+        it = itertools.chain(range(n), (0.5,))
+        first = next(it)
+        rest = list(itertools.islice(it, 2))
+        return first, rest, list(it), sum(it)
+
+    agree(f, 5)
+
+
+def test_cycle_keeps_what_the_first_round_gives():
+    """A list that a generator of the library makes and fills is a list."""
+    def f(a, n):
+        s, c = 0.0, itertools.cycle(x * 1.5 for x in a)
+        for k in range(n):
+            s = s * 2 + next(c)
+        for x, _ in zip(itertools.cycle(iter(a)), range(n)):
+            s = s * 2 + x
+        return s
+
+    for given in ([1, 2, 3], (1, 2.5), np.arange(3.0), range(4)):
+        agree(f, given, 7)
+
+    def g(a):
+        got = []
+        for x in itertools.islice(itertools.cycle(a), 7):
+            got.append(x)
+            if len(a) < 4:
+                a.append(x + 1)
+        return got, a
+
+    agree(g, [3, 5])
+
+
+def test_handed_out():
+    made = njit(lambda n: itertools.combinations(range(n), 2))(4)
+    assert next(made) == (0, 1) and list(made) == list(itertools.combinations(range(4), 2))[1:]
+
+
+def test_what_is_not_compiled_says_what_to_write():
+    with pytest.raises(CompileError, match="must be a constant"):
+        njit(lambda xs, r: list(itertools.combinations(xs, r)))([1, 2], 2)
+    assert jit(lambda xs, r: list(itertools.combinations(xs, r)))([1, 2], 2) == [(1, 2)]
+    assert jit(lambda xs: [(k, list(g)) for k, g in itertools.groupby(xs)])([1, 1, 2]) == [(1, [1, 1]), (2, [2])]
+
+
+def test_loops_are_native():
+    def f(n):
+        s = 0
+        for x, y in itertools.product(range(n), range(n)):
+            s += x ^ y
+        return s
+
+    compiled = agree(f, 9)
+    assert "py_call" not in compiled.inspect_ir("(int64,)")
