@@ -65,12 +65,10 @@ def _boxed_parts(e, t, values, inst, take):
     return items
 
 
-def _sequence(e, inst, make, put, items):
-    result = made(e, inst, make, f"i64 {len(items)}")
-    e.declare(f"declare i32 @{put}(ptr, i64, ptr)")
+def _filled(e, where: str, items) -> None:
+    """Stores what a new tuple or list, which has no items yet, is made of."""
     for i, item in enumerate(items):
-        e.line(f"call i32 @{put}(ptr {result}, i64 {i}, ptr {item})")
-    return result
+        e.line(f"store ptr {item}, ptr {e.assign(f'getelementptr ptr, ptr {where}, i64 {i}')}, align 8")
 
 
 def _box_tuple(e, t, values, inst, take):
@@ -79,7 +77,9 @@ def _box_tuple(e, t, values, inst, take):
     items = _boxed_parts(e, t, values, inst, take)
     if t.cls is not None:
         return e.python_call(inst, e.object(t.cls), items, ())
-    return _sequence(e, inst, "PyTuple_New", "PyTuple_SetItem", items)
+    result = made(e, inst, "PyTuple_New", f"i64 {len(items)}")
+    _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"), items)
+    return result
 
 
 def _box_slice(e, t, values, inst, take):
@@ -93,7 +93,11 @@ def _box_slice(e, t, values, inst, take):
 
 
 def _box_list(e, t, values, inst, take):
-    return _sequence(e, inst, "PyList_New", "PyList_SetItem", _boxed_parts(e, t, values, inst, take))
+    items = _boxed_parts(e, t, values, inst, take)
+    result = made(e, inst, "PyList_New", f"i64 {len(items)}")
+    if items:
+        _filled(e, load(e, "ptr", result, platform.LIST_ITEMS), items)
+    return result
 
 
 def _box_record(e, t, values, inst, take):

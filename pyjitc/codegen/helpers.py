@@ -12,8 +12,8 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, objects, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "objects", "strings", "tables"))
+elements, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
 
@@ -27,8 +27,8 @@ class _Texts(dict):
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions", "pair", "str"):
-            home = strings if kind == "str" else tables
+        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap"):
+            home = strings if kind == "str" else sorting if kind in ("sort", "heap") else tables
             self.update(home.TEXT)
             NEEDS.update(home.NEEDS)
             _DECLARATIONS.update(home.DECLARATIONS)
@@ -933,11 +933,11 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, or `str` where it makes or reads text: it runs in loops, and
-    LLVM is to optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, `str` where it makes or reads text, `sort` where it sorts
+    or keeps a heap: it runs in loops, and LLVM is to optimise it in its image. Else ''."""
     _, kind, *rest = name.split("_")
-    if kind == "str":
-        return kind
+    if kind in ("str", "sort", "heap"):
+        return "sort" if kind == "heap" else kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
     return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str", "pair") else ""
 

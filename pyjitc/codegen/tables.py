@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..runtime import platform
 from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["DECLARATIONS", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 # Bits of the version of a dict that are no number: who is told of changes, and from 3.13 on how often it changed.
@@ -54,7 +54,7 @@ _define("i64 @pyj_int_hash(i64 %k)", """
   %result = select i1 %error, i64 -2, i64 %signed
   ret i64 %result""")
 
-_SIZE_AND_SIGN = ("""
+SIZE_AND_SIGN = ("""
   %digits = lshr i64 %tag, 3
   %low = and i64 %tag, 3
   %sign = sub i64 1, %low
@@ -69,7 +69,7 @@ _define("i32 @pyj_int_is(ptr %o, i64 %k)", f"""
   %exact = icmp eq ptr %class, @PyLong_Type
   br i1 %exact, label %int, label %ask
 int:
-{_load("tag", "i64", "%o", LONG_TAG)}{_load("first", "i32", "%o", LONG_DIGITS)}{_SIZE_AND_SIGN}
+{_load("tag", "i64", "%o", LONG_TAG)}{_load("first", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
   %one = zext i32 %first to i64
   switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
 two:

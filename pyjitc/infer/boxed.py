@@ -1,11 +1,15 @@
 """Operations of the interpreter as expressions: each takes operands of any type, boxes them, and asks its C API."""
 from __future__ import annotations
 
+import operator
+from typing import Any, Hashable
+
 from ..base.lazy import lazy
 from ..front.recursion import Recursive
 from ..ops import pyobject, structure
 from ..types.kinds import (
-    Cell, DictDisplay, Exception_, Float, Function, Int, Method, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
+    Bool, Cell, DictDisplay, Exception_, Float, Function, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type,
+    Unbound, any_part,
 )
 from .constants import is_plain
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
@@ -13,14 +17,19 @@ from .names import with_object
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
-__all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "display",
-           "exception",
+__all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "direct",
+           "display", "exception",
            "get_attribute", "get_item", "is_boxable", "is_instance", "iterate", "length", "parts_of", "set_attribute",
            "set_item", "test", "text", "to_float", "to_int", "truth", "unary"]
 
 _NAMES = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "TrueDivide", "//": "FloorDivide", "%": "Remainder",
           "**": "Power", "@": "MatrixMultiply", "<<": "Lshift", ">>": "Rshift", "&": "And", "|": "Or", "^": "Xor"}
 _UNARY = {"-": "Negative", "+": "Positive", "~": "Invert"}
+# (function, number of operands) -> the function of the C API that does it
+_DIRECT: dict[tuple[Any, int], str] = {
+    **{(function, count): name for name, function in pyobject.MEANINGS.items() for count in (1, 2, 3)
+       if function.__module__ == "_operator" and name != "PyDict_SetItem"},
+    (list, 1): "PySequence_List", (list.copy, 1): "PySequence_List"}
 
 
 def boxed(x: Expr) -> Expr:
@@ -98,8 +107,19 @@ def _callee(x: Expr) -> Expr:
 
 def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
     """The operation as the interpreter does it, on Python objects; the result as a value of `type`."""
-    found = Apply(pyobject.PY_CALL, Const(Object, function), *map(boxed, operands))
+    name = direct(function, len(operands))
+    if name in pyobject.TESTS and pyobject.TESTS[name][2] in (type, NoneType):
+        return test(name, *operands)
+    if function is operator.is_ and type is Bool:
+        return compare("is", *operands)
+    found = api(name, *operands) if name in pyobject.API else Apply(
+        pyobject.PY_CALL, Const(Object, function), *map(boxed, operands))
     return found if type is Object else Apply(pyobject.PY_UNBOX, found, type=type)
+
+
+def direct(function, count: int) -> str | None:
+    """The function of the C API that does what a function does with `count` operands, if there is one."""
+    return _DIRECT.get((function, count)) if isinstance(function, Hashable) else None
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:

@@ -5,9 +5,10 @@ known: between any two operations a finalizer or the handler of a signal may cha
 """
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
-from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, Op, reads, writes
+from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, TupleOf
 from .effects import NO_RULE, NONDIFF
@@ -175,6 +176,51 @@ def _append_lower(e, inst, x, value):
     return []
 
 
+def _sort_lower(e, inst, x, reverse):
+    """A helper sorts floats and ints, with the objects that the list has; the interpreter does the rest."""
+    flip = e.assign(f"sext i1 {reverse[0]} to i64")
+    status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
+    other, done = e.label("other"), e.label("sorted")
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
+    e.start(other)
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+    none = e.python_call(inst, e.object(list.sort), [x[0], e.box(Bool, reverse, inst)], ("reverse",))
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
+    e.jump(done)
+    e.start(done)
+    return []
+
+
+def _heap_push_lower(e, inst, x, item):
+    boxed = e.box(inst.args[1].type, item, inst)
+    status = e.assign(f"call i32 {e.helper('pyj_heap_push')}(ptr {x[0]}, ptr {boxed})")
+    rare, other, done = e.label("rare"), e.label("other"), e.label("pushed")
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, rare, likely=True)
+    e.start(rare)
+    e.branch(e.assign(f"icmp eq i32 {status}, 1"), other, e.fail(inst))
+    e.start(other)
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+    none = e.python_call(inst, e.object(heapq.heappush), [x[0], boxed], ())
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
+    e.jump(done)
+    e.start(done)
+    return []
+
+
+def _heap_pop_lower(e, inst, x):
+    found = e.assign(f"call ptr {e.helper('pyj_heap_pop')}(ptr {x[0]})")
+    e.check_null(found, inst)
+    other, done, here = e.label("other"), e.label("popped"), e.current
+    e.branch(e.assign(f"icmp eq ptr {found}, inttoptr (i64 1 to ptr)"), other, done)
+    e.start(other)
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+    asked = e.python_call(inst, e.object(heapq.heappop), [x[0]], ())
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("ptr", [(found, here), (asked, there)])]
+
+
 def _item(types, attrs) -> Any:
     return types[0].item
 
@@ -198,6 +244,15 @@ LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OB
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
                  eval=lambda x, value: x.append(value), doc="one more item at the end of a list")
+LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
+               partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
+               doc="the items of a list are in order, or in the opposite one where `reverse` is true")
+HEAP_PUSH = Op("heap_push", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_heap_push_lower,
+               stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE, eval=heapq.heappush,
+               doc="one more item in a heap")
+HEAP_POP = Op("heap_pop", lambda types, attrs: Object, RAISES | ALLOCATES | READS | WRITES | HOST,
+              lower=_heap_pop_lower, partials=NO_RULE, eval=heapq.heappop,
+              doc="the object of the least item of a heap, taken out of it")
 HOLDS = Op("holds", lambda types, attrs: types[0], 0, lower=lambda e, inst, x: x, partials=NO_RULE,
            eval=lambda x, *, item, parameter=0: x, eval_attrs=True,
            stores=lambda types, attrs: [(types[0], attrs.get("parameter", 0), attrs["item"])],

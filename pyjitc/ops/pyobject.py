@@ -108,7 +108,7 @@ API: dict[str, tuple[Callable, str]] = {
         ("<", operator.lt), ("<=", operator.le), ("==", operator.eq), ("!=", operator.ne), (">", operator.gt),
         (">=", operator.ge)))},
     "PyObject_GetItem": (operator.getitem, ""), "PyObject_GetAttr": (getattr, ""), "PyObject_GetIter": (iter, ""),
-    "PyObject_Str": (str, ""), "PyObject_Repr": (repr, ""),
+    "PyObject_Str": (str, ""), "PyObject_Repr": (repr, ""), "PySequence_List": (list, ""),
 }
 # The same of functions that answer with a number, -1 where they fail: its LLVM type, the type of the result.
 TESTS: dict[str, tuple[Callable, str, Any]] = {
@@ -119,6 +119,9 @@ TESTS: dict[str, tuple[Callable, str, Any]] = {
     "PyObject_SetAttr": (setattr, "i32", NoneType), "PyDict_SetItem": (operator.setitem, "i32", NoneType),
     "PyCell_Set": (lambda cell, value: setattr(cell, "cell_contents", value), "i32", NoneType),
 }
+# Function of the C API -> what it does in Python.
+MEANINGS: dict[str, Callable] = {**{name: function for name, (function, _, _) in TESTS.items()},
+                                 **{name: function for name, (function, _) in API.items()}}
 
 
 def _api_lower(e, inst, *operands):

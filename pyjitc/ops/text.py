@@ -164,8 +164,6 @@ def _equal_lower(e, inst, x, y):
     return [e.assign(f"call i1 {e.helper('pyj_str_equal')}(ptr {x[0]}, ptr {y[0]})")]
 
 
-
-
 def _append_lower(e, inst, x, y):
     return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append')}(ptr {x[0]}, ptr {y[0]})"))]
 

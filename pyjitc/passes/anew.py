@@ -16,6 +16,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers, control, memory, pyobject
 from ..ops.structure import RETYPE
+from ..types.kinds import ObjectOf
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
@@ -92,6 +93,8 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
     """Whether an instruction writes something that may be looked at after the call."""
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
+    if inst.op is containers.HEAP_PUSH:  # it compares, which runs methods of the program's classes
+        return True
     if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE or (
             inst.op.name == "field_set"):
         return not _is_fresh(inst.args[0])
@@ -99,9 +102,17 @@ def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
         callee = inst.args[0].inst
         value = callee.attrs["value"] if callee is not None and callee.op is control.CONST else None
         return getattr(value, "__hash__", None) is None or value not in _READ
+    if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST:
+        return pyobject.MEANINGS[inst.attrs["function"]] not in _READ or not all(map(_is_known, inst.args))
     written = aliases.written(inst)
     elements = ir.regions_written(aliases.effects(inst)) & ~_UNSEEN == ir.ELEMENTS
     return not (elements and written is not None and all([is_fresh(root_of(v)) for v in written]))
+
+
+def _is_known(v: ir.Value) -> bool:
+    """Whether an operand of the interpreter's is no object of a class of the program's."""
+    return v.inst is not None and (v.inst.op is control.CONST or v.inst.op is pyobject.PY_BOX
+                                   and not isinstance(v.inst.args[0].type, ObjectOf))
 
 
 def _is_fresh(v: ir.Value) -> bool:

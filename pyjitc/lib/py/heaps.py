@@ -1,5 +1,6 @@
-"""heapq and bisect. Heaps are kept by the functions of the interpreter, which move the objects of a list as they are;
-bisection is compiled, over anything that has items."""
+"""heapq and bisect. Heaps are lists whose objects are moved as they are, by helpers (codegen/sorting.py) where they are
+numbers, texts or tuples of these, else by the functions of the interpreter. Bisection is compiled, over anything that
+has items."""
 from __future__ import annotations
 
 import bisect
@@ -7,7 +8,8 @@ import heapq
 
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, CallValue, Expr, Mismatch
-from ...ops.containers import HOLDS
+from ...ops.containers import HEAP_POP, HEAP_PUSH, HOLDS
+from ...ops.pyobject import PY_UNBOX
 from ...ops.structure import DISCARD
 from ...types.kinds import List
 from ..protocol import by_python
@@ -30,12 +32,12 @@ def _with(heap: Expr, item: Expr) -> Expr:
 
 @rule("heapq.heappush")
 def _push(heap, item, /):
-    return Apply(DISCARD, by_python(heapq.heappush, _with(heap, item), item))
+    return Apply(HEAP_PUSH, _heap(heap), lists.real(item))
 
 
 @rule("heapq.heappop")
 def _pop(heap, /):
-    return by_python(heapq.heappop, _heap(heap), type=heap.type.item)
+    return Apply(PY_UNBOX, Apply(HEAP_POP, _heap(heap)), type=heap.type.item)
 
 
 @rule("heapq.heapify")

@@ -2,8 +2,10 @@
 """
 from __future__ import annotations
 
+from ...infer.boxed import direct
 from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Const, Expr
+from ...ops.pyobject import API
 from ...ops.text import OBJECT_CALL, TEXT_CALL
 from ...runtime.platform import PYTHON
 from ...types import kinds as k
@@ -38,6 +40,9 @@ def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | Non
     that it is given is plain too. api: the function of the C API that does it with these operands."""
     given = [*args, *(kwargs or {}).values()]
     collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)  # making one may run finalizers
+    name = direct(function, len(given))
+    if name in API and not API[name][1]:
+        api = name
     op = TEXT_CALL if plain and not collects and all(is_plain(x.type) for x in given) else OBJECT_CALL
     return Apply(op, Const(Object, function), *map(_operand, given), type=type, kwnames=tuple(kwargs or ()),
                  api=api)

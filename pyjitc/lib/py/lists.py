@@ -10,7 +10,7 @@ from types import BuiltinFunctionType, FunctionType
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
-from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET
+from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
 from ...ops.pyobject import PY_CALL
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
@@ -267,6 +267,8 @@ def in_order(x, keys, reverse):
 
 @rule("list.sort")
 def _in_order(x, keys, reverse):
+    if keys.type is k.NoneType and reverse.type is Bool:
+        return Apply(LIST_SORT, x, reverse)
     reverse = boxed(reverse)
     if keys.type is k.NoneType:
         return _done(Apply(PY_CALL, Const(Object, list.sort), boxed(x), reverse, kwnames=("reverse",)))

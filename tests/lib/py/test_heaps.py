@@ -73,3 +73,65 @@ def test_bisection():
 def test_what_is_no_heap_is_said():
     with pytest.raises(CompileError, match="heap argument must be a list, not tuple"):
         njit(lambda x: heapq.heappop(x))((1, 2))
+
+
+def kept(items, pops):
+    heap, taken, states = [], [], []
+    for i in range(len(items)):
+        heapq.heappush(heap, items[i])
+        states.append(list(heap))
+        if pops[i]:
+            taken.append(heapq.heappop(heap))
+            states.append(list(heap))
+    while heap:
+        taken.append(heapq.heappop(heap))
+    return taken, states
+
+
+class Job:
+    def __init__(self, cost):
+        self.cost = cost
+
+    def __lt__(self, other):
+        return self.cost < other.cost
+
+
+_R = np.random.default_rng(3)
+_INTS, _FLOATS = _R.integers(0, 20, 150).tolist(), _R.random(150).tolist()
+_POPS = (_R.random(150) < 0.4).tolist()
+
+
+@pytest.mark.parametrize("items", [
+    _INTS, _FLOATS, _R.integers(-2**60, 2**60, 150).tolist(), _R.integers(-2**62, 2**62, 150).tolist(),
+    list(zip(_INTS, _FLOATS)), [("ab"[i % 2], i, "xyz\u20ac"[i % 4] * (i % 3)) for i in _INTS],
+    ["abcd"[i % 4] * i for i in _INTS], [((i, 1), 2) for i in _INTS], [(0.0 if i % 2 else -0.0, i) for i in _INTS],
+    [i if i % 3 else i + 0.5 for i in _INTS], [x if i % 5 else float("nan") for i, x in enumerate(_FLOATS)],
+    [True, False, True], [[2, 1], [1], []]], ids=range(13))
+def test_heaps_have_their_items_where_heapq_has_them(items):
+    compiled = agree(kept, items, _POPS)
+    text = str(compiled.inspect_ir())
+    assert "heap_push" in text and "heap_pop" in text and "py_call" not in text
+
+
+def test_a_heap_of_objects_of_the_program_asks_them():
+    agree(lambda: [job.cost for job in (lambda h: [heapq.heappush(h, Job(c)) for c in (3, 1, 2)] and h)([])])
+
+    def least(costs):
+        heap = []
+        for c in costs:
+            heapq.heappush(heap, Job(c))
+        return [heapq.heappop(heap).cost for _ in range(len(costs))]
+
+    agree(least, [5, 3, 9, 1])
+
+
+def test_a_heap_whose_items_have_no_order():
+    def push(heap, item):
+        heapq.heappush(heap, item)
+
+    def pop(heap):
+        return heapq.heappop(heap)
+
+    agree(push, [1, 2], "a")
+    agree(pop, [])
+    agree(pop, [1, "a", 2, 0])

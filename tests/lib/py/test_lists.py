@@ -602,3 +602,42 @@ def test_a_list_that_is_sorted_is_empty_for_the_function_of_its_keys():
     for f, args in ((appends, ([3, 1, 2],)), (appends, ([],)), (looks, ([3, 1, 2],)), (looks, ([2.5, 7.5],)),
                     (fails, ([3, 1, 2], 1)), (fails, ([3, 1, 2], 5))):
         agree(f, *args)
+
+
+def in_order(x, backwards):
+    y = sorted(x, reverse=backwards)
+    x.sort(reverse=backwards)
+    return y
+
+
+_PLAIN = np.random.default_rng(5)
+SORTED = [
+    [], [0.5], [2, 1], _PLAIN.random(48).tolist(), _PLAIN.normal(0, 1e9, 700).tolist(), _PLAIN.random(49).tolist(),
+    _PLAIN.choice([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, 5e-324, -5e-324], 300).tolist(),
+    _PLAIN.integers(-5, 5, 300).tolist(), _PLAIN.integers(-2**59, 2**59, 300).tolist(), list(range(-400, 400)),
+    _PLAIN.integers(-2**62, 2**62, 300).tolist(), [float(i) for i in range(300, 0, -1)],
+    [*_PLAIN.random(60).tolist(), float("nan"), *_PLAIN.random(60).tolist()], [3, 1.5, 2, -0.5], [True, False, True],
+    ["b", "a", "c"], [(1, 2.5), (0, 1.5)]]
+
+
+@pytest.mark.parametrize("x", SORTED, ids=range(len(SORTED)))
+@pytest.mark.parametrize("backwards", [False, True])
+def test_sorting_moves_the_objects_that_the_list_has(x, backwards):
+    compiled = njit(in_order)
+    agree(in_order, x, backwards, compiled=compiled)
+    mine, theirs = list(x), list(x)
+    copies = compiled(mine, backwards), in_order(theirs, backwards)
+    assert list(map(id, mine)) == list(map(id, theirs)) and list(map(id, copies[0])) == list(map(id, copies[1]))
+    text = str(compiled.inspect_ir())
+    assert "py_call" not in text and "list_sort" in text
+
+
+def test_what_has_no_order_is_not_sorted():
+    agree(lambda x: x.sort(), [1, "a", 2])
+    agree(lambda x: x.sort(reverse=True), [1.5, None])
+
+
+def test_operators_of_lists_are_functions_of_the_c_api():
+    compiled = agree(lambda x: (x[1:], x + x, x * 2, 3 in x, x == x, list(x), x.copy()), [1, 2, 3])
+    text = str(compiled.inspect_ir())
+    assert "py_call" not in text and "PySequence_Contains" in text and "PyObject_RichCompare ==" in text

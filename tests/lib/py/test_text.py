@@ -377,3 +377,10 @@ def test_many_digits_are_rounded_as_the_interpreter_rounds_them():
         place = choice.randint(0, len(digits))
         text = choice.choice(("", "-")) + digits[:place] + "." + digits[place:]
         assert f(text) == float(text), text
+
+
+@pytest.mark.parametrize("s", [
+    "", "a", "ab", "abc", "\xe9\xff", "a\xe9b", "\u20ac1", "\u20ac12", "a\U0001f600b", "xyz" * 40])
+def test_backwards(s):
+    compiled = agree(lambda s: (s[::-1], s == s[::-1], len(s[::-1]), {s[::-1]: 1}), s)
+    assert "str_reversed" in str(compiled.inspect_ir()) and "call" not in str(compiled.inspect_ir())

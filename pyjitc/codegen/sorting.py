@@ -1,0 +1,503 @@
+"""Helpers that sort a list of floats or of ints, as list.sort does, and that keep a heap, as heapq does.
+
+They move the objects that a list has and run no code of the program: what they cannot compare they leave to the
+interpreter, before anything has been moved. Programs share them: they are compiled once, see shared.py.
+"""
+from __future__ import annotations
+
+from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE, TUPLE_ITEMS
+from .tables import SIZE_AND_SIGN
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+
+_FEW = 48  # up to so many items are sorted by insertion
+
+
+def _load(name: str, kind: str, pointer: str, offset) -> str:
+    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
+
+
+# flip: -1 for a reversed order, else 0. The result: 0, or 1 where nothing was done and the interpreter is to be asked.
+# Each item has a key, an unsigned number of the same order; -0.0 has that of 0.0. Pairs of a key and the object are
+# sorted byte after byte of the key, the lowest first. Bytes that are the same in all keys are passed over.
+NEEDS: dict[str, tuple[str, ...]] = {}
+TEXT: dict[str, str] = {"pyj_sort_list": f"""
+define internal i32 @pyj_sort_list(ptr %list, i64 %flip) nounwind noinline {{
+start:
+  %counts = alloca [256 x i64]
+{_load("n", "i64", "%list", OB_SIZE)}
+  %single = icmp slt i64 %n, 2
+  br i1 %single, label %nothing, label %begin
+nothing:
+  ret i32 0
+begin:
+{_load("items", "ptr", "%list", LIST_ITEMS)}
+  %first = load ptr, ptr %items
+{_load("class", "ptr", "%first", OB_TYPE)}
+  %floats = icmp eq ptr %class, @PyFloat_Type
+  %ints = icmp eq ptr %class, @PyLong_Type
+  %known = or i1 %floats, %ints
+  br i1 %known, label %room, label %ask
+ask:
+  ret i32 1
+room:
+  %bytes = shl i64 %n, 5
+  %a = call ptr @malloc(i64 %bytes)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %ask, label %made
+made:
+  %b = getelementptr [2 x i64], ptr %a, i64 %n
+  br label %read
+read:
+  %i = phi i64 [ 0, %made ], [ %i1, %keyed ]
+  %before = phi i64 [ 0, %made ], [ %k, %keyed ]
+  %ordered = phi i1 [ true, %made ], [ %ordered1, %keyed ]
+  %any = phi i64 [ 0, %made ], [ %any1, %keyed ]
+  %all = phi i64 [ -1, %made ], [ %all1, %keyed ]
+  %op = getelementptr ptr, ptr %items, i64 %i
+  %o = load ptr, ptr %op
+{_load("of", "ptr", "%o", OB_TYPE)}
+  %alike = icmp eq ptr %of, %class
+  br i1 %alike, label %open, label %leave
+leave:
+  call void @free(ptr %a)
+  ret i32 1
+open:
+  br i1 %floats, label %float, label %int
+float:
+{_load("x", "double", "%o", FLOAT_VALUE)}
+  %nan = fcmp uno double %x, 0.0
+  br i1 %nan, label %leave, label %number
+number:
+  %plus = fadd double %x, 0.0
+  %bits = bitcast double %plus to i64
+  %signs = ashr i64 %bits, 63
+  %turn = or i64 %signs, {-1 << 63}
+  %fkey = xor i64 %bits, %turn
+  br label %keyed
+int:
+{_load("tag", "i64", "%o", LONG_TAG)}{_load("lowest", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
+  %one = zext i32 %lowest to i64
+  switch i64 %digits, label %leave [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
+two:
+{_load("second", "i32", "%o", LONG_DIGITS + 4)}
+  %wide = zext i32 %second to i64
+  %up = shl i64 %wide, 30
+  %both = or i64 %up, %one
+  br label %small
+small:
+  %size = phi i64 [ %one, %int ], [ %one, %int ], [ %both, %two ]
+  %value = mul i64 %sign, %size
+  %ikey = xor i64 %value, {-1 << 63}
+  br label %keyed
+keyed:
+  %key = phi i64 [ %fkey, %number ], [ %ikey, %small ]
+  %k = xor i64 %key, %flip
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  store i64 %k, ptr %ap
+  %aop = getelementptr i64, ptr %ap, i64 1
+  store ptr %o, ptr %aop
+  %follows = icmp ule i64 %before, %k
+  %ordered1 = and i1 %ordered, %follows
+  %any1 = or i64 %any, %k
+  %all1 = and i64 %all, %k
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %read, label %readall
+readall:
+  %differ = xor i64 %any1, %all1
+  br i1 %ordered1, label %done, label %choose
+choose:
+  %few = icmp sle i64 %n, {_FEW}
+  br i1 %few, label %insert, label %radix
+insert:
+  %t = phi i64 [ 1, %choose ], [ %t1, %put ]
+  %tp = getelementptr [2 x i64], ptr %a, i64 %t
+  %tkey = load i64, ptr %tp
+  %top = getelementptr i64, ptr %tp, i64 1
+  %tobj = load ptr, ptr %top
+  br label %seek
+seek:
+  %j = phi i64 [ %t, %insert ], [ %j1, %shift ]
+  %j1 = sub i64 %j, 1
+  %front = icmp eq i64 %j, 0
+  br i1 %front, label %put, label %compare
+compare:
+  %jp = getelementptr [2 x i64], ptr %a, i64 %j1
+  %jkey = load i64, ptr %jp
+  %above = icmp ugt i64 %jkey, %tkey
+  br i1 %above, label %shift, label %put
+shift:
+  %jop = getelementptr i64, ptr %jp, i64 1
+  %jobj = load ptr, ptr %jop
+  %sp = getelementptr [2 x i64], ptr %a, i64 %j
+  store i64 %jkey, ptr %sp
+  %sop = getelementptr i64, ptr %sp, i64 1
+  store ptr %jobj, ptr %sop
+  br label %seek
+put:
+  %pp = getelementptr [2 x i64], ptr %a, i64 %j
+  store i64 %tkey, ptr %pp
+  %pop = getelementptr i64, ptr %pp, i64 1
+  store ptr %tobj, ptr %pop
+  %t1 = add i64 %t, 1
+  %tmore = icmp slt i64 %t1, %n
+  br i1 %tmore, label %insert, label %back
+radix:
+  %from = phi ptr [ %a, %choose ], [ %from1, %turned ]
+  %to = phi ptr [ %b, %choose ], [ %to1, %turned ]
+  %bit = phi i64 [ 0, %choose ], [ %bit1, %turned ]
+  %part = lshr i64 %differ, %bit
+  %byte = and i64 %part, 255
+  %same = icmp eq i64 %byte, 0
+  br i1 %same, label %turned, label %clear
+clear:
+  call void @llvm.memset.p0.i64(ptr %counts, i8 0, i64 2048, i1 false)
+  br label %count
+count:
+  %c = phi i64 [ 0, %clear ], [ %c1, %count ]
+  %cp = getelementptr [2 x i64], ptr %from, i64 %c
+  %ck = load i64, ptr %cp
+  %cs = lshr i64 %ck, %bit
+  %cb = and i64 %cs, 255
+  %cnp = getelementptr i64, ptr %counts, i64 %cb
+  %cn = load i64, ptr %cnp
+  %cn1 = add i64 %cn, 1
+  store i64 %cn1, ptr %cnp
+  %c1 = add i64 %c, 1
+  %cmore = icmp slt i64 %c1, %n
+  br i1 %cmore, label %count, label %sums
+sums:
+  %s = phi i64 [ 0, %count ], [ %s1, %sums ]
+  %sum = phi i64 [ 0, %count ], [ %sum1, %sums ]
+  %snp = getelementptr i64, ptr %counts, i64 %s
+  %sn = load i64, ptr %snp
+  store i64 %sum, ptr %snp
+  %sum1 = add i64 %sum, %sn
+  %s1 = add i64 %s, 1
+  %smore = icmp slt i64 %s1, 256
+  br i1 %smore, label %sums, label %scatter
+scatter:
+  %m = phi i64 [ 0, %sums ], [ %m1, %scatter ]
+  %mp = getelementptr [2 x i64], ptr %from, i64 %m
+  %pair = load <2 x i64>, ptr %mp, align 8
+  %mk = extractelement <2 x i64> %pair, i32 0
+  %ms = lshr i64 %mk, %bit
+  %mb = and i64 %ms, 255
+  %mnp = getelementptr i64, ptr %counts, i64 %mb
+  %mn = load i64, ptr %mnp
+  %mn1 = add i64 %mn, 1
+  store i64 %mn1, ptr %mnp
+  %dp = getelementptr [2 x i64], ptr %to, i64 %mn
+  store <2 x i64> %pair, ptr %dp, align 8
+  %m1 = add i64 %m, 1
+  %mmore = icmp slt i64 %m1, %n
+  br i1 %mmore, label %scatter, label %turned
+turned:
+  %from1 = phi ptr [ %from, %radix ], [ %to, %scatter ]
+  %to1 = phi ptr [ %to, %radix ], [ %from, %scatter ]
+  %bit1 = add i64 %bit, 8
+  %again = icmp ult i64 %bit1, 64
+  br i1 %again, label %radix, label %back
+back:
+  %result = phi ptr [ %a, %put ], [ %from1, %turned ]
+  br label %write
+write:
+  %w = phi i64 [ 0, %back ], [ %w1, %write ]
+  %wp = getelementptr [2 x i64], ptr %result, i64 %w
+  %wop = getelementptr i64, ptr %wp, i64 1
+  %wo = load ptr, ptr %wop
+  %ip = getelementptr ptr, ptr %items, i64 %w
+  store ptr %wo, ptr %ip
+  %w1 = add i64 %w, 1
+  %wmore = icmp slt i64 %w1, %n
+  br i1 %wmore, label %write, label %done
+done:
+  call void @free(ptr %a)
+  ret i32 0
+}}"""}
+
+# ---------------------------------------------------------------- heaps
+
+# The value of an int of at most two digits; `%small` has it as `%value`, others go to %ask.
+def _int(name: str) -> str:
+    return f"""
+{_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("lowest", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
+  %one = zext i32 %lowest to i64
+  switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
+two:
+{_load("second", "i32", f"%{name}", LONG_DIGITS + 4)}
+  %wide = zext i32 %second to i64
+  %up = shl i64 %wide, 30
+  %both = or i64 %up, %one
+  br label %small
+small:
+  %size = phi i64 [ %one, %start ], [ %one, %start ], [ %both, %two ]
+  %value = mul i64 %sign, %size
+"""
+
+
+# The value of an int, or the least int of 64 bits for one that has more digits.
+TEXT["pyj_sort_int"] = f"""
+define internal i64 @pyj_sort_int(ptr %o) nounwind alwaysinline {{
+start:
+{_int("o")}
+  ret i64 %value
+ask:
+  ret i64 {-1 << 63}
+}}"""
+# The order of two objects: -1, 0, 1, which a nan has with everything, or 2 for others than ints, floats and texts.
+NEEDS["pyj_sort_order"] = "pyj_sort_int",
+TEXT["pyj_sort_order"] = f"""
+define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %class, %other
+  br i1 %alike, label %which, label %ask
+which:
+  %isint = icmp eq ptr %class, @PyLong_Type
+  br i1 %isint, label %int, label %real
+int:
+  %i = call i64 @pyj_sort_int(ptr %x)
+  %j = call i64 @pyj_sort_int(ptr %y)
+  %ilong = icmp eq i64 %i, {-1 << 63}
+  %jlong = icmp eq i64 %j, {-1 << 63}
+  %long = or i1 %ilong, %jlong
+  br i1 %long, label %ask, label %ints
+ints:
+  %iless = icmp slt i64 %i, %j
+  %imore = icmp sgt i64 %i, %j
+  %iover = zext i1 %imore to i32
+  %iorder = select i1 %iless, i32 -1, i32 %iover
+  ret i32 %iorder
+real:
+  %isfloat = icmp eq ptr %class, @PyFloat_Type
+  br i1 %isfloat, label %float, label %text
+float:
+{_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
+  %less = fcmp olt double %a, %b
+  %differ = fcmp une double %a, %b
+  %over = zext i1 %differ to i32
+  %order = select i1 %less, i32 -1, i32 %over
+  ret i32 %order
+text:
+  %istext = icmp eq ptr %class, @PyUnicode_Type
+  br i1 %istext, label %texts, label %ask
+texts:
+  %compared = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
+  ret i32 %compared
+ask:
+  ret i32 2
+}}"""
+# Whether x < y: 0, 1, or 2 to ask. Of tuples the first items that differ say it; an object is equal to itself.
+NEEDS["pyj_sort_before"] = "pyj_sort_order",
+TEXT["pyj_sort_before"] = f"""
+define internal i32 @pyj_sort_before(ptr %x, ptr %y) nounwind noinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}
+  %tuple = icmp eq ptr %class, @PyTuple_Type
+  br i1 %tuple, label %both, label %single
+single:
+  %order = call i32 @pyj_sort_order(ptr %x, ptr %y)
+  %less = icmp eq i32 %order, -1
+  %before = zext i1 %less to i32
+  %unknown = icmp eq i32 %order, 2
+  %result = select i1 %unknown, i32 2, i32 %before
+  ret i32 %result
+both:
+{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %other, @PyTuple_Type
+  br i1 %alike, label %sizes, label %ask
+sizes:
+{_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
+  br label %look
+look:
+  %i = phi i64 [ 0, %sizes ], [ %i1, %next ]
+  %xends = icmp sge i64 %i, %n
+  %yends = icmp sge i64 %i, %m
+  %ends = or i1 %xends, %yends
+  br i1 %ends, label %shorter, label %item
+shorter:
+  %less.n = icmp slt i64 %n, %m
+  %first = zext i1 %less.n to i32
+  ret i32 %first
+item:
+  %at = shl i64 %i, 3
+  %offset = add i64 %at, {TUPLE_ITEMS}
+  %xp = getelementptr i8, ptr %x, i64 %offset
+  %yp = getelementptr i8, ptr %y, i64 %offset
+  %xo = load ptr, ptr %xp
+  %yo = load ptr, ptr %yp
+  %same = icmp eq ptr %xo, %yo
+  br i1 %same, label %next, label %compare
+compare:
+  %r = call i32 @pyj_sort_order(ptr %xo, ptr %yo)
+  switch i32 %r, label %no [ i32 -1, label %yes  i32 0, label %next  i32 2, label %ask ]
+next:
+  %i1 = add i64 %i, 1
+  br label %look
+yes:
+  ret i32 1
+no:
+  ret i32 0
+ask:
+  ret i32 2
+}}"""
+# 0: `item`, whose reference is taken, is in the heap; 1: nothing was done; -1: an exception was raised.
+NEEDS["pyj_heap_push"] = "pyj_sort_before",
+TEXT["pyj_heap_push"] = f"""
+define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
+start:
+{_load("n", "i64", "%heap", OB_SIZE)}{_load("items", "ptr", "%heap", LIST_ITEMS)}
+  br label %climb
+climb:
+  %place = phi i64 [ %n, %start ], [ %above, %higher ]
+  %top = icmp eq i64 %place, 0
+  br i1 %top, label %found, label %look
+look:
+  %less = sub i64 %place, 1
+  %above = lshr i64 %less, 1
+  %parentp = getelementptr ptr, ptr %items, i64 %above
+  %parent = load ptr, ptr %parentp
+  %before = call i32 @pyj_sort_before(ptr %item, ptr %parent)
+  switch i32 %before, label %ask [ i32 0, label %found  i32 1, label %higher ]
+higher:
+  br label %climb
+ask:
+  ret i32 1
+found:
+  %status = call i32 @PyList_Append(ptr %heap, ptr %item)
+  call void @Py_DecRef(ptr %item)
+  %failed = icmp slt i32 %status, 0
+  br i1 %failed, label %raised, label %move
+raised:
+  ret i32 -1
+move:
+{_load("now", "ptr", "%heap", LIST_ITEMS)}
+  br label %test
+test:
+  %hole = phi i64 [ %n, %move ], [ %up, %lower ]
+  %there = icmp eq i64 %hole, %place
+  %holep = getelementptr ptr, ptr %now, i64 %hole
+  br i1 %there, label %put, label %lower
+lower:
+  %back = sub i64 %hole, 1
+  %up = lshr i64 %back, 1
+  %upp = getelementptr ptr, ptr %now, i64 %up
+  %moved = load ptr, ptr %upp
+  store ptr %moved, ptr %holep
+  br label %test
+put:
+  store ptr %item, ptr %holep
+  ret i32 0
+}}"""
+# The first object of a heap, taken out of it; 1: nothing was done; null: an exception was raised. As heapq does it, the
+# last object goes down to a leaf, past the lesser child each time, and up again. Where the way goes is found first.
+NEEDS["pyj_heap_pop"] = "pyj_sort_before",
+TEXT["pyj_heap_pop"] = f"""
+define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
+start:
+  %way = alloca [64 x i64]
+{_load("n", "i64", "%heap", OB_SIZE)}{_load("items", "ptr", "%heap", LIST_ITEMS)}
+  %none = icmp eq i64 %n, 0
+  br i1 %none, label %ask, label %begin
+ask:
+  ret ptr inttoptr (i64 1 to ptr)
+begin:
+  store i64 0, ptr %way
+  %end = sub i64 %n, 1
+  %lastp = getelementptr ptr, ptr %items, i64 %end
+  %last = load ptr, ptr %lastp
+  %limit = lshr i64 %end, 1
+  br label %down
+down:
+  %place = phi i64 [ 0, %begin ], [ %child, %chosen ]
+  %depth = phi i64 [ 0, %begin ], [ %depth1, %chosen ]
+  %inner = icmp slt i64 %place, %limit
+  br i1 %inner, label %children, label %up
+children:
+  %twice = shl i64 %place, 1
+  %left = add i64 %twice, 1
+  %right = add i64 %twice, 2
+  %two = icmp slt i64 %right, %end
+  br i1 %two, label %choose, label %chosen
+choose:
+  %leftp = getelementptr ptr, ptr %items, i64 %left
+  %rightp = getelementptr ptr, ptr %items, i64 %right
+  %lefto = load ptr, ptr %leftp
+  %righto = load ptr, ptr %rightp
+  %lesser = call i32 @pyj_sort_before(ptr %lefto, ptr %righto)
+  switch i32 %lesser, label %ask [ i32 0, label %other  i32 1, label %chosen ]
+other:
+  br label %chosen
+chosen:
+  %child = phi i64 [ %left, %children ], [ %left, %choose ], [ %right, %other ]
+  %depth1 = add i64 %depth, 1
+  %wayp = getelementptr i64, ptr %way, i64 %depth1
+  store i64 %child, ptr %wayp
+  br label %down
+up:
+  %d = phi i64 [ %depth, %down ], [ %d1, %higher ]
+  %top = icmp eq i64 %d, 0
+  br i1 %top, label %cut, label %compare
+compare:
+  %dp = getelementptr i64, ptr %way, i64 %d
+  %di = load i64, ptr %dp
+  %op = getelementptr ptr, ptr %items, i64 %di
+  %o = load ptr, ptr %op
+  %before = call i32 @pyj_sort_before(ptr %last, ptr %o)
+  switch i32 %before, label %ask [ i32 0, label %cut  i32 1, label %higher ]
+higher:
+  %d1 = sub i64 %d, 1
+  br label %up
+cut:
+{_load("room", "i64", "%heap", LIST_ROOM)}
+  %half = ashr i64 %room, 1
+  %stays = icmp sge i64 %end, %half
+  br i1 %stays, label %shorter, label %shrink
+shorter:
+  store i64 %end, ptr %n.p
+  br label %move
+shrink:
+  call void @Py_IncRef(ptr %last)
+  %status = call i32 @PyList_SetSlice(ptr %heap, i64 %end, i64 {(1 << 63) - 1}, ptr null)
+  %failed = icmp slt i32 %status, 0
+  br i1 %failed, label %raised, label %move
+raised:
+  call void @Py_DecRef(ptr %last)
+  ret ptr null
+move:
+  %sole = icmp eq i64 %end, 0
+  br i1 %sole, label %only, label %shift
+only:
+  ret ptr %last
+shift:
+{_load("now", "ptr", "%heap", LIST_ITEMS)}
+  %first = load ptr, ptr %now
+  br label %step
+step:
+  %s = phi i64 [ 0, %shift ], [ %s1, %raise ]
+  %sp = getelementptr i64, ptr %way, i64 %s
+  %si = load i64, ptr %sp
+  %holep = getelementptr ptr, ptr %now, i64 %si
+  %done = icmp eq i64 %s, %d
+  br i1 %done, label %put, label %raise
+raise:
+  %s1 = add i64 %s, 1
+  %nextp = getelementptr i64, ptr %way, i64 %s1
+  %ni = load i64, ptr %nextp
+  %lowerp = getelementptr ptr, ptr %now, i64 %ni
+  %lower = load ptr, ptr %lowerp
+  store ptr %lower, ptr %holep
+  br label %step
+put:
+  store ptr %last, ptr %holep
+  ret ptr %first
+}}"""
+DECLARATIONS = {
+    "PyUnicode_Type": "@PyUnicode_Type = external global i8", "PyTuple_Type": "@PyTuple_Type = external global i8",
+    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
+    "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
+    "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
+    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+}
