@@ -1,6 +1,8 @@
 """The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of fake_compiler.py."""
+import contextlib
 import copy
 import ctypes
+import fractions
 import functools
 import gc
 import inspect
@@ -21,7 +23,7 @@ import pytest
 
 import pyjitc
 from tests.api.fake_compiler import FakeCompiler
-from pyjitc import float64, int64, njit, trace
+from pyjitc import float64, int64, jit, njit, trace
 from pyjitc.pipeline import specialisation
 from pyjitc.pipeline.portable import Guard
 from pyjitc.base import forks
@@ -87,8 +89,8 @@ def test_refused_arguments(fake):
     def f(first, second):
         return 0.0
 
-    with pytest.raises(TypeError, match=r"f\(\) argument 'second' is a bytearray"):
-        f(1, bytearray())
+    with pytest.raises(TypeError, match=r"f\(\) argument 'second' is a Fraction"):
+        f(1, fractions.Fraction(1))
     with pytest.raises(OverflowError, match=r"f\(\) argument 'first' cannot be passed: the int"):
         f(2**70, 1)
     assert not fake.compiles
@@ -211,6 +213,25 @@ def test_no_python_frame_between_caller_and_native_code(fake):
 
     f(1.0)
     assert type(f(1.0)) is float and not seen
+
+
+@pytest.mark.parametrize("decorator", [njit, jit])
+def test_a_call_that_cannot_be_compiled_keeps_no_arguments(decorator):
+    class Thing:
+        pass
+
+    f = decorator(lambda given: given.nothing(3))
+    gc.disable()
+    try:
+        for _ in range(2):
+            given = [Thing()]
+            last = weakref.ref(given[0])
+            with contextlib.suppress(TypeError, AttributeError):
+                f(given)
+            given = None
+            assert last() is None
+    finally:
+        gc.enable()
 
 
 def test_failures_are_remembered_until_a_global_changes(fake):
