@@ -222,7 +222,7 @@ class CompiledFunction(Pickled, Callable_):
                 if hasattr(error, "guards"):
                     if len(self._failures) >= _MOST_PASSING:
                         del self._failures[next(iter(self._failures))]
-                    self._failures[types] = error
+                    self._failures[types] = _apart(error)
                 raise
         found.seconds = perf_counter() - start
         self._link(types, found)
@@ -235,7 +235,7 @@ class CompiledFunction(Pickled, Callable_):
         error = self._failures.get(types)
         if error is not None:
             if all(portable.lookup(guard.container, guard.key) is guard.value for guard in error.guards):
-                raise error
+                raise _apart(error)
             del self._failures[types]
 
     def _link(self, types, native: Native) -> None:
@@ -475,6 +475,14 @@ def _prepare(self, /, *args, **kwargs):
         while entry is not None and entry.tb_frame.f_code.co_filename == __file__:
             entry = entry.tb_next
         raise error.with_traceback(entry)
+
+
+def _apart(error: Exception) -> Exception:
+    """An equal error without a traceback, whose frames would keep the arguments of the call alive."""
+    made = type(error).__new__(type(error), *error.args)
+    made.__dict__.update(error.__dict__)
+    made.__suppress_context__ = error.__suppress_context__
+    return made
 
 
 def _is_located(error: Exception) -> bool:

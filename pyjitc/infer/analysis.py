@@ -189,7 +189,8 @@ class Analysis:
                 return
 
     def refuse(self, block: ir.Block, inst: ir.Inst, error: Mismatch) -> None:
-        self.errors[inst] = error
+        # without its frames: down to the call they would keep what that has as arguments
+        self.errors[inst] = error.with_traceback(None)
         if not inst.op.effects & ir.TERMINATOR:
             self.meaning.pop(inst, None)
             try:
@@ -242,7 +243,7 @@ class Analysis:
                 self.evaluator.evaluate(inst, block)
                 self.errors.pop(inst, None)
             except Mismatch as error:
-                self.errors[inst] = error
+                self.errors[inst] = error.with_traceback(None)
             self.unwind(block, inst)
         elif op is not control.UNREACHABLE:
             raise AssertionError(f"unexpected terminator {op}")

@@ -82,7 +82,7 @@ class Forgiving(Evaluator):
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
             raise error from None
-        self.asked[inst] = error if isinstance(error, Mismatch) else Mismatch(str(error))
+        self.asked[inst] = error.with_traceback(None) if isinstance(error, Mismatch) else Mismatch(str(error))
         return found
 
     def noted(self, inst, meaning, av):

@@ -1,4 +1,5 @@
 """The dispatcher: specialisation, guards, binding, sharing, failures; with the fake compiler of fake_compiler.py."""
+import contextlib
 import copy
 import ctypes
 import functools
@@ -23,7 +24,7 @@ import pytest
 
 import pyjitc
 from tests.api.fake_compiler import FakeCompiler
-from pyjitc import float64, int64, njit, trace
+from pyjitc import float64, int64, jit, njit, trace
 from pyjitc.pipeline import specialisation
 from pyjitc.pipeline.portable import Guard
 from pyjitc.base import forks
@@ -213,6 +214,25 @@ def test_no_python_frame_between_caller_and_native_code(fake):
 
     f(1.0)
     assert type(f(1.0)) is float and not seen
+
+
+@pytest.mark.parametrize("decorator", [njit, jit])
+def test_a_call_that_cannot_be_compiled_keeps_no_arguments(decorator):
+    class Thing:
+        pass
+
+    f = decorator(lambda given: given.nothing(3))
+    gc.disable()
+    try:
+        for _ in range(2):
+            given = [Thing()]
+            last = weakref.ref(given[0])
+            with contextlib.suppress(TypeError, AttributeError):
+                f(given)
+            given = None
+            assert last() is None
+    finally:
+        gc.enable()
 
 
 def test_failures_are_remembered_until_a_global_changes(fake):
