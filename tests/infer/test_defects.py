@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyjitc import TypingError, njit
-from pyjitc.infer import analysis, displays
+from pyjitc.infer import analysis, displays, evaluate, operations
 from pyjitc.lib.np.elementwise import elementwise
 
 
@@ -50,7 +50,8 @@ def test_a_defect_is_told_where_it_is_found_and_leaves_nothing_half_analysed(mon
     def unmarked(of_analysis, block, inst):
         raise AssertionError("a list that is written out is no list")
 
-    monkeypatch.setattr(displays, "changed", lambda fn, shape: set())
-    monkeypatch.setattr(displays, "mark", unmarked)
+    for reader in (displays, analysis.displays, evaluate.displays, operations.displays):  # each keeps what it has read
+        monkeypatch.setattr(reader, "changed", lambda fn, shape: set())
+        monkeypatch.setattr(reader, "mark", unmarked)
     with pytest.raises(TypingError, match="AssertionError in the compiler"):
         njit(f)(2.0)

@@ -145,8 +145,9 @@ def _items(name, t) -> tuple[list, int]:
             for member in some[1:]:
                 found = promote(found, member)
             found = numpy_counterpart(found)
-            if found not in possible:
-                possible.append(found)
+            if found in possible:
+                possible.remove(found)
+            possible.append(found)  # the dtype of all of them is the last
     return possible, axes
 
 
