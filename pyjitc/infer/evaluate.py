@@ -136,7 +136,7 @@ class Evaluator(Operations):
             try:
                 meaning, av = self.split(inst, narrowed, k + 1, False)
             except Mismatch as error:
-                mismatch = error
+                mismatch = error.with_traceback(None)  # which has this frame, and so the error, in a circle
                 meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
             if av is not None:

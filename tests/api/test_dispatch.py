@@ -217,15 +217,18 @@ def test_no_python_frame_between_caller_and_native_code(fake):
 
 
 @pytest.mark.parametrize("decorator", [njit, jit])
-def test_a_call_that_cannot_be_compiled_keeps_no_arguments(decorator):
+@pytest.mark.parametrize("function", [lambda given: given.nothing(3), lambda given: given[0].x])
+def test_a_compile_keeps_no_arguments(decorator, function):
+    """Nor do errors on the way that a program never sees: of None, which is one of the list's items."""
     class Thing:
-        pass
+        def __init__(self):
+            self.x = 1
 
-    f = decorator(lambda given: given.nothing(3))
+    f = decorator(function)
     gc.disable()
     try:
         for _ in range(2):
-            given = [Thing()]
+            given = [Thing(), None]
             last = weakref.ref(given[0])
             with contextlib.suppress(TypeError, AttributeError):
                 f(given)
