@@ -1253,8 +1253,8 @@ DAEMONS = textwrap.dedent("""
 """)
 
 
-@pytest.mark.xfail(strict=False, reason="once in some hundred runs, on a busy machine, the process ends by signal 11: a "
-                                        "daemon thread is ended by the interpreter within a native function")
+@pytest.mark.xfail(strict=False, reason="once in some hundred runs, on a busy machine, the process ends by signal 11: "
+                                        "a daemon thread is ended by the interpreter within a native function")
 def test_the_program_may_end_while_regions_run():
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60,
