@@ -174,6 +174,10 @@ class Kernel(Pickled, Callable_):
         for key in list(self._codes):
             self._made(key, key[1] or current_device(), self.options._replace(cache=False))
 
+    def parallel_diagnostics(self, signature: object = None, level: int = 1) -> None:
+        """Say what became of parallel loops, as for a compiled function: a kernel has none."""
+        print(f"{self.__name__}() is a kernel: the threads of its grid run in parallel, and its loops do not")
+
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
         self._declared = list(map(Signature, self.signatures)) if value else []

@@ -87,6 +87,8 @@ def provide(runtime: tuple[bytes, ...]) -> None:
     for data in runtime:
         if data not in _provided:
             image = _provided.setdefault(data, load(data))  # another thread may have been first
+            # a daemon thread may run it when the interpreter ends and gives up its modules
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(image))
             for name, address in image.symbols.items():
                 _known.setdefault(name, address)
 

@@ -68,6 +68,7 @@ def address() -> int:
     if not _found:
         size = SLOTS_AT + SLOTS * SLOT_BYTES
         memory = ctypes.create_string_buffer(size + 128)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))  # its threads use it until the process ends
         start = (ctypes.addressof(memory) + 127) // 128 * 128
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint32()
