@@ -6,6 +6,7 @@ become specialisations of their own.
 from __future__ import annotations
 
 import functools
+import gc
 import operator
 from types import MethodType
 
@@ -13,12 +14,13 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int, Iterator,
-    ListDisplay, Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound,
-    Undefined, Union, any_part, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
+    Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
+    Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
+from .boxed import call
 from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
@@ -495,6 +497,8 @@ class Evaluator(Operations):
                                  {**fixed, **kwargs})
             if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
+            if type(target) is functools._lru_cache_wrapper:
+                return self.cached_call(target, args, kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 self.session.note_options(target)
@@ -525,6 +529,25 @@ class Evaluator(Operations):
         if isinstance(t, Method):
             return self.library.method(self.receiver(callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+    def cached_call(self, target, args, kwargs):
+        """A call of what functools.cache or lru_cache made. What has no limit is looked up and kept in the very dict
+        that the interpreter uses; any other one is called, and with it the function in the interpreter."""
+        function = constant(target.__wrapped__)
+        limits = target.cache_parameters()
+        if limits["maxsize"] is None and not limits["typed"] and not kwargs:
+            kept = next(x for x in gc.get_referents(target) if type(x) is dict and x is not target.__dict__)
+            found = constant(kept).type
+            if isinstance(found, Dict):
+                t = self.session.opened(found, self.session.caches.setdefault(id(target), {}))
+                key = args[0] if len(args) == 1 and args[0].type in (Int, Str) else Apply(
+                    structure.TUPLE_MAKE, *args, cls=None)
+                return self.library.cached(Apply(pyobject.PY_UNBOX, Const(Object, kept), type=t), key, function, args)
+        meaning, av = self.settle(self.call(function, args, kwargs))
+        if av is None:
+            return meaning
+        return Apply(pyobject.PY_UNBOX, call(constant(target), args, kwargs), type=av[0], otherwise=(
+            "TypeError", f"what {target.__name__}() has kept of a call is not of type {closed(av[0])}"))
 
     def receiver(self, callee):
         """What a method is bound to; a constant text stays one."""

@@ -25,7 +25,7 @@ from .join import join
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Restart, Share, Throw, UNKNOWN
+from .meaning import Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, Operand, Restart, Share, Throw, UNKNOWN
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
 
@@ -204,9 +204,8 @@ class Operations:
         return Apply(structure.RETYPE, made, type=ObjectCell(site))
 
     def refine(self, site, content):
-        if _holds(content, site):
-            raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
-                           "define the function once, before anything uses it")
+        if _holds(content, site):  # the two keep each other alive, which the collector of the interpreter sees
+            raise NeedsObjects(Tuple((Cell(site), content)))
         site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
 
     def cell_get(self, inst, operands):
@@ -831,7 +830,7 @@ def _markers(function, role):
 
 def _holds(t: Type, site) -> bool:
     """Whether a value of type `t` refers to the cell of `site`."""
-    return any_part(t, lambda part: isinstance(part, (Cell, ObjectCell)) and (
+    return any_part(t, lambda part: isinstance(part, Cell) and (
         part.site is site or part.site.content is not None and _holds(part.site.content, site)))
 
 

@@ -128,6 +128,7 @@ class Session:
         self.sites: dict = {}
         self.first_sites: dict = {}  # the same, by the way to the specialisation
         self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
+        self.caches: dict[int, dict] = {}  # id of what functools.lru_cache made -> the same for the dict that it keeps
         self.lists = lists
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}

@@ -28,7 +28,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
-any_length = lazy("pyjitc.lib.py.any_length")
+any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
@@ -228,6 +228,9 @@ class Library:
     def tuple_of(self, x):
         """The tuple of what x yields, as many as there are."""
         return any_length.tuple_of(x)
+
+    def cached(self, store, key, function, args):
+        return Call(caches.cached, store, key, function, *args)
 
     def bound(self, binder, items, more):
         """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""

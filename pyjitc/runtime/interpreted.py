@@ -162,12 +162,14 @@ ITSELF = object()  # stands in a closure for the function that is made with it
 
 def make_function(code, space, qualname, defaults, kwdefaults, closure):
     """A function of the interpreter for one of compiled code, with what it has captured."""
-    cells = None if closure is None else tuple([x if type(x) is CellType else CellType(x) for x in closure])
-    made = FunctionType(code, space, code.co_name, defaults, cells)
+    own = None
+    if closure is not None:
+        own = CellType()
+        closure = tuple([own if x is ITSELF else x if type(x) is CellType else CellType(x) for x in closure])
+    made = FunctionType(code, space, code.co_name, defaults, closure)
     made.__kwdefaults__, made.__qualname__ = kwdefaults, qualname
-    for cell in cells or ():
-        if cell.cell_contents is ITSELF:
-            cell.cell_contents = made
+    if own is not None:
+        own.cell_contents = made
     return made
 
 

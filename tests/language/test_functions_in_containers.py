@@ -433,3 +433,18 @@ def test_something_else_in_a_shared_variable():
         return f[0]() + x
 
     assert call([get], 1) == 9
+
+
+def test_a_variable_that_holds_one_of_two_functions_that_use_it():
+    @njit
+    def f(n):
+        if n:
+            def g(k):
+                return 1 if k == 0 else g(k - 1) * 2
+        else:
+            def g(k):
+                return k
+        return g(n)
+
+    for n in (0, 1, 5):
+        agree(f.py_func, n, compiled=f)

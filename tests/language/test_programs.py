@@ -13,7 +13,6 @@ from tests.oracle import outcome
 REFUSED = {
     "itertools_use": "must be a constant",
     "permutations_by_generator": "grows with every call",
-    "cached": "is not compiled",
 }
 CASES = [*everyday.CASES, *classics.CASES]
 

@@ -2,6 +2,7 @@
 Python object itself; its attributes are read and written where they lie, and its methods are compiled."""
 from __future__ import annotations
 
+import functools
 import operator
 from types import FunctionType, MemberDescriptorType
 
@@ -23,10 +24,10 @@ from .instances import COMPARED, OfClass
 
 __all__ = ["PROTOCOLS", "make"]
 
-dataclasses = lazy("dataclasses")
+caches, dataclasses = lazy("pyjitc.lib.py.caches"), lazy("dataclasses")
 
 _ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
-_METHODS = (FunctionType, Callable_, classmethod)
+_METHODS = (FunctionType, Callable_, classmethod, functools._lru_cache_wrapper)
 
 
 def make(cls: type, args, kwargs) -> Expr:
@@ -66,6 +67,8 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
         return Apply(structure.METHOD_MAKE, x, name=name)
     if type(value) is staticmethod:
         return constant(value.__func__)
+    if type(value) is functools.cached_property and cls.__dictoffset__:
+        return Call(caches.cached_property, x, constant(name), constant(value.func))
     if hasattr(type(value), "__get__"):
         raise Mismatch(f"{cls.__name__}.{name} is a {type(value).__name__}, whose own code finds the attribute",
                        "write a property or a method instead")
