@@ -16,7 +16,8 @@ from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
     Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
-    Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_python_number, numbered, union_of,
+    Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_plain_tuple, is_python_number, numbered,
+    union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -449,6 +450,9 @@ class Evaluator(Operations):
     def user_call(self, proto, operands, closure, function):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
         avs = tuple((x.type, x.value) for x in operands)
+        if not proto.library and any([is_plain_tuple(x.type) and len(x.type.elements) > 1 for x in operands]) and (
+                self.session.is_longer(self.analysis, proto, operands)):
+            self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library, caller=(self.analysis, self.inst))
         if spec.dependents is not None:

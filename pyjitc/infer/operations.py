@@ -16,7 +16,7 @@ from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_scalar,
+    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar,
 )
 from .bind import bind
 from .boxed import by_python, get_attribute, test
@@ -244,6 +244,8 @@ class Operations:
 
     def binary(self, inst, operands):
         operands = plain_ints(operands)
+        if inst in self.session.lists.sums and all([is_plain_tuple(x.type) for x in operands]):
+            return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):

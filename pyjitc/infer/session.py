@@ -15,8 +15,8 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import (
-    Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
-    all_parts,
+    Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, all_parts,
+    closed, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
@@ -48,14 +48,16 @@ class Dependency:
 class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
     instructions; or all of them. cells: the instructions that make cells of the interpreter's; functions: the code of
-    the functions that are objects of the interpreter's. Inference begins again when it finds another one."""
+    the functions that are objects of the interpreter's; sums: the instructions that make tuples of any length of two.
+    Inference begins again when it finds another one."""
 
-    __slots__ = ("cells", "functions", "insts", "every", "constant", "changed", "generators")
+    __slots__ = ("cells", "functions", "sums", "insts", "every", "constant", "changed", "generators")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
         self.cells: set[ir.Inst] = set()
         self.functions: set[pytypes.CodeType] = set()
+        self.sums: set[ir.Inst] = set()
         self.every = False
         self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
@@ -174,6 +176,18 @@ class Session:
         sites = [part.site.root for part in found if isinstance(part, Cell)]
         lists.cells |= {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
         raise Restart
+
+    @staticmethod
+    def is_longer(analysis, proto, operands) -> bool:
+        """Whether a tuple is longer with every call of a function that calls itself."""
+        lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
+        while analysis.spec.caller is not None:
+            spec = analysis.spec
+            if spec.proto is proto:
+                for found, av in zip(lengths, spec.args):
+                    found += [len(av[0].parts or ())] if is_plain_tuple(av[0]) else []
+            analysis = spec.caller[0]
+        return any([len(found) > 2 and found[0] > found[1] > found[2] for found in lengths])
 
     @staticmethod
     def _path(spec: Spec) -> tuple[tuple, bool]:

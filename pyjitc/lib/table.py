@@ -229,6 +229,9 @@ class Library:
         """The tuple of what x yields, as many as there are."""
         return any_length.tuple_of(x)
 
+    def joined_tuple(self, x, y):
+        return any_length.joined(x, y)
+
     def cached(self, store, key, function, args):
         return Call(caches.cached, store, key, function, *args)
 

@@ -19,21 +19,19 @@ from typing import Any, Callable
 
 import numpy as np
 
-__all__ = [
-    "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
-    "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
-    "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
-    "Ended", "numbered",
-    "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell", "ObjectCell", "Content", "Struct",
-    "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List",
-    "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS",
-    "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for", "any_part", "all_parts", "together",
-    "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32",
-    "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128",
-    "bool_", "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar",
-    "is_integer", "is_float", "is_complex", "is_refcounted",
-]
+__all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType",
+           "Unbound", "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_", "NpInt",
+           "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
+           "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
+           "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
+           "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
+           "PythonRandom", "Container", "List", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict",
+           "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of",
+           "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed",
+           "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16",
+           "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
+           "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float",
+           "is_complex", "is_refcounted"]
 
 MAX_SIZE = 1 << 14
 MAX_UNION = 8
@@ -1365,6 +1363,11 @@ def any_part(t: Type, test: Callable) -> bool:
 def all_parts(t: Type) -> list[Type]:
     """A type and all that are parts of it."""
     return [t, *[one for part in t.parts or () for one in all_parts(part)]]
+
+
+def is_plain_tuple(t: Type) -> bool:
+    """Whether values of the type are tuples of a known length, of no class of their own."""
+    return isinstance(t, Tuple) and t.cls is None
 
 
 def is_numpy_scalar(t: Type) -> bool:

@@ -245,7 +245,7 @@ def test_types_without_end_are_told():
     def grows(n):
         t = ()
         for i in range(n):
-            t = t + (i,)
+            t = (*t, i)
         return t
 
     with pytest.raises(TypingError, match="one value here may have any of 9 types"):

@@ -294,7 +294,7 @@ def generator_send(n):
 @wrong(3, says="combinations of argument types", at="", hint="recursion")
 def recursion_of_growing_tuples(n):
     def f(t, k):
-        return len(t) if k == 0 else f(t + (k,), k - 1)  # here
+        return len(t) if k == 0 else f((*t, k), k - 1)  # here
 
     return f((), n)
 

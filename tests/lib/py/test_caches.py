@@ -1,5 +1,6 @@
 """functools.cache, lru_cache and cached_property, beside the interpreter."""
-from functools import lru_cache, cache, cached_property
+import math
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import pytest
