@@ -18,8 +18,9 @@ from ..types.kinds import (
     Content, Ellipsis_, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
+from .displays import is_display
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Mismatch, NeedsList
 
 __all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
@@ -28,6 +29,7 @@ _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis
 
 _MAX_DEPTH = 30
 _MAX_SPECS = 200
+_MAX_NESTED_DISPLAYS = 3  # calls of a recursive function inside each other, each with another list that is written out
 _MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
 
 
@@ -162,6 +164,17 @@ class Session:
         return found
 
     @staticmethod
+    def _nested(proto, caller) -> int:
+        """How many calls of a function the program is in where `caller` calls it."""
+        count, seen = 0, set()
+        while caller is not None and caller[0] not in seen:
+            seen.add(caller[0])
+            spec = caller[0].spec
+            count += spec.proto is proto
+            caller = spec.caller
+        return count
+
+    @staticmethod
     def _path(spec: Spec) -> tuple[tuple, bool]:
         """How the program comes to a specialisation: (function, the call of the next one) from the entry on, where a
         function that is called again goes on from its first call; and whether one was."""
@@ -197,6 +210,9 @@ class Session:
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1
             most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
+            if count > _MAX_NESTED_DISPLAYS and not proto.library and any([is_display(t) for t, _ in args]) \
+                    and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
+                raise NeedsList  # each call of a recursion writes a longer list out
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
