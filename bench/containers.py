@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import time
 from typing import Callable
 
