@@ -15,12 +15,13 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import (
-    Content, Ellipsis_, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+    Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+    all_parts,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .displays import is_display
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch, NeedsList
+from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
@@ -48,12 +49,15 @@ class Dependency:
 
 class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
-    instructions; or all of them. Inference begins again when it finds another one."""
+    instructions; or all of them. cells: the instructions that make cells of the interpreter's; functions: the code of
+    the functions that are objects of the interpreter's. Inference begins again when it finds another one."""
 
-    __slots__ = ("insts", "every", "constant", "changed", "generators")
+    __slots__ = ("cells", "functions", "insts", "every", "constant", "changed", "generators")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
+        self.cells: set[ir.Inst] = set()
+        self.functions: set[pytypes.CodeType] = set()
         self.every = False
         self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
@@ -162,6 +166,15 @@ class Session:
                 self.first_sites.setdefault(key, found)
             self.sites[spec, inst, kind] = found
         return found
+
+    def need_objects(self, t: Type) -> None:
+        """What functions are in a value of type t, and the variables that they share, are to be objects of the
+        interpreter's: inference begins again."""
+        found, lists = all_parts(t), self.lists
+        lists.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        sites = [part.site.root for part in found if isinstance(part, Cell)]
+        lists.cells |= {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        raise Restart
 
     @staticmethod
     def _nested(proto, caller) -> int:
