@@ -464,7 +464,7 @@ i64 hamming(V(i64, a), V(i64, b)) {
 void gray_codes(V(i64, out)) {
     FOR(i, out0) {
         i64 g = i ^ (i >> 1), n = 0;
-        FOR(b, 16) n ^= g >> b;
+        FOR(b, 16) n += (g >> b) & 1;
         out[i] = g + n;
     }
 }

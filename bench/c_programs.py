@@ -567,7 +567,7 @@ def gray_codes(out):
         g = i ^ (i >> 1)
         n = 0
         for b in range(16):
-            n ^= g >> b
+            n += (g >> b) & 1
         out[i] = g + n
 
 
