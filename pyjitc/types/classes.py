@@ -15,7 +15,7 @@ __all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_rec
            "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
-FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
+FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # what objects of these do, compiled code knows
 
