@@ -24,7 +24,7 @@ from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, Share, Step, Throw,
+    NeedsList, Nest, Operand, Ruled, Share, Step, Throw,
 )
 from .names import describe, has_generator, needs_objects, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
@@ -239,6 +239,8 @@ class Evaluator(Operations):
             return self.settle(self.fresh(meaning))
         if kind is Derived:
             return derivatives.settle(self, meaning)
+        if kind is Ruled:
+            return derivatives.settle_ruled(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:

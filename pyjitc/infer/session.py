@@ -85,10 +85,10 @@ class Spec:
 
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first
-    call."""
+    call; rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts", "remarks")
+                 "function", "caller", "accepts", "remarks", "rules")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -102,6 +102,7 @@ class Spec:
         self.analysis = None
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
+        self.rules: Any = None
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
         self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
