@@ -35,7 +35,7 @@ from ..types.typeof import behind_name, plain_array, typeof
 from .pickled import Pickled
 from .signature import Signature, convert, gives, signature_of
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorated"]
+__all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
 
 _stages = lazy("pyjitc.pipeline.stages")
 _notebook = lazy("pyjitc.api.notebook")
@@ -90,7 +90,7 @@ class CompiledFunction(Pickled, Callable_):
             describe(self._direct, function)
         for signature in declared:
             self.compile(signature)
-        self._declared = [signature_of(s) for s in declared]
+        self._declared = [self._as_compiled(s) for s in declared]
 
     # -- calls
 
@@ -169,10 +169,10 @@ class CompiledFunction(Pickled, Callable_):
                 if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
                     types.append(Object)
                     continue
-                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
-                    plain = value.view(np.ndarray)
-                    full = (*full[:n], plain, *full[n + 1:])
-                    types.append(typeof(plain))
+                other = self._replaced(value)
+                if other is not None:
+                    full = (*full[:n], other, *full[n + 1:])
+                    types.append(typeof(other))
                     continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
@@ -183,6 +183,14 @@ class CompiledFunction(Pickled, Callable_):
                                     f"with; {how}") from None
                 raise type(error)(f"{self.__qualname__}() argument {name!r} {behind_name(str(error))}") from None
         return full, tuple(types)
+
+    def _replaced(self, value):
+        """What is passed for a value without a native form; None: it is refused."""
+        return None
+
+    def _source(self, types) -> FunctionType:
+        """The function that is compiled for these types."""
+        return self.py_func
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
         """Arguments as the first signature that takes them declares them, and its types."""
@@ -212,10 +220,11 @@ class CompiledFunction(Pickled, Callable_):
         self._raise_known_failure(types)
         start = perf_counter()
         options = self._options_of(types)
-        found = specialisation.find(self.py_func, types, options, full, self._counts)
+        function = self._source(types)
+        found = specialisation.find(function, types, options, full, self._counts)
         if found is None:
             try:
-                found = specialisation.make(self.py_func, types, options, full, self._counts)
+                found = specialisation.make(function, types, options, full, self._counts)
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
@@ -258,14 +267,14 @@ class CompiledFunction(Pickled, Callable_):
 
     def _rechain(self) -> None:
         """Point every stub at the next; from the end, so that a call in between always finds a whole chain."""
-        following = slow_path(Dispatcher)
+        following = slow_path(type(self))
         for types in reversed(self._order):
             native = self._natives[types]
             ctypes.c_void_p.from_address(native.next).value = following
             following = native.address
         set_entry(self._direct, following)
         native = self._simple and all(n.guarded for n in self._natives.values())
-        set_entry(self, following if native else slow_path(Dispatcher))
+        set_entry(self, following if native else slow_path(type(self)))
 
     def _retire(self, native: Native) -> None:
         """Replaced code may still be running; it goes when nobody can be inside."""
@@ -292,7 +301,7 @@ class CompiledFunction(Pickled, Callable_):
 
     def compile(self, signature: Declared) -> None:
         """Compile for a signature now, as `njit(signature)` does."""
-        signature = signature_of(signature)
+        signature = self._as_compiled(signature)
         self._check_count(signature)
         if type(self) is _Interpreted or self._given_up:
             return
@@ -305,6 +314,10 @@ class CompiledFunction(Pickled, Callable_):
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() "
                             f"returns {result}; "
                             "leave the result out to take what comes")
+
+    def _as_compiled(self, signature: Declared) -> Signature:
+        """The signature that is compiled where a program declares this one."""
+        return signature_of(signature)
 
     def _made_on_demand(self, types):
         """The type of the result."""
@@ -327,7 +340,8 @@ class CompiledFunction(Pickled, Callable_):
 
     def _recompile(self) -> None:
         for types in list(self._order):
-            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), (), self._counts))
+            self._link(types, specialisation.make(self._source(types), types, self._options_of(types), (),
+                                                  self._counts))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
@@ -591,6 +605,11 @@ def undecorated(function: Callable, stand) -> Callable:
 def interpreted(function: FunctionType, options: Options, declared) -> CompiledFunction:
     """The compiled form of a function that is not to be compiled."""
     return _Interpreted(function, options, declared)
+
+
+def dispatcher_class(base: type[CompiledFunction], name: str) -> type[CompiledFunction]:
+    """The class of the objects that are called, over a subclass of CompiledFunction without slots of its own."""
+    return base if Dispatcher is _Interpreted else leaf(base, _prepare, name)
 
 
 try:

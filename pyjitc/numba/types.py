@@ -14,6 +14,7 @@ from ..api.signature import TypeName, signature_of
 from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
+from . import errors
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -102,6 +103,16 @@ class Signature:
 
     def __len__(self):
         return 2
+
+
+def signature(given):
+    """What users write as a signature. Text may use all names of this module, as in "void(CPointer(double), intp)"."""
+    if isinstance(given, str):
+        try:
+            given = eval(given, {"__builtins__": {}}, globals())
+        except (NameError, AttributeError):
+            raise errors.TypingError(f"{given!r} is not a signature: it names what is no type") from None
+    return given
 
 
 def _of_part(given):
