@@ -24,6 +24,17 @@ __all__ = ["Overload", "NumbaFunction", "Dispatcher"]
 _SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
+def _of_python(t: kinds.Type) -> kinds.Type:
+    """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
+    if isinstance(t, kinds.Tuple):
+        return t.with_parts(map(_of_python, t.parts))
+    return kinds.Int if t in _SMALL else t
+
+
+def _is_of_numbers(t: kinds.Type) -> bool:
+    return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
+
+
 class Overload:
     """One compiled form, as programs look at it."""
 
@@ -58,7 +69,7 @@ class NumbaFunction(CompiledFunction):
 
     def _as_compiled(self, signature) -> Signature:
         given = signature_of(types.signature(signature))
-        return Signature([kinds.Int if t in _SMALL else t for t in given.args], given.result)
+        return Signature(map(_of_python, given.args), given.result)
 
     def compile(self, signature) -> None:
         """Compile for a signature now, as `jit(signature)` does."""
@@ -66,7 +77,7 @@ class NumbaFunction(CompiledFunction):
         super().compile(Signature(asked.args))
         if asked.args not in self._natives:
             return  # the interpreter runs it
-        numbers = bool(asked.args) and all(kinds.is_number(t) for t in asked.args)
+        numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
         found = self._natives[asked.args].entry.result
         wanted = asked.result
         if declared.converts(found, wanted, numbers):
@@ -86,7 +97,7 @@ class NumbaFunction(CompiledFunction):
     def _fill(self, function, options, given) -> None:
         super()._fill(function, options, [(args, None) for args, _ in given])
         for args, result in given:
-            numbers = bool(args) and all(kinds.is_number(t) for t in args)
+            numbers = bool(args) and all(map(_is_of_numbers, args))
             if result is not None or numbers:
                 self._wrapped[args] = declared.converting(function, result, numbers)
 

@@ -11,7 +11,6 @@ from ...types import kinds as k
 from ...types import text
 from ..build import cast
 from ..rule import intrinsic
-
 __all__ = ["converting", "converts"]
 
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
