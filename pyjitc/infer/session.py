@@ -13,10 +13,10 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
-from ..types.classes import FIXED_MODULES
+from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
-    Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
-    all_parts,
+    Array, Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined,
+    all_parts, any_part, closed, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .displays import is_display
@@ -250,6 +250,12 @@ class Session:
         found = self.attributes.get((cls, name))
         if found is None:
             found = self.attributes[cls, name] = self.variable()
+            declared = vars(cls).get(DECLARED_TYPES)
+            t = None if declared is None else declared.get(name)
+            # Arrays of any strides are what code for a signature takes; else they are those that are stored.
+            if t is not None and (self.options.declared or not any_part(
+                    t, lambda part: isinstance(part, Array) and part.layout == "A")):
+                found.grow(self.opened(t, self.arguments))
         return found
 
     def note(self, cls: type, name: str, t: Type) -> None:
