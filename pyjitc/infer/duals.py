@@ -51,8 +51,8 @@ def keeps(inst, operands, is_program_function) -> bool:
     """Whether the instruction takes duals as they are: it moves values, or calls a function of the program."""
     if inst.op is generic.CALL:
         t = operands[0].type
-        return t is Object or isinstance(t, (Function, FunctionObject)) or (
-            isinstance(t, Singleton) and is_program_function(t.value))
+        return t is Object or isinstance(t, (Function, FunctionObject)) or isinstance(t, Singleton) and (
+            is_program_function(t.value) or getattr(t.value, "takes_duals", False) is True)
     return inst.op in _MOVES
 
 

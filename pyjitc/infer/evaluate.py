@@ -27,7 +27,7 @@ from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, Share, Step, Throw,
+    NeedsList, Nest, Operand, Ruled, Share, Step, Throw,
 )
 from .names import describe, has_generator, needs_objects, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
@@ -242,6 +242,8 @@ class Evaluator(Operations):
             return self.settle(self.fresh(meaning))
         if kind is Derived:
             return derivatives.settle(self, meaning)
+        if kind is Ruled:
+            return derivatives.settle_ruled(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -451,7 +453,7 @@ class Evaluator(Operations):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
         avs = tuple((x.type, x.value) for x in operands)
         if not proto.library and any([is_plain_tuple(x.type) and len(x.type.elements) > 1 for x in operands]) and (
-                self.session.is_longer(self.analysis, proto, operands)):
+                self.session.is_longer(proto, operands, (self.analysis, self.inst))):
             self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library, caller=(self.analysis, self.inst))

@@ -12,8 +12,8 @@ from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
-           "FieldGet", "FieldSet", "Local", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "NeedsObjects",
-           "NeedsList", "Restart", "Again"]
+           "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
+           "NeedsObjects", "NeedsList", "Restart", "Again"]
 
 
 class _Unknown:
@@ -180,6 +180,20 @@ class Derived(Expr):
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
         self.seeds, self.has_aux = list(seeds), has_aux
         self.called: Any = None  # the call of the function itself, when its type is known
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Ruled(Expr):
+    """A call of a function whose derivatives the program gives, `callee(*operands)` with all its arguments as the last
+    operand, a tuple. tangent, forward, backward: (function of the library, its first operands), or None: see
+    ops/derivative.py. fixed: the positions of arguments that may not vary."""
+
+    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed")
+
+    def __init__(self, callee, operands, tangent, forward, backward, fixed):
+        self.callee, self.operands = callee, list(operands)
+        self.tangent, self.forward, self.backward, self.fixed = tangent, forward, backward, fixed
         self.type = None
         self.value = UNKNOWN
 

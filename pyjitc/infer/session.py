@@ -13,14 +13,15 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
-from ..types.classes import FIXED_MODULES
+from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
-    Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, all_parts,
-    closed, is_plain_tuple, opened,
+    Array, Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined,
+    all_parts, any_part, closed, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
+from .displays import is_display
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch, Restart
+from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
@@ -29,6 +30,7 @@ _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis
 
 _MAX_DEPTH = 30
 _MAX_SPECS = 200
+_MAX_NESTED_DISPLAYS = 3  # calls of a recursive function inside each other, each with another list that is written out
 _MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
 
 
@@ -85,10 +87,10 @@ class Spec:
 
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first
-    call."""
+    call; rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts", "remarks")
+                 "function", "caller", "accepts", "remarks", "rules")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -102,6 +104,7 @@ class Spec:
         self.analysis = None
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
+        self.rules: Any = None
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
         self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
@@ -178,15 +181,25 @@ class Session:
         raise Restart
 
     @staticmethod
-    def is_longer(analysis, proto, operands) -> bool:
+    def _callers(caller):
+        """The specialisations that the program is in where `caller` calls."""
+        seen = set()
+        while caller is not None and caller[0] not in seen:
+            seen.add(caller[0])
+            yield caller[0].spec
+            caller = caller[0].spec.caller
+
+    def _nested(self, proto, caller) -> int:
+        """How many calls of a function the program is in where `caller` calls it."""
+        return sum([spec.proto is proto for spec in self._callers(caller)])
+
+    def is_longer(self, proto, operands, caller) -> bool:
         """Whether a tuple is longer with every call of a function that calls itself."""
         lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
-        while analysis.spec.caller is not None:
-            spec = analysis.spec
+        for spec in self._callers(caller):
             if spec.proto is proto:
                 for found, av in zip(lengths, spec.args):
                     found += [len(av[0].parts or ())] if is_plain_tuple(av[0]) else []
-            analysis = spec.caller[0]
         return any([len(found) > 2 and found[0] > found[1] > found[2] for found in lengths])
 
     @staticmethod
@@ -225,6 +238,9 @@ class Session:
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1
             most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
+            if count > _MAX_NESTED_DISPLAYS and not proto.library and any([is_display(t) for t, _ in args]) \
+                    and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
+                raise NeedsList  # each call of a recursion writes a longer list out
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
@@ -248,6 +264,12 @@ class Session:
         found = self.attributes.get((cls, name))
         if found is None:
             found = self.attributes[cls, name] = self.variable()
+            declared = vars(cls).get(DECLARED_TYPES)
+            t = None if declared is None else declared.get(name)
+            # Arrays of any strides are what code for a signature takes; else they are those that are stored.
+            if t is not None and (self.options.declared or not any_part(
+                    t, lambda part: isinstance(part, Array) and part.layout == "A")):
+                found.grow(self.opened(t, self.arguments))
         return found
 
     def note(self, cls: type, name: str, t: Type) -> None:
