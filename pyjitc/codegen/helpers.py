@@ -934,11 +934,11 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, `str` where it makes or reads text, `sort` where it sorts
-    or keeps a heap: it runs in loops, and LLVM is to optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, `str` where it makes or reads text, `sort` where it
+    sorts, `heap` where it keeps a heap: it runs in loops, and LLVM is to optimise it in its image. Else ''."""
     _, kind, *rest = name.split("_")
     if kind in ("str", "sort", "heap"):
-        return "sort" if kind == "heap" else kind
+        return "heap" if name == "pyj_sort_before" else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""

@@ -13,7 +13,7 @@ from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
 from ...ops import sorting
 from ...ops.pyobject import PY_CALL
-from ...ops.sorting import SORT_BY, SORT_KEY, SORT_KEYS, SORT_PUT
+from ...ops.sorting import SORT_BY, SORT_KEYS, SORT_PUT
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, Object, Slice, Type, Undefined, is_integer
@@ -328,21 +328,19 @@ def sort_apart(x, key, reverse):
 def sort_keyed(x, items, key, reverse):
     """list.sort(x) by the keys of `items`, which are those of x."""
     n = LIST_LEN(items)
-    if n == 0:
-        in_order(x, None, reverse)
-        return
-    first = (key(items[0]),)  # a tuple is no union, which rules take apart
-    if sorts_by(first, reverse):
-        numbers = SORT_KEYS(n, first)
-        for i in range(1, n):
-            SORT_PUT(numbers, i, (key(items[i]),), first)
-        if not SORT_BY(x, numbers, n, first, reverse):
-            in_order(x, [SORT_KEY(numbers, i, first) for i in range(n)], reverse)
-    else:
-        keys = [first[0]]
-        for i in range(1, n):
-            keys.append(key(items[i]))
-        in_order(x, keys, reverse)
+    numbers = SORT_KEYS(n)
+    keys = []
+    for i in range(n):
+        one = (key(items[i]),)  # a tuple is no union, which rules take apart
+        if sorts_by(one, reverse):
+            SORT_PUT(numbers, i, one)
+        else:
+            keys.append(one[0])
+    if n > 0:
+        if sorts_by(one, reverse):
+            SORT_BY(x, numbers, n, one, reverse)
+        else:
+            in_order(x, keys, reverse)
 
 
 def itself(item):
