@@ -21,6 +21,8 @@ DECLARATIONS = {
     "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+    "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
+    "_PyUnicode_JoinArray": "declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
     "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
     "PyLong_FromUnicodeObject": "declare ptr @PyLong_FromUnicodeObject(ptr, i32)",
@@ -153,6 +155,74 @@ yes:
   ret i1 true
 no:
   ret i1 false""")
+
+
+def _mirrored_loop(bits: int) -> str:
+    return f"""
+from{bits}:
+  br label %char{bits}
+char{bits}:
+  %i{bits} = phi i64 [ 0, %from{bits} ], [ %next{bits}, %on{bits} ]
+  %j{bits} = phi i64 [ %last, %from{bits} ], [ %less{bits}, %on{bits} ]
+  %sp{bits} = getelementptr i{bits}, ptr %sdata, i64 %i{bits}
+  %tp{bits} = getelementptr i{bits}, ptr %tdata, i64 %j{bits}
+  %sc{bits} = load i{bits}, ptr %sp{bits}
+  %tc{bits} = load i{bits}, ptr %tp{bits}
+  %same{bits} = icmp eq i{bits} %sc{bits}, %tc{bits}
+  br i1 %same{bits}, label %on{bits}, label %no
+on{bits}:
+  %next{bits} = add i64 %i{bits}, 1
+  %less{bits} = sub i64 %j{bits}, 1
+  %end{bits} = icmp eq i64 %next{bits}, %n
+  br i1 %end{bits}, label %yes, label %char{bits}"""
+
+
+# s[::-1] == t, without the reversed text as an object.
+_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
+  %aslong = icmp eq i64 %n, %m
+  br i1 %aslong, label %states, label %no
+states:
+  %last = sub i64 %n, 1
+  %empty = icmp eq i64 %n, 0
+  br i1 %empty, label %yes, label %forms
+forms:
+{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
+  %xor = xor i32 %sstate, %tstate
+  %whole = and i32 %sstate, 32
+  %pieces = xor i32 %whole, 32
+  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
+  %unlike = or i32 %unlike0, %pieces
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %others
+characters:
+  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
+  %splain = icmp ne i32 %sascii, 0
+  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
+  %tplain = icmp ne i32 %tascii, 0
+  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %sdata = getelementptr i8, ptr %s, i64 %sat
+  %tdata = getelementptr i8, ptr %t, i64 %tat
+  %shifted = lshr i32 %sstate, 2
+  %size = and i32 %shifted, 7
+  switch i32 %size, label %from32 [ i32 1, label %from8  i32 2, label %from16 ]
+{_mirrored_loop(8)}{_mirrored_loop(16)}{_mirrored_loop(32)}
+others:
+  %i = phi i64 [ 0, %forms ], [ %i1, %following ]
+  %j = sub i64 %last, %i
+  %sc = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i)
+  %tc = call i32 @PyUnicode_ReadChar(ptr %t, i64 %j)
+  %same = icmp eq i32 %sc, %tc
+  br i1 %same, label %following, label %no
+following:
+  %i1 = add i64 %i, 1
+  %end = icmp eq i64 %i1, %n
+  br i1 %end, label %yes, label %others
+yes:
+  ret i1 true
+no:
+  ret i1 false""", shared=True)
 
 # ---------------------------------------------------------------- appending
 
@@ -493,6 +563,140 @@ make:
   ret ptr %made
 out:
   ret ptr null""", "pyj_str_of_bytes", shared=True)
+
+# A float with up to 9 digits behind the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
+# and rounded to even, as dtoa rounds. Numbers from 2**53 on, and those that have 19 digits, are left to the
+# interpreter.
+_POWERS = ", ".join(f"i64 {10 ** n}" for n in range(10))
+TEXT["pyj_str_scales"] = f"@pyj_str_scales = private unnamed_addr constant [10 x i64] [{_POWERS}]"
+_define("ptr @pyj_str_fixed(double %x, i32 %digits)", f"""
+start:
+  %room = alloca [48 x i8]
+  %end = getelementptr i8, ptr %room, i64 48
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %up = lshr i64 %bits, 52
+  %exponent = and i64 %up, 2047
+  %fraction = and i64 %bits, {(1 << 52) - 1}
+  %small = icmp eq i64 %exponent, 0
+  %hidden = select i1 %small, i64 0, i64 {1 << 52}
+  %mantissa = or i64 %fraction, %hidden
+  %least = select i1 %small, i64 1, i64 %exponent
+  %shift = sub i64 1075, %least
+  %below = icmp sgt i64 %shift, 0
+  %few = icmp ult i32 %digits, 10
+  %both = and i1 %below, %few
+  br i1 %both, label %scale, label %slow
+scale:
+  %count = zext i32 %digits to i64
+  %powerp = getelementptr i64, ptr @pyj_str_scales, i64 %count
+  %power = load i64, ptr %powerp
+  %m128 = zext i64 %mantissa to i128
+  %p128 = zext i64 %power to i128
+  %product = mul nuw i128 %m128, %p128
+  %far = icmp ugt i64 %shift, 120
+  %places = select i1 %far, i64 120, i64 %shift
+  %s128 = zext i64 %places to i128
+  %whole = lshr i128 %product, %s128
+  %back = shl i128 %whole, %s128
+  %rest = sub i128 %product, %back
+  %s1 = sub i128 %s128, 1
+  %half = shl i128 1, %s1
+  %above = icmp ugt i128 %rest, %half
+  %tie = icmp eq i128 %rest, %half
+  %large = icmp ugt i128 %whole, {10 ** 18}
+  br i1 %large, label %slow, label %round
+round:
+  %q = trunc i128 %whole to i64
+  %odd = trunc i64 %q to i1
+  %even = and i1 %tie, %odd
+  %more = or i1 %above, %even
+  %one = zext i1 %more to i64
+  %number = add i64 %q, %one
+  %int = udiv i64 %number, %power
+  %ints = mul i64 %int, %power
+  %decimals = sub i64 %number, %ints
+  %none = icmp eq i32 %digits, 0
+  br i1 %none, label %before, label %decimal
+decimal:
+  %n = phi i32 [ %digits, %round ], [ %n1, %decimal ]
+  %d = phi i64 [ %decimals, %round ], [ %d1, %decimal ]
+  %at = phi ptr [ %end, %round ], [ %at1, %decimal ]
+  %d1 = udiv i64 %d, 10
+  %tens = mul i64 %d1, 10
+  %last = sub i64 %d, %tens
+  %last8 = trunc i64 %last to i8
+  %char = add i8 %last8, 48
+  %at1 = getelementptr i8, ptr %at, i64 -1
+  store i8 %char, ptr %at1
+  %n1 = sub i32 %n, 1
+  %again = icmp ne i32 %n1, 0
+  br i1 %again, label %decimal, label %point
+point:
+  %pointp = getelementptr i8, ptr %at1, i64 -1
+  store i8 46, ptr %pointp
+  br label %before
+before:
+  %behind = phi ptr [ %end, %round ], [ %pointp, %point ]
+  %unsigned = call ptr @pyj_str_digits(ptr %behind, i64 %int)
+  br i1 %negative, label %sign, label %make
+sign:
+  %signp = getelementptr i8, ptr %unsigned, i64 -1
+  store i8 45, ptr %signp
+  br label %make
+make:
+  %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
+  %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made
+slow:
+  %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
+  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scales", shared=True)
+
+# The texts of a table of n joined: ASCII ones are copied, others are left to the interpreter.
+_define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""
+start:
+  br label %size
+size:
+  %i = phi i64 [ 0, %start ], [ %i1, %ascii ]
+  %sum = phi i64 [ 0, %start ], [ %sum1, %ascii ]
+  %xp = getelementptr ptr, ptr %parts, i64 %i
+  %x = load ptr, ptr %xp
+{_load("state", "i32", "%x", STR["state"])}{_load("m", "i64", "%x", STR["length"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  br i1 %plain, label %ascii, label %slow
+ascii:
+  %sum1 = add i64 %sum, %m
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %n
+  br i1 %more, label %size, label %make
+make:
+  %made = call ptr @PyUnicode_New(i64 %sum1, i32 127)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %out, label %begin
+begin:
+  %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
+  br label %copy
+copy:
+  %k = phi i64 [ 0, %begin ], [ %k1, %copy ]
+  %to = phi ptr [ %data, %begin ], [ %to1, %copy ]
+  %yp = getelementptr ptr, ptr %parts, i64 %k
+  %y = load ptr, ptr %yp
+  %length.p = getelementptr i8, ptr %y, i64 {STR["length"]}
+  %length = load i64, ptr %length.p
+  %from = getelementptr i8, ptr %y, i64 {STR["ascii"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %length, i1 false)
+  %to1 = getelementptr i8, ptr %to, i64 %length
+  %k1 = add i64 %k, 1
+  %left = icmp ult i64 %k1, %n
+  br i1 %left, label %copy, label %out
+out:
+  ret ptr %made
+slow:
+  %empty = call ptr @PyUnicode_New(i64 0, i32 0)
+  %joined = call ptr @_PyUnicode_JoinArray(ptr %empty, ptr %parts, i64 %n)
+  call void @Py_DecRef(ptr %empty)
+  ret ptr %joined""", shared=True)
 
 _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}

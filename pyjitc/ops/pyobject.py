@@ -71,8 +71,7 @@ def _join_lower(e, inst, *parts):
     for i, x in enumerate(parts):
         where = e.assign(f"getelementptr ptr, ptr {table}, i64 {i}")
         e.line(f"store ptr {x[0]}, ptr {where}")
-    e.declare("declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)")
-    text = e.assign(f"call ptr @_PyUnicode_JoinArray(ptr {e.object('')}, ptr {table}, i64 {n})")
+    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {n})")
     e.check_null(text, inst)
     return [text]
 

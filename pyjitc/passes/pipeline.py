@@ -37,7 +37,7 @@ _LOOK_FOR = {
     localtables: lambda op: op.name == "dict_new" or op.name == "set_new",
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
-    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "text_call", "py_format"),
+    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
 }
 
