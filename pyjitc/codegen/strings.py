@@ -8,7 +8,7 @@ import struct
 
 from ..runtime.platform import FLOAT_VALUE, STR, STR_IN_PIECES, STR_STATE
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "shortest"]
 
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
@@ -472,7 +472,7 @@ make:
   ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
 
 # repr of a float. Where 15 digits or fewer say it, it is m / 10**k with the least k, which division rounds as reading
-# the digits does; others, and those that have an exponent, are left to the interpreter.
+# the digits does; for others, and those that have an exponent, see below.
 _define("ptr @pyj_str_of_float(double %x)", """
   %room = alloca [40 x i8]
   %size = call double @llvm.fabs.f64(double %x)
@@ -547,8 +547,223 @@ make:
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
   ret ptr %made
 slow:
-  %result = call ptr @pyj_str_formatted(double %x, i8 114, i32 0, i32 2)
-  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_tables", shared=True)
+  %result = call ptr @pyj_str_shortest(double %x)
+  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_shortest", "pyj_str_tables", shared=True)
+
+# The powers of ten from 10**-292 to 10**324 as 128 bits of which the first is set, rounded up.
+_LEAST_POWER, _MOST_POWER = -292, 324
+
+
+def _power_of_ten(n: int) -> int:
+    if n >= 0:
+        bits = (10 ** n).bit_length()
+        return 10 ** n << 128 - bits if bits <= 128 else -(-10 ** n >> bits - 128)
+    shift = (10 ** -n).bit_length() + 127
+    found = -((-1 << shift) // 10 ** -n)
+    return found if found < 1 << 128 else -((-1 << shift - 1) // 10 ** -n)
+
+
+def shortest() -> str:
+    """The table of these powers, which few programs need."""
+    powers = list(map(_power_of_ten, range(_LEAST_POWER, _MOST_POWER + 1)))
+    words = ", ".join(f"i64 {p >> 64}, i64 {p & (1 << 64) - 1}" for p in powers)
+    return f"@pyj_str_exponents = private unnamed_addr constant [{2 * len(powers)} x i64] [{words}]"
+
+
+# The product of 128 bits of a power of ten and a number, without its lowest 128 bits; its last bit says whether these
+# are more than the power's own inexactness.
+_define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
+  %n = zext i64 %number to i128
+  %h = zext i64 %high to i128
+  %l = zext i64 %low to i128
+  %x = mul nuw i128 %l, %n
+  %y = mul nuw i128 %h, %n
+  %carried = lshr i128 %x, 64
+  %sum = add nuw i128 %y, %carried
+  %rest = trunc i128 %sum to i64
+  %upper = lshr i128 %sum, 64
+  %whole = trunc i128 %upper to i64
+  %inexact = icmp ugt i64 %rest, 1
+  %last = zext i1 %inexact to i64
+  %result = or i64 %whole, %last
+  ret i64 %result""")
+# repr of a float by the fewest digits that say it, of these the nearest ones. Source: Raffaello Giulietti, "The
+# Schubfach way to render doubles" (2020), in the form of Alexander Bolz's Drachennest.
+_define("ptr @pyj_str_shortest(double %x)", f"""
+start:
+  %room = alloca [64 x i8]
+  %digitroom = alloca [24 x i8]
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %up = lshr i64 %bits, 52
+  %exponent = and i64 %up, 2047
+  %fraction = and i64 %bits, {(1 << 52) - 1}
+  %special = icmp eq i64 %exponent, 2047
+  %small = icmp eq i64 %exponent, 0
+  %hidden = select i1 %small, i64 0, i64 {1 << 52}
+  %c = or i64 %fraction, %hidden
+  %nothing = icmp eq i64 %c, 0
+  %rare = or i1 %special, %nothing
+  br i1 %rare, label %slow, label %scale
+slow:
+  %asked = call ptr @pyj_str_formatted(double %x, i8 114, i32 0, i32 2)
+  ret ptr %asked
+scale:
+  %biased = select i1 %small, i64 1, i64 %exponent
+  %q = sub i64 %biased, 1075
+  %power2 = icmp eq i64 %fraction, 0
+  %normal = icmp ugt i64 %exponent, 1
+  %closer = and i1 %power2, %normal
+  %odd = and i64 %c, 1
+  %cb = shl i64 %c, 2
+  %above = add i64 %cb, 2
+  %step = select i1 %closer, i64 1, i64 2
+  %below = sub i64 %cb, %step
+  %q10 = mul i64 %q, 1262611
+  %less = select i1 %closer, i64 524031, i64 0
+  %k22 = sub i64 %q10, %less
+  %k = ashr i64 %k22, 22
+  %minus = sub i64 0, %k
+  %log = mul i64 %minus, 1741647
+  %log2 = ashr i64 %log, 19
+  %h0 = add i64 %q, %log2
+  %h = add i64 %h0, 1
+  %place = sub i64 {-_LEAST_POWER}, %k
+  %entry = mul i64 %place, 2
+  %highp = getelementptr i64, ptr @pyj_str_exponents, i64 %entry
+  %high = load i64, ptr %highp
+  %lowp = getelementptr i64, ptr %highp, i64 1
+  %low = load i64, ptr %lowp
+  %cb.h = shl i64 %cb, %h
+  %below.h = shl i64 %below, %h
+  %above.h = shl i64 %above, %h
+  %vb = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %cb.h)
+  %vbl = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %below.h)
+  %vbr = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %above.h)
+  %lower = add i64 %vbl, %odd
+  %upper = sub i64 %vbr, %odd
+  %s = lshr i64 %vb, 2
+  %several = icmp uge i64 %s, 10
+  br i1 %several, label %shorter, label %exact
+shorter:
+  %sp = udiv i64 %s, 10
+  %forty = mul i64 %sp, 40
+  %fortymore = add i64 %forty, 40
+  %upin = icmp ule i64 %lower, %forty
+  %wpin = icmp ule i64 %fortymore, %upper
+  %oneof = xor i1 %upin, %wpin
+  %spmore = zext i1 %wpin to i64
+  %tens = add i64 %sp, %spmore
+  %k1 = add i64 %k, 1
+  br i1 %oneof, label %strip, label %exact
+exact:
+  %four = shl i64 %s, 2
+  %fourmore = add i64 %four, 4
+  %uin = icmp ule i64 %lower, %four
+  %win = icmp ule i64 %fourmore, %upper
+  %only = xor i1 %uin, %win
+  %mid = add i64 %four, 2
+  %over = icmp ugt i64 %vb, %mid
+  %tie = icmp eq i64 %vb, %mid
+  %sodd = trunc i64 %s to i1
+  %tieup = and i1 %tie, %sodd
+  %nearer = or i1 %over, %tieup
+  %roundup = select i1 %only, i1 %win, i1 %nearer
+  %more = zext i1 %roundup to i64
+  %ones = add i64 %s, %more
+  br label %strip
+strip:
+  %d = phi i64 [ %tens, %shorter ], [ %ones, %exact ], [ %d10, %zero ]
+  %e = phi i64 [ %k1, %shorter ], [ %k, %exact ], [ %e1, %zero ]
+  %d10 = udiv i64 %d, 10
+  %back = mul i64 %d10, 10
+  %ends = icmp eq i64 %back, %d
+  br i1 %ends, label %zero, label %write
+zero:
+  %e1 = add i64 %e, 1
+  br label %strip
+write:
+  %dend = getelementptr i8, ptr %digitroom, i64 24
+  %digits = call ptr @pyj_str_digits(ptr %dend, i64 %d)
+  %dfrom = ptrtoint ptr %digits to i64
+  %dto = ptrtoint ptr %dend to i64
+  %count = sub i64 %dto, %dfrom
+  %point = add i64 %count, %e
+  store i8 45, ptr %room
+  %sign = zext i1 %negative to i64
+  %first = getelementptr i8, ptr %room, i64 %sign
+  %low4 = icmp sle i64 %point, -4
+  %high16 = icmp sgt i64 %point, 16
+  %far = or i1 %low4, %high16
+  br i1 %far, label %scientific, label %plain
+plain:
+  %leading = icmp sle i64 %point, 0
+  br i1 %leading, label %zeros, label %behind
+zeros:
+  call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 8, i1 false)
+  %dotp = getelementptr i8, ptr %first, i64 1
+  store i8 46, ptr %dotp
+  %skip = sub i64 2, %point
+  %zto = getelementptr i8, ptr %first, i64 %skip
+  call void @llvm.memcpy.p0.p0.i64(ptr %zto, ptr %digits, i64 %count, i1 false)
+  %zend = getelementptr i8, ptr %zto, i64 %count
+  br label %make
+behind:
+  %whole = icmp sge i64 %point, %count
+  br i1 %whole, label %integer, label %within
+integer:
+  call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 24, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %first, ptr %digits, i64 %count, i1 false)
+  %ipoint = getelementptr i8, ptr %first, i64 %point
+  store i8 46, ptr %ipoint
+  %iend = getelementptr i8, ptr %ipoint, i64 2
+  br label %make
+within:
+  call void @llvm.memcpy.p0.p0.i64(ptr %first, ptr %digits, i64 %point, i1 false)
+  %wpoint = getelementptr i8, ptr %first, i64 %point
+  store i8 46, ptr %wpoint
+  %wto = getelementptr i8, ptr %wpoint, i64 1
+  %wfrom = getelementptr i8, ptr %digits, i64 %point
+  %wcount = sub i64 %count, %point
+  call void @llvm.memcpy.p0.p0.i64(ptr %wto, ptr %wfrom, i64 %wcount, i1 false)
+  %wend = getelementptr i8, ptr %wto, i64 %wcount
+  br label %make
+scientific:
+  %lead = load i8, ptr %digits
+  store i8 %lead, ptr %first
+  %second = getelementptr i8, ptr %first, i64 1
+  %single = icmp eq i64 %count, 1
+  br i1 %single, label %mark, label %decimals
+decimals:
+  store i8 46, ptr %second
+  %sto = getelementptr i8, ptr %first, i64 2
+  %sfrom = getelementptr i8, ptr %digits, i64 1
+  %scount = sub i64 %count, 1
+  call void @llvm.memcpy.p0.p0.i64(ptr %sto, ptr %sfrom, i64 %scount, i1 false)
+  %send = getelementptr i8, ptr %sto, i64 %scount
+  br label %mark
+mark:
+  %ep = phi ptr [ %second, %scientific ], [ %send, %decimals ]
+  store i8 101, ptr %ep
+  %value = sub i64 %point, 1
+  %down = icmp slt i64 %value, 0
+  %opposite = sub i64 0, %value
+  %size = select i1 %down, i64 %opposite, i64 %value
+  %char = select i1 %down, i8 45, i8 43
+  %esign = getelementptr i8, ptr %ep, i64 1
+  store i8 %char, ptr %esign
+  %etwo = icmp ult i64 %size, 100
+  %ewidth = select i1 %etwo, i64 4, i64 5
+  %eend = getelementptr i8, ptr %ep, i64 %ewidth
+  %ezero = getelementptr i8, ptr %ep, i64 2
+  store i8 48, ptr %ezero
+  %edigits = call ptr @pyj_str_digits(ptr %eend, i64 %size)
+  br label %make
+make:
+  %end = phi ptr [ %zend, %zeros ], [ %iend, %integer ], [ %wend, %within ], [ %eend, %mark ]
+  %made = call ptr @pyj_str_of_bytes(ptr %room, ptr %end)
+  ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scaled", "pyj_str_exponents",
+        shared=True)
 
 # A float as the C function of the interpreter writes it: its code, precision and flags.
 _define("ptr @pyj_str_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """

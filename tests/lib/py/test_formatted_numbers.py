@@ -57,3 +57,17 @@ def test_reversed_texts_are_compared(a):
         compiled = agree(mirrored, a, b, compiled=compiled)
     (text,) = compiled.inspect_llvm().values()
     assert "pyj_str_mirrored" in text and "pyj_str_reversed" not in text
+
+
+def shortest(values):
+    return [f"{x}" for x in values]
+
+
+def test_the_fewest_digits_that_say_a_float():
+    R = random.Random(5)
+    given = [*numbers(R), 5e-324, 1e-323, 1.5e-323, 2.2250738585072014e-308, 1.7976931348623157e308, 1e22, 1e23,
+             9999999999999998.0, 123456789012345680.0, 1e-4, 1.1e-5, 1e16]
+    given += [math.ldexp(1.0, n) for n in range(-1074, 1024)]  # below a power of two the next float is nearer
+    given += [struct.unpack("d", struct.pack("Q", R.getrandbits(n)))[0] for n in range(1, 54) for _ in range(20)]
+    given += [float(f"{R.randrange(10 ** R.randrange(1, 18))}e{R.randrange(-324, 308)}") for _ in range(5000)]
+    assert njit(shortest)(given) == list(map(repr, given))
