@@ -34,7 +34,7 @@ _LOOK_FOR = {
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
-    localtables: lambda op: op.name == "dict_new" or op.name == "set_new",
+    localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
