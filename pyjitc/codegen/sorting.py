@@ -539,8 +539,69 @@ no:
 ask:
   ret i32 2
 }}"""
+# The same where floats, or the first items of tuples, which are floats or ints, say it: without a call.
+NEEDS["pyj_heap_before"] = "pyj_sort_before", "pyj_sort_int"
+TEXT["pyj_heap_before"] = f"""
+define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %class, %other
+  br i1 %alike, label %which, label %ask
+which:
+  %float = icmp eq ptr %class, @PyFloat_Type
+  br i1 %float, label %floats, label %pairs
+floats:
+{_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
+  %lower = fcmp olt double %a, %b
+  %before = zext i1 %lower to i32
+  ret i32 %before
+pairs:
+  %tuple = icmp eq ptr %class, @PyTuple_Type
+  br i1 %tuple, label %sizes, label %ask
+sizes:
+{_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
+  %some = icmp ne i64 %n, 0
+  %same = icmp eq i64 %n, %m
+  %both = and i1 %some, %same
+  br i1 %both, label %items, label %ask
+items:
+{_load("p", "ptr", "%x", TUPLE_ITEMS)}{_load("q", "ptr", "%y", TUPLE_ITEMS)}
+{_load("of", "ptr", "%p", OB_TYPE)}{_load("ofother", "ptr", "%q", OB_TYPE)}
+  %known = icmp eq ptr %of, %ofother
+  br i1 %known, label %kinds, label %ask
+kinds:
+  %real = icmp eq ptr %of, @PyFloat_Type
+  br i1 %real, label %reals, label %wholes
+reals:
+{_load("f", "double", "%p", FLOAT_VALUE)}{_load("g", "double", "%q", FLOAT_VALUE)}
+  %less = fcmp olt double %f, %g
+  %differ = fcmp one double %f, %g
+  %first = zext i1 %less to i32
+  br i1 %differ, label %said, label %ask
+said:
+  ret i32 %first
+wholes:
+  %whole = icmp eq ptr %of, @PyLong_Type
+  br i1 %whole, label %ints, label %ask
+ints:
+  %i = call i64 @pyj_sort_int(ptr %p)
+  %j = call i64 @pyj_sort_int(ptr %q)
+  %ilong = icmp eq i64 %i, {-1 << 63}
+  %jlong = icmp eq i64 %j, {-1 << 63}
+  %long = or i1 %ilong, %jlong
+  %equal = icmp eq i64 %i, %j
+  %unsaid = or i1 %long, %equal
+  %smaller = icmp slt i64 %i, %j
+  %second = zext i1 %smaller to i32
+  br i1 %unsaid, label %ask, label %told
+told:
+  ret i32 %second
+ask:
+  %result = call i32 @pyj_sort_before(ptr %x, ptr %y)
+  ret i32 %result
+}}"""
 # 0: `item`, whose reference is taken, is in the heap; 1: nothing was done; -1: an exception was raised.
-NEEDS["pyj_heap_push"] = "pyj_sort_before",
+NEEDS["pyj_heap_push"] = "pyj_heap_before",
 TEXT["pyj_heap_push"] = f"""
 define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
 start:
@@ -555,7 +616,7 @@ look:
   %above = lshr i64 %less, 1
   %parentp = getelementptr ptr, ptr %items, i64 %above
   %parent = load ptr, ptr %parentp
-  %before = call i32 @pyj_sort_before(ptr %item, ptr %parent)
+  %before = call i32 @pyj_heap_before(ptr %item, ptr %parent)
   switch i32 %before, label %ask [ i32 0, label %found  i32 1, label %higher ]
 higher:
   br label %climb
@@ -589,7 +650,7 @@ put:
 }}"""
 # The first object of a heap, taken out of it; 1: nothing was done; null: an exception was raised. As heapq does it, the
 # last object goes down to a leaf, past the lesser child each time, and up again. Where the way goes is found first.
-NEEDS["pyj_heap_pop"] = "pyj_sort_before",
+NEEDS["pyj_heap_pop"] = "pyj_heap_before",
 TEXT["pyj_heap_pop"] = f"""
 define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
 start:
@@ -622,7 +683,7 @@ choose:
   %rightp = getelementptr ptr, ptr %items, i64 %right
   %lefto = load ptr, ptr %leftp
   %righto = load ptr, ptr %rightp
-  %lesser = call i32 @pyj_sort_before(ptr %lefto, ptr %righto)
+  %lesser = call i32 @pyj_heap_before(ptr %lefto, ptr %righto)
   switch i32 %lesser, label %ask [ i32 0, label %other  i32 1, label %chosen ]
 other:
   br label %chosen
@@ -641,7 +702,7 @@ compare:
   %di = load i64, ptr %dp
   %op = getelementptr ptr, ptr %items, i64 %di
   %o = load ptr, ptr %op
-  %before = call i32 @pyj_sort_before(ptr %last, ptr %o)
+  %before = call i32 @pyj_heap_before(ptr %last, ptr %o)
   switch i32 %before, label %ask [ i32 0, label %cut  i32 1, label %higher ]
 higher:
   %d1 = sub i64 %d, 1
