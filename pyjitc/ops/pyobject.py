@@ -67,7 +67,10 @@ def _format_lower(e, inst, x, spec=()):
 
 def _join_lower(e, inst, *parts):
     n = len(parts)
-    table = e.alloca("ptr", max(n, 1))
+    if n == 0:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {e.object('')})")
+        return [e.object("")]
+    table = e.alloca("ptr", n)
     for i, x in enumerate(parts):
         where = e.assign(f"getelementptr ptr, ptr {table}, i64 {i}")
         e.line(f"store ptr {x[0]}, ptr {where}")
