@@ -18,12 +18,18 @@ _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribut
                          "pyj_put_value"))
 
 
+_OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # they have a large table
+
+
 class _Texts(dict):
     """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
     search the tables of dicts and sets, and those of text, are loaded with the first of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
+        if name == "pyj_str_exponents":
+            self[name] = strings.shortest()
+            return self[name]
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
@@ -934,11 +940,12 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, `str` where it makes or reads text, `sort` where it sorts
-    or keeps a heap: it runs in loops, and LLVM is to optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, `str` where it makes or reads text, `str of floats` where it
+    makes that, `sort` where it sorts, `heap` where it keeps a heap: it runs in loops, and LLVM is to optimise it in its
+    image. Else ''."""
     _, kind, *rest = name.split("_")
     if kind in ("str", "sort", "heap"):
-        return "sort" if kind == "heap" else kind
+        return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""

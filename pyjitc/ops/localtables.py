@@ -6,6 +6,7 @@ the same until something is removed from the table.
 """
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from ..ir.core import ALLOCATES, CHEAP, HOST, RAISES, TABLES, Op, reads, writes
@@ -169,12 +170,19 @@ def _next_lower(e, inst, x, at, used):
 def _box_lower(e, inst, x):
     """The entries go to the interpreter's own functions, one after the other."""
     t = inst.args[0].type
-    is_dict = isinstance(t, Dict)
-    make, put = ("PyDict_New()", "PyDict_SetItem") if is_dict else ("PySet_New(ptr null)", "PySet_Add")
-    e.declare(f"declare ptr @{make.replace(' null', '')}")
+    is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
+    put = "PyDict_SetItem" if is_dict else "PySet_Add"
     e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
-    made = e.assign(f"call ptr @{make}")
-    e.check_null(made, inst)
+    if factory is not None:
+        given = [] if factory is t.python_class else [e.object(factory)]
+        for one in given:
+            e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
+        made = e.python_call(inst, e.object(t.python_class), given, ())
+    else:
+        make = "PyDict_New()" if is_dict else "PySet_New(ptr null)"
+        e.declare(f"declare ptr @{make.replace(' null', '')}")
+        made = e.assign(f"call ptr @{make}")
+        e.check_null(made, inst)
     count = _read(e, x, COUNT)
     loop, entry, put_it, following, done = map(e.label, ("entries", "entry", "put", "following", "boxed"))
     place = e.alloca("i64")
@@ -216,7 +224,9 @@ def _python_slot(x, k):
 
 def _python_claim(x, k, slot):
     if slot < 0:
-        if isinstance(x, dict):
+        if isinstance(x, defaultdict):
+            x.__missing__(k)
+        elif isinstance(x, dict):
             x[k] = None
         else:
             x.add(k)
@@ -251,8 +261,9 @@ _SEARCH = reads(TABLES)
 _CHANGE = writes(TABLES)
 
 LOCAL_NEW = Op("local_table", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_new_lower,
-               partials=NO_RULE, eval=lambda *, type: type.python_class(), eval_attrs=True,
-               doc="an empty table of {type}, a dict or a set")
+               partials=NO_RULE, eval_attrs=True, eval=lambda *, type, factory: type.python_class(
+                   *([factory] if type.python_class is defaultdict else ())),
+               doc="an empty table of {type}, a dict or a set; {factory}: what makes missing values, or None")
 LOCAL_LEN = Op("local_len", lambda types, attrs: Int, _SEARCH, lower=lambda e, inst, x: [_read(e, x, USED)],
                partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="how many keys a table has")
 LOCAL_SLOT = Op("local_slot", lambda types, attrs: Int, _SEARCH, lower=_slot_lower, partials=NONDIFF,
@@ -274,6 +285,7 @@ LOCAL_NEXT = Op("local_next", DICT_NEXT.rule, RAISES | ALLOCATES | _SEARCH, lowe
                 doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, the slot after it), of "
                     "a table, a slot, and the size that it must have")
 LOCAL_LEAVE = Op("local_leave", lambda types, attrs: types[0], RAISES | ALLOCATES | _SEARCH | HOST, lower=_box_lower,
-                 partials=NO_RULE, eval=lambda x: x, doc="the dict or set of the interpreter that a table becomes")
+                 partials=NO_RULE, eval=lambda x, *, factory: x, eval_attrs=True,
+                 doc="the dict or set of the interpreter that a table becomes; {factory}: of a defaultdict or Counter")
 
 LOCAL_TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op) and op is not DICT_NEXT}

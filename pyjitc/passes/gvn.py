@@ -30,7 +30,8 @@ MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, a
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _FAR = 16  # writes between two loads that are looked at
 _MOST_BLOCKS = 32  # between a block and the one that all ways to it come through
-_MORE_LOADS = frozenset(("local_slot", "list_get"))  # by name: few programs load them
+# By name: few programs load them. Of the items of lists those without references.
+_MORE_LOADS = frozenset(("local_slot", "list_get", "field_get"))
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
@@ -160,7 +161,8 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            loads = op in LOADS or op.name in _MORE_LOADS and not is_refcounted(inst.result.type)
+            loads = op in LOADS or op.name in _MORE_LOADS and (
+                op.name != "list_get" or not is_refcounted(inst.result.type))
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
@@ -179,9 +181,13 @@ def _share(fn, dom, edges, aliases):
     substitute(fn.blocks, mapping)
 
 
+_LOOP = object()
+
+
 def _where_ways_meet(node, dom, edges, after):
     """The memory at the start of a block that several ways lead to: that at the end of the block which all of them come
-    through, and what the blocks between write. None where these are many, or where an exception leads to the block."""
+    through, and what the blocks between write. None where these are many, or where an exception leads to the block.
+    Handlers of signals run in loops, which end when what the handler changes is read again: `_LOOP`."""
     top = dom.idom[node]
     if node is not getattr(node, "block", node) or top in dom.tails or top is node:
         return None
@@ -192,7 +198,10 @@ def _where_ways_meet(node, dom, edges, after):
     found: set[ir.Block] = set()
     work, writes = [node], 0
     while work:
-        for source, _, _ in edges.get(work.pop(), ()):
+        block = work.pop()
+        for source, _, _ in edges.get(block, ()):
+            if source is not top and dom.number.get(source, -1) >= dom.number[block]:
+                state = _LOOP, state
             if source is not top and source not in found:
                 found.add(source)
                 work.append(source)
@@ -211,7 +220,10 @@ def _changed(load, state, then, aliases) -> bool:
         if state is then:
             return False
         inst, state = state
-        if inst is None or aliases.may_change(inst, load):
+        if inst is _LOOP:
+            if load.op.name != "local_slot":  # of a table that nobody else sees
+                return True
+        elif inst is None or aliases.may_change(inst, load):
             return True
     return True
 

@@ -4,6 +4,7 @@ import gc
 import random
 import sys
 import tracemalloc
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -343,6 +344,63 @@ def bools_and_ints(n):
     return d[0] + d[1], True if True in d else False, d.get(1.0)
 
 
+@case((ints(300, 20),), ([],))
+def default_ints(keys):
+    d = defaultdict(int)
+    for k in keys:
+        d[k] += 1
+    return d
+
+
+@case((texts(300, 20), True), (texts(30, 5), False), ([], True))
+def default_floats(keys, t):
+    d = defaultdict(float)
+    total = 0.0
+    for k in keys:
+        d[k] += 0.5
+        total += d[k + "!"]
+    n = 0
+    for k, v in d.items():
+        n += len(k) + int(v > 1.0)
+    return total, n, d["none"] if t else d.get("none"), len(d)
+
+
+@case((ints(300, 20),), ([],))
+def counter(keys):
+    c = Counter()
+    for k in keys:
+        c[k] += 2
+    return c[-77], len(c), -77 in c
+
+
+@case((texts(300, 20),), ([],))
+def counter_that_leaves(keys):
+    c = Counter()
+    for k in keys:
+        if c[k] < 7:
+            c[k] += 1
+    return c
+
+
+@case((ints(30, 5),), ([],))
+def default_changed_while_read(keys):
+    d = defaultdict(int)
+    for k in keys:
+        d[k] += 1
+    n = 0
+    for k in d:
+        n += d[k + 1]
+    return n
+
+
+@case((ints(30, 5),), ([],))
+def default_lists(keys):
+    d = defaultdict(list)
+    for k in keys:
+        d[k].append(k)
+    return d
+
+
 @case((ints(30, 9), ints(30, 9, 1)))
 def nested(x, y):
     total = 0
@@ -364,8 +422,9 @@ def test_agree(function, argsets):
 
 LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, missing_text, removed, window,
          removed_or_not, distinct, changed_while_read, set_that_leaves, one_of_two, leaves_by_an_exception, nested,
-         values_of_several_words, missing_pair)
-OBJECTS = (kept_and_used, given_or_own, bools_and_ints)
+         values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
+         default_changed_while_read)
+OBJECTS = (kept_and_used, given_or_own, bools_and_ints, default_lists)
 
 
 @pytest.mark.parametrize("function", LOCAL + OBJECTS, ids=lambda f: f.__name__)
