@@ -12,9 +12,11 @@ from ..ir.cfg import Loop
 from ..ops import control
 from ..ops.arith import CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
 from ..ops.memory import CHECK_INDEX
+from ..ops.structure import SELECT
 from ..types.kinds import Int
 
-__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Definitions"]
+__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "first_and_last", "extremes",
+           "Definitions"]
 
 
 class Definitions:
@@ -161,3 +163,31 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
             found = Affine(0, {value: 1})
     memo[value] = found
     return found
+
+
+def first_and_last(counted: Counted, p: ir.Value, defs: Definitions, inside, memo: dict) -> tuple[Affine, Affine]:
+    """An induction variable on the first trip of its loop and on the last, where there is one. The length is mostly
+    `select(some test, length, 0)`; where the test fails there is no trip."""
+    first, length = (affine(v, defs, inside, memo) for v in (counted.start[p], trips_of(counted, defs)))
+    return first, first.plus(length.plus(Affine(1, {}), -1).times(counted.steps[p]), 1)
+
+
+def trips_of(counted: Counted, defs: Definitions) -> ir.Value:
+    """How many trips a loop makes that makes any."""
+    length = counted.start[counted.left]
+    inst = length.inst
+    return inst.args[1] if inst is not None and inst.op is SELECT and defs.constant(inst.args[2]) == 0 else length
+
+
+def extremes(form: Affine, bounds: dict[ir.Value, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
+    """The least and the largest of a form on any trip, over values that have no bounds. bounds: an induction variable
+    -> its least and largest value, which has only those of loops further out; outer loops first."""
+    ends = []
+    for end in (0, 1):
+        one = form
+        for p in reversed(bounds):
+            c = one.terms.get(p)
+            if c:
+                one = one.plus(Affine(0, {p: c}), -1).plus(bounds[p][end if c > 0 else 1 - end].times(c), 1)
+        ends.append(one)
+    return ends[0], ends[1]
