@@ -113,7 +113,7 @@ class _Plan:
         least, most = extremes(form, bounds)
         if limit is not None:
             most = (Affine(limit - 1, {}) if isinstance(limit, int) else Affine(-1, {limit: 1})).plus(most, -1)
-            limit = INT_MAX
+            limit = _ROOM  # more than any index
         for one in (least, most):
             if one.terms or one.constant < 0:
                 self.guards[self.key(one, limit)] = None
@@ -154,6 +154,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
         return None
     plan = _Plan(fixed)
     known = fixed.insts if fixed else ()
+    wrapped: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
     shifted: list[tuple[ir.Inst, tuple]] = []
@@ -165,7 +166,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 continue
             if inst.op is CHECK_INDEX:
                 limit = inst.args[1]
-                form = affine(inst.args[0], defs, loop.blocks, memo)
+                form = affine(inst.args[0], defs, loop.blocks, wrapped, True)
                 ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop, bounds)
                 if ok and not form.terms and form.constant < 0:
                     form = form.plus(Affine(0, {limit: 1}), 1)  # a place from the end

@@ -446,3 +446,32 @@ def test_a_triangle_in_one_array():
         solve(expected, expected[2, :n], expected[:n, 3])
         f(actual, actual[2, :n], actual[:n, 3])
         np.testing.assert_array_equal(actual, expected)
+
+
+def knapsack(weights, values, best):
+    for i in range(len(weights)):
+        w = weights[i]
+        for c in range(len(best) - 1, w - 1, -1):
+            if best[c - w] + values[i] > best[c]:
+                best[c] = best[c - w] + values[i]
+
+
+def test_indices_of_numpy_integers():
+    """A difference with a number from an array wraps: the guard of the loop asks for it, too. Wrong numbers raise where
+    the interpreter does."""
+    f = njit(knapsack)
+    for weights in ([3, 1, 7], [1, 0, 20, 5], [2, -4], [2, -40], [-(1 << 63)], [(1 << 63) - 1]):
+        expected, actual = np.zeros(20, np.int64), np.zeros(20, np.int64)
+        w, v = np.array(weights), np.arange(3, 3 + len(weights))
+        outcomes = []
+        for one, best in ((knapsack, expected), (f, actual)):
+            try:
+                with np.errstate(over="ignore"):
+                    outcomes.append(one(w, v, best))
+            except IndexError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        np.testing.assert_array_equal(actual, expected)
+    text = str(f._inspect("opt", f.signatures[0]))
+    assert any("isub" in body and "check_index" not in body and "array_load best" in body
+               for body in re.split(r"(?m)^  \S+\(.*\):$", text))
