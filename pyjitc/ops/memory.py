@@ -641,7 +641,7 @@ ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), low
                  doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {held}, "
                      "{alone}, {beside}: as of array_load", cost=CHEAP)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
-                lower=_alone_lower,
+                eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "
                     "those that are `beside` it", cost=FREE)
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
