@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import control
+from ..ops import control, memory
 from . import helpers, partition, shared
 
 __all__ = ["Module", "SMALL"]
@@ -22,7 +22,8 @@ class Metadata:
     !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
     the group of the accesses of loops without dependences. The other nodes exist where something asks for them: from 10
     on loops that are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that
-    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these. (A grid has ranges of its own from 40,001.)
+    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 80,001 domains of scopes that have one
+    to themselves. (A grid has ranges of its own from 40,001.)
     """
 
     def __init__(self):
@@ -72,7 +73,12 @@ class Metadata:
                       for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
-            parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
+            for (_, _, number), n in self.scopes.items():
+                domain = 50_000
+                if number == memory.ALONE:
+                    domain = n + 30_000
+                    parts.append(f"!{domain} = distinct !{{!{domain}}}")
+                parts.append(f"!{n} = distinct !{{!{n}, !{domain}}}")
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
         return parts
 

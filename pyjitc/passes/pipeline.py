@@ -22,15 +22,16 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(ahead, elementary, flags, frame, independent, latches, localtables, moves, parallel, polling, ranges, reload,
+(ahead, apart, elementary, flags, frame, independent, latches, localtables, moves, parallel, polling, ranges, reload,
  speculate, texts, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "localtables", "moves",
+    for name in ("ahead", "apart", "elementary", "flags", "frame", "independent", "latches", "localtables", "moves",
                  "parallel", "polling", "ranges", "reload", "speculate", "texts", "versioning"))
-_IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
+_IN_LOOPS = {ahead, apart, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
+    apart: {memory.ARRAY_STORE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -45,7 +46,7 @@ _LOOK_FOR = {
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, ahead, flags, speculate, polling, dce, frame, moves, refcount,
+    elementary, versioning, ahead, flags, speculate, apart, polling, dce, frame, moves, refcount,
 ]
 
 

@@ -507,7 +507,10 @@ def _worth_unrolling(counted) -> bool:
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
     carried = {p.type for p in loop.header.params if p not in counted.steps}
-    if len(ops) > 40 or not carried or any(op.effects & (ir.WRITES | ir.RAISES) for op in ops):
+    held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]
+    carried.update(i.args[-1].type for i in held)
+    if len(ops) > 40 or not carried or sum(
+            bool(op.effects & (ir.WRITES | ir.RAISES)) for op in ops) > len(held):
         return False
     return (ARRAY_LOAD not in ops or loop.parent is not None
             and any(t is Float or isinstance(t, NpFloat) for t in carried))
