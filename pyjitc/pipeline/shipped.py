@@ -16,7 +16,8 @@ from ..base import relocated
 from ..base.options import Options
 from . import portable
 
-__all__ = ["FLAGS", "FOLDER", "file_name", "flags_here", "key_of", "name_of", "read", "signatures_of", "whole", "write"]
+__all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "key_of", "name_of", "read", "signatures_of", "whole",
+           "write"]
 
 # What a processor of a level has beside that of the level before, as Linux names it; the best level first.
 FLAGS = {"native": (),
@@ -49,6 +50,21 @@ def whole(key: str | None) -> bool:
 
 def write(key: str, variant: tuple) -> bool:
     return False
+
+
+class Making:
+    """Nothing is made."""
+
+    waited = False
+
+    def __init__(self, key):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
 
 
 def name_of(function) -> str:

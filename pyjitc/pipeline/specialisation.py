@@ -209,7 +209,16 @@ def _target(form) -> tuple:
 
 
 def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
-    """Compile, remember, and link."""
+    """Compile, remember, and link; or take what another process has compiled meanwhile."""
+    with cache.Making(cache.key_of(function, types, options, _target(form)) if options.cache else None) as making:
+        if making.waited:
+            native = find(function, types, options, args, own, form)
+            if native is not None:
+                return native
+        return _make(function, types, options, args, own, form)
+
+
+def _make(function, types, options: Options, args, own: dict[str, int], form) -> Native:
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
