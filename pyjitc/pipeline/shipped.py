@@ -16,8 +16,8 @@ from ..base import relocated
 from ..base.options import Options
 from . import portable
 
-__all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "key_of", "name_of", "read", "signatures_of", "whole",
-           "write"]
+__all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "key_of", "name_of", "read", "signatures_of",
+           "whole", "write"]
 
 # What a processor of a level has beside that of the level before, as Linux names it; the best level first.
 FLAGS = {"native": (),
