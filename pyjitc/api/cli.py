@@ -12,6 +12,8 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import json
+import linecache
 import math
 import os
 import pathlib
@@ -32,7 +34,7 @@ __all__ = ["main"]
 _stages = lazy("pyjitc.pipeline.stages")
 _cache = lazy("pyjitc.pipeline.cache")
 _contrast, _reporting = lazy("pyjitc.api.contrast"), lazy("pyjitc.api.reporting")
-_typeof = lazy("pyjitc.types.typeof")
+_typeof, _sampling = lazy("pyjitc.types.typeof"), lazy("pyjitc.api.sampling")
 _numpy = lazy("numpy")
 _ahead = lazy("pyjitc.api.ahead")
 _blas = lazy("pyjitc.runtime.blas")
@@ -104,6 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     slow.add_argument("--types", metavar="TYPES", help='instead of arguments, their types: "float64[::1], int"')
     slow.add_argument("--output", default="report.html", metavar="FILE",
                       help="where the page goes (default: %(default)s)")
+    slow.add_argument("--profile", nargs="?", const=2.0, type=float, metavar="SECONDS",
+                      help="call the function for so long (default: 2) and show the share of each line")
+    slow.add_argument("--speedscope", metavar="FILE", help="write the profile as a file of speedscope.app, too")
     slow.set_defaults(action=_report)
 
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
@@ -161,13 +166,19 @@ def _run(options) -> int:
 def _report(options) -> int:
     holder, function = _found(options.target)
     chosen = getattr(holder, "options", Options())
+    args: tuple = ()
     if options.types is not None:
         types = _types(options.types)
         _check_count(function, types)
+        if options.profile or options.speedscope:
+            raise _Wrong("--profile calls the function: give it arguments, not --types")
     else:
-        types = tuple(map(_typeof.typeof, _arguments(options, function, vars(sys.modules[function.__module__]))))
+        args = _arguments(options, function, vars(sys.modules[function.__module__]))
+        types = tuple(map(_typeof.typeof, args))
     try:
         made = _reporting.report(function, types, chosen)
+        if options.profile or options.speedscope:
+            _profile(options, made, function, types, chosen, args)
         html = _reporting.page([made])
     except ImportError as error:
         raise _Wrong(error) from None
@@ -176,6 +187,18 @@ def _report(options) -> int:
     print(made)
     print(options.output)
     return 0
+
+
+def _profile(options, made, function, types, chosen, args) -> None:
+    found = _sampling.profile(function, types, chosen, args, options.profile or 2.0)
+    _reporting.with_profile(made, found)
+    if options.speedscope:
+        pathlib.Path(options.speedscope).write_text(json.dumps(_sampling.speedscope(made.title, found)))
+    print(f"{found.calls} calls, {found.seconds / found.calls * 1e3:.3g} ms each; {found.total} samples, "
+          f"{found.elsewhere / max(found.total, 1):.0%} of them in what it calls")
+    for (filename, line), count in found.lines.most_common(5):
+        source = linecache.getline(filename, line).strip()
+        print(f"  {count / found.total:4.0%}  {os.path.basename(filename)}:{line}: {source}")
 
 
 def _types(given: str) -> tuple:

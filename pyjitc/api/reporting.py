@@ -23,7 +23,7 @@ from ..ir.cfg import LoopNest
 from ..ops import control, memory
 from ..pipeline import stages
 
-__all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report"]
+__all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
 
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
 
@@ -99,6 +99,13 @@ def report(function, types, options) -> Report:
     except CompileError:  # which the text says
         made.functions = []
     return made
+
+
+def with_profile(made: Report, profile) -> None:
+    """Add the share of the time that each line takes (sampling.py)."""
+    for function in made.functions:
+        for line in function.lines:
+            line.share = profile.lines[function.filename, line.number] / max(profile.total, 1)
 
 
 def page(reports: list[Report]) -> str:

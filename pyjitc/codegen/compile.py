@@ -60,12 +60,12 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
 
 
 def compile_module(functions: list[ir.Function], spec, target: Target | None = None,
-                   options: Options = Options(), exported: str | None = None) -> Artifact:
+                   options: Options = Options(), exported: str | None = None, emitter=FunctionEmitter) -> Artifact:
     """Compile `functions`, the entry first, with the stub or the entry that `spec` asks for."""
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported)
+        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
         runtime = (pool.object_for(target),) if pooled else shared.objects_for(called, target)

@@ -55,23 +55,25 @@ class LocatedEmitter(FunctionEmitter):
         return self.node(f"!DILocation(line: {line}, column: {column + 1}, scope: !{scope}{within})")
 
     def scope(self, qualname: str, filename: str, line: int) -> int:
-        file = self.node(f'!DIFile(filename: "{_quoted(filename)}", directory: "")')
-        unit = self.node(f"distinct !DICompileUnit(language: DW_LANG_Python, file: !{file}, isOptimized: true, "
-                         "emissionKind: LineTablesOnly)")
-        kind = self.node("!DISubroutineType(types: !{})")
-        for line_ in (f"!llvm.dbg.cu = !{{!{unit}}}",
-                      '!llvm.module.flags = !{!99998, !99999}', '!99998 = !{i32 2, !"Debug Info Version", i32 3}',
-                      '!99999 = !{i32 7, !"Dwarf Version", i32 4}'):
-            if not line_.startswith("!llvm.dbg.cu") or not any(d.startswith("!llvm.dbg.cu") for d in
-                                                               self.module.declarations):
-                self.declare(line_)
+        """Number of the subprogram of a function; all of a module are in one unit."""
         known = vars(self.module).setdefault("scopes", {})
-        key = qualname, filename
-        if key not in known:
-            known[key] = self.node(f'distinct !DISubprogram(name: "{_quoted(qualname)}", scope: !{file}, '
-                                   f"file: !{file}, line: {line}, type: !{kind}, unit: !{unit}, "
-                                   "spFlags: DISPFlagDefinition | DISPFlagOptimized)")
-        return known[key]
+        found = known.get((qualname, filename))
+        if found is None:
+            file = self.node(f'!DIFile(filename: "{_quoted(filename)}", directory: "")')
+            unit = vars(self.module).get("unit")
+            if unit is None:
+                unit = vars(self.module)["unit"] = self.node(
+                    f"distinct !DICompileUnit(language: DW_LANG_Python, file: !{file}, isOptimized: true, "
+                    "emissionKind: LineTablesOnly)")
+                for text in (f"!llvm.dbg.cu = !{{!{unit}}}", "!llvm.module.flags = !{!99998, !99999}",
+                             '!99998 = !{i32 2, !"Debug Info Version", i32 3}',
+                             '!99999 = !{i32 7, !"Dwarf Version", i32 4}'):
+                    self.declare(text)
+            kind = self.node("!DISubroutineType(types: !{})")
+            found = known[qualname, filename] = self.node(
+                f'distinct !DISubprogram(name: "{_quoted(qualname)}", scope: !{file}, file: !{file}, line: {line}, '
+                f"type: !{kind}, unit: !{unit}, spFlags: DISPFlagDefinition | DISPFlagOptimized)")
+        return found
 
     def node(self, text: str, distinct: bool = False) -> int:
         """Number of a node of metadata; the same for the same text."""

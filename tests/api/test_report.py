@@ -1,6 +1,9 @@
 """`f.report()` and `pyjitc report`: what costs time in each line, as data and as a page."""
+import inspect
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -8,7 +11,12 @@ import numpy as np
 import pytest
 
 from pyjitc import jit, njit
+from pyjitc.api import sampling
 from pyjitc.api.cli import main
+from pyjitc.base.options import Options
+from pyjitc.codegen.located import LocatedEmitter
+from pyjitc.pipeline import stages
+from pyjitc.types.kinds import Array, Int, float64
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
@@ -144,3 +152,59 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "--types: total takes 2 arguments (a, n), 1 is given" in capsys.readouterr().err
     assert main(["report", "program.py::total", "B"]) == 2
     assert "NameError: name 'B' is not defined" in capsys.readouterr().err
+
+
+def unequal(a, n):
+    s = 0.0
+    for i in range(n):
+        s += a[i]  # cheap
+    for _ in range(50):
+        for i in range(n):
+            s += np.sin(a[i]) / (1.0 + s)  # dear
+    return s
+
+
+def lines_with(comment, function=unequal):
+    source, first = inspect.getsourcelines(function)
+    return [first + n for n, line in enumerate(source) if comment in line]
+
+
+def test_samples_fall_on_the_lines_that_take_long():
+    before = signal.getsignal(signal.SIGPROF)
+    args = np.ones(2000), 2000
+    made = sampling.profile(unequal, (Array(float64, 1, "C"), Int), Options(), args, 0.4)
+    assert signal.getsignal(signal.SIGPROF) == before
+    assert made.calls > 1 and made.total >= 10
+    assert {file for file, _ in made.lines} == {__file__}
+    dear, = lines_with("# dear")
+    assert made.lines[__file__, dear] > made.total / 2
+    first, last = lines_with("def unequal")[0], lines_with("return s")[0]
+    assert all(first <= line <= last for _, line in made.lines)
+    shown = sampling.speedscope("unequal", made)
+    frames, (profile,) = shown["shared"]["frames"], shown["profiles"]
+    assert {"name": f"line {dear}", "file": __file__, "line": dear} in frames
+    assert len(profile["samples"]) == len(profile["weights"]) and abs(sum(profile["weights"]) - made.seconds) < 1e-6
+
+
+def test_the_table_of_lines():
+    compiled = stages.compile_signature(unequal, (Array(float64, 1, "C"), Int), Options(), None, LocatedEmitter)
+    base, size, rows = sampling.lines_of(compiled.object, 0x5000, compiled.entry)
+    assert base <= 0x5000 < base + size and all(0 <= at <= size for at in rows)
+    lines = {row[1] for row in rows.values() if row is not None and row[1]}
+    assert {*lines_with("# cheap"), *lines_with("# dear")} <= lines
+    plain = stages.compile_signature(unequal, (Array(float64, 1, "C"), Int), Options())
+    assert b".debug_line" not in plain.object and plain.guards == compiled.guards
+
+
+def test_a_profile_in_the_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text("import numpy as np\n" + inspect.getsource(unequal))
+    assert main(["report", "program.py::unequal", "np.ones(1000)", "1000", "--profile", "0.2", "--speedscope",
+                 "out.json"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert re.match(r"\d+ calls, .* ms each; \d+ samples, \d+% of them in what it calls", shown[0])
+    assert "program.py:8: s += np.sin(a[i]) / (1.0 + s)  # dear" in shown[1]
+    assert 'class="bar"' in (tmp_path / "report.html").read_text()
+    assert json.loads((tmp_path / "out.json").read_text())["profiles"][0]["type"] == "sampled"
+    assert main(["report", "program.py::unequal", "--types", "float64[:], int", "--profile"]) == 2
+    assert "--profile calls the function: give it arguments, not --types" in capsys.readouterr().err
