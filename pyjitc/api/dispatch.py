@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .reporting import Report, Reports
     from .signature import Declared, Signature
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorated"]
+__all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
 
 # What a call needs that no native code takes. A package that was built ahead of time imports this module first, and
 # most of its calls need none of these.
@@ -96,7 +96,7 @@ class CompiledFunction(Pickled, Callable_):
             describe(self._direct, function)
         for signature in declared:
             self.compile(signature)
-        self._declared = [_signature.signature_of(s) for s in declared]
+        self._declared = [self._as_compiled(s) for s in declared]
 
     # -- calls
 
@@ -175,10 +175,10 @@ class CompiledFunction(Pickled, Callable_):
                 if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
                     types.append(_kinds.Object)
                     continue
-                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
-                    plain = value.view(np.ndarray)
-                    full = (*full[:n], plain, *full[n + 1:])
-                    types.append(_typeof.typeof(plain))
+                other = self._replaced(value)
+                if other is not None:
+                    full = (*full[:n], other, *full[n + 1:])
+                    types.append(_typeof.typeof(other))
                     continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
@@ -190,6 +190,14 @@ class CompiledFunction(Pickled, Callable_):
                 what = _typeof.behind_name(str(error))
                 raise type(error)(f"{self.__qualname__}() argument {name!r} {what}") from None
         return full, tuple(types)
+
+    def _replaced(self, value):
+        """What is passed for a value without a native form; None: it is refused."""
+        return None
+
+    def _source(self, types) -> FunctionType:
+        """The function that is compiled for these types."""
+        return self.py_func
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
         """Arguments as the first signature that takes them declares them, and its types."""
@@ -219,10 +227,11 @@ class CompiledFunction(Pickled, Callable_):
         self._raise_known_failure(types)
         start = perf_counter()
         options = self._options_of(types)
-        found = specialisation.find(self.py_func, types, options, full, self._counts)
+        function = self._source(types)
+        found = specialisation.find(function, types, options, full, self._counts)
         if found is None:
             try:
-                found = specialisation.make(self.py_func, types, options, full, self._counts)
+                found = specialisation.make(function, types, options, full, self._counts)
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
@@ -299,7 +308,7 @@ class CompiledFunction(Pickled, Callable_):
 
     def compile(self, signature: Declared) -> None:
         """Compile for a signature now, as `njit(signature)` does."""
-        signature = _signature.signature_of(signature)
+        signature = self._as_compiled(signature)
         self._check_count(signature)
         if type(self) is _Interpreted or self._given_up:
             return
@@ -312,6 +321,10 @@ class CompiledFunction(Pickled, Callable_):
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() "
                             f"returns {result}; "
                             "leave the result out to take what comes")
+
+    def _as_compiled(self, signature: Declared) -> Signature:
+        """The signature that is compiled where a program declares this one."""
+        return _signature.signature_of(signature)
 
     def _made_on_demand(self, types):
         """The type of the result."""
@@ -334,7 +347,8 @@ class CompiledFunction(Pickled, Callable_):
 
     def _recompile(self) -> None:
         for types in list(self._order):
-            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), (), self._counts))
+            self._link(types, specialisation.make(self._source(types), types, self._options_of(types), (),
+                                                  self._counts))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
@@ -603,6 +617,11 @@ def undecorated(function: Callable, stand) -> Callable:
 def interpreted(function: FunctionType, options: Options, declared) -> CompiledFunction:
     """The compiled form of a function that is not to be compiled."""
     return _Interpreted(function, options, declared)
+
+
+def dispatcher_class(base: type[CompiledFunction], name: str) -> type[CompiledFunction]:
+    """The class of the objects that are called, over a subclass of CompiledFunction without slots of its own."""
+    return base if Dispatcher is _Interpreted else leaf(base, _prepare, name)
 
 
 try:

@@ -14,7 +14,7 @@ from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
 from .methods import ASYNCHRONOUS, with_methods
 from .signature import Signature, TypeName, signature_of
 
-__all__ = ["njit", "jit", "trace", "compile_options"]
+__all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
 
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
@@ -119,15 +119,21 @@ def _options(given: dict) -> Options:
         objects=objects)
 
 
-def _decorate(function, declared, given: dict, chosen: Options | None = None):
+def decorated(function, declared, given: dict, cls: type[CompiledFunction]) -> CompiledFunction:
+    """What njit(*declared, **given)(function) makes, an object of this class."""
+    return _decorate(function, declared, given, cls=cls)
+
+
+def _decorate(function, declared, given: dict, chosen: Options | None = None, cls=Dispatcher):
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(_decorate(function.__func__, declared, given, chosen))
+        return type(function)(_decorate(function.__func__, declared, given, chosen, cls))
     options = _options(given) if chosen is None else chosen
     given_partial = None
     if type(function) is partial:
         given_partial, function = function, _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
-        if not declared and given in ({}, {"objects": True}) and function.options.objects is bool(given):
+        if type(function) is cls and not declared and given in ({}, {"objects": True}) and (
+                function.options.objects is bool(given)):
             return function
         function = function.py_func
     if type(function) is not FunctionType:
@@ -139,7 +145,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None):
     switch = environment("PYJITC_CACHE")
     if switch:
         options = options._replace(cache=switch != "0")
-    return _races.watched(function, options) if options.races else Dispatcher(function, options, declared)
+    return _races.watched(function, options) if options.races else cls(function, options, declared)
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:
