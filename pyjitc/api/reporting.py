@@ -277,7 +277,12 @@ def _vectorised(told, by_file) -> None:
                 ", interleaved count: ", " elements at once, interleaved ").rstrip(")")
             _note(by_file, filename, number, Fact("loop", text, True))
             continue
-        reasons = dict.fromkeys(m.removeprefix("loop not vectorized").lstrip(": ").partition(". Use #pragma")[0]
-                                for m in messages)
+        reasons = dict.fromkeys(_reason(message) for message in messages)
         shown = "; ".join(reason for reason in reasons if reason) or "LLVM gives no reason"
         _note(by_file, filename, number, Fact("loop", f"not vectorised: {shown}"))
+
+
+def _reason(message: str) -> str:
+    """Of a remark, without what it says of C."""
+    text = re.sub(r"\. Use #pragma.*?separate loop", ".", message.removeprefix("loop not vectorized").lstrip(": "))
+    return re.sub(r"Memory location is the same as accessed at .*?:(\d+):\d+", r"The other access is in line \1", text)

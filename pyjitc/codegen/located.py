@@ -20,7 +20,8 @@ __all__ = ["LocatedEmitter", "Remark", "remarks"]
 
 _FIRST = 100_000  # numbers of metadata, above those of module.py
 _OPTIONS = ("pass-remarks", "pass-remarks-missed", "pass-remarks-analysis")
-_TOLD = re.compile(r"(?m)^remark: (.*?):(\d+):(\d+): (.*)$")
+_TOLD = re.compile(r"remark: (.*?):(\d+):(\d+): (.*)")
+_MORE = " dependence. Memory location is the same as accessed at "  # in a second line of a remark
 
 
 class LocatedEmitter(FunctionEmitter):
@@ -28,54 +29,57 @@ class LocatedEmitter(FunctionEmitter):
 
     def __init__(self, module, fn: ir.Function):
         super().__init__(module, fn)
-        self.last = fn.firstlineno, 0, None
+        self.debug_last = fn.firstlineno, 0, None
 
     def run(self) -> str:
         text = super().run()
         head, brace, rest = text.partition(" {\n")
-        return f"{head} !dbg !{self.scope(self.fn.qualname, self.fn.filename, self.fn.firstlineno)}{brace}{rest}"
+        return f"{head} !dbg !{self.subprogram(self.fn)}{brace}{rest}"
 
     def instruction(self, inst: ir.Inst) -> None:
         lines, before = self.lines, len(self.lines)
         if inst.loc.line:
-            self.last = inst.loc.line, max(inst.loc.col, 0), inst.attrs.get("origin")
+            self.debug_last = inst.loc.line, max(inst.loc.col, 0), inst.attrs.get("origin")
         super().instruction(inst)
-        place = f", !dbg !{self.place(*self.last)}"
+        place = f", !dbg !{self.debug_place(*self.debug_last)}"
         for n in range(before, len(lines)):
             if lines[n].startswith("  ") and "\n" not in lines[n]:
                 lines[n] += place
 
-    def place(self, line: int, column: int, origin) -> int:
-        own = self.fn.qualname, self.fn.filename
-        scope = self.scope(*own, self.fn.firstlineno)
-        within = ""
-        if origin is not None and origin != own:
-            within = f", inlinedAt: !{self.node(f'!DILocation(line: {self.fn.firstlineno}, scope: !{scope})', True)}"
-            scope = self.scope(*origin, line)
-        return self.node(f"!DILocation(line: {line}, column: {column + 1}, scope: !{scope}{within})")
+    def debug_place(self, line: int, column: int, origin) -> int:
+        scope, within = self.subprogram(self.fn), ""
+        if origin is not None and origin != (self.fn.qualname, self.fn.filename):
+            call = self.debug_node(f"!DILocation(line: {self.fn.firstlineno}, scope: !{scope})", True)
+            within = f", inlinedAt: !{call}"
+            scope = self.subprogram(origin, line)
+        return self.debug_node(f"!DILocation(line: {line}, column: {column + 1}, scope: !{scope}{within})")
 
-    def scope(self, qualname: str, filename: str, line: int) -> int:
-        """Number of the subprogram of a function; all of a module are in one unit."""
-        known = vars(self.module).setdefault("scopes", {})
-        found = known.get((qualname, filename))
+    def subprogram(self, of, line: int = 0) -> int:
+        """Number of the metadata of a function, or of one that was inlined, (name, file); all of a module are in one
+        unit."""
+        known = vars(self.module).setdefault("subprograms", {})
+        found = known.get(of)
+        qualname, filename = of if isinstance(of, tuple) else (of.qualname, of.filename)
+        line = line or self.fn.firstlineno
         if found is None:
-            file = self.node(f'!DIFile(filename: "{_quoted(filename)}", directory: "")')
+            file = self.debug_node(f'!DIFile(filename: "{_quoted(filename)}", directory: "")')
             unit = vars(self.module).get("unit")
             if unit is None:
-                unit = vars(self.module)["unit"] = self.node(
+                unit = vars(self.module)["unit"] = self.debug_node(
                     f"distinct !DICompileUnit(language: DW_LANG_Python, file: !{file}, isOptimized: true, "
                     "emissionKind: LineTablesOnly)")
                 for text in (f"!llvm.dbg.cu = !{{!{unit}}}", "!llvm.module.flags = !{!99998, !99999}",
                              '!99998 = !{i32 2, !"Debug Info Version", i32 3}',
                              '!99999 = !{i32 7, !"Dwarf Version", i32 4}'):
                     self.declare(text)
-            kind = self.node("!DISubroutineType(types: !{})")
-            found = known[qualname, filename] = self.node(
-                f'distinct !DISubprogram(name: "{_quoted(qualname)}", scope: !{file}, file: !{file}, line: {line}, '
-                f"type: !{kind}, unit: !{unit}, spFlags: DISPFlagDefinition | DISPFlagOptimized)")
+            kind = self.debug_node("!DISubroutineType(types: !{})")
+            found = known[of] = self.debug_node(
+                f'distinct !DISubprogram(name: "{_quoted(qualname)}", linkageName: "{len(known)}", scope: !{file}, '
+                f"file: !{file}, line: {line}, type: !{kind}, unit: !{unit}, "
+                "spFlags: DISPFlagDefinition | DISPFlagOptimized)")
         return found
 
-    def node(self, text: str, distinct: bool = False) -> int:
+    def debug_node(self, text: str, distinct: bool = False) -> int:
         """Number of a node of metadata; the same for the same text."""
         nodes = vars(self.module).setdefault("nodes", {})
         if text not in nodes:
@@ -101,10 +105,14 @@ def remarks(text: str, target) -> list[Remark]:
     main, _, _ = parted(text)
     if main.endswith(FEW_PASSES):  # nothing in it is a loop that could be vectorised
         return []
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     with LLVM, tempfile.TemporaryFile() as told:
         machine = llvm.Machine(target.triple, target.cpu, target.features, 2)
-        kept = os.dup(2)
+        try:
+            kept = os.dup(2)
+        except OSError:  # a process without one
+            return []
         os.dup2(told.fileno(), 2)
         try:
             for option in _OPTIONS:
@@ -121,4 +129,16 @@ def remarks(text: str, target) -> list[Remark]:
             os.close(kept)
         told.seek(0)
         written = told.read().decode("utf-8", "replace")
-    return [Remark(file, int(line), int(column), message) for file, line, column, message in _TOLD.findall(written)]
+    found: list[Remark] = []
+    other = []
+    for line in written.splitlines():
+        told_ = _TOLD.match(line)
+        if told_:
+            found.append(Remark(told_[1], int(told_[2]), int(told_[3]), told_[4]))
+        elif found and _MORE in line:
+            found[-1] = found[-1]._replace(message=f"{found[-1].message} {line.strip()}")
+        elif not line.startswith("warning: "):
+            other.append(line)
+    if other and sys.stderr is not None:  # of other threads
+        print("\n".join(other), file=sys.stderr)
+    return found

@@ -208,3 +208,22 @@ def test_a_profile_in_the_page(tmp_path, capsys, monkeypatch):
     assert json.loads((tmp_path / "out.json").read_text())["profiles"][0]["type"] == "sampled"
     assert main(["report", "program.py::unequal", "--types", "float64[:], int", "--profile"]) == 2
     assert "--profile calls the function: give it arguments, not --types" in capsys.readouterr().err
+
+
+def test_functions_of_several_types_and_files():
+    """One function compiled for two types of arguments, and one that is inlined from the library."""
+    def both(a, b):
+        return helper(a, 0) + helper(b, 0) + np.median(a)
+
+    made = found(both, (np.ones(5), np.ones(5, np.float32)), 1)
+    assert made["def helper(a, i):"].types == {"a": "float32[::1] | float64[::1]", "i": "int"}
+
+
+def test_loops_that_touch_what_another_trip_wrote():
+    def prefix(a):
+        for i in range(1, len(a)):
+            a[i] += a[i - 1]  # from before
+
+    fact, = (fact for fact in found(prefix, (np.ones(5),))["for i in range(1, len(a)):"].facts if fact.kind == "loop")
+    line, = lines_with("# from before", prefix)
+    assert fact.text.endswith(f"Backward loop carried data dependence. The other access is in line {line}")
