@@ -6,9 +6,12 @@ slower one, the figure in brackets is the budget at its speed, measured in the s
 from __future__ import annotations
 
 import os
+import pathlib
 import tempfile
 
 import numpy as np
+
+from pyjitc.api import ahead
 
 from .loops import PROGRAMS, outcome, same
 from .machine import slowness
@@ -60,6 +63,15 @@ import sys, time, numpy
 start = time.process_time()
 import {package}
 answer(((time.process_time() - start) * 1e3, "llvmlite" in sys.modules))
+"""
+
+BUILT = """\
+import compileall, pathlib, sys, time, numpy
+sys.path.insert(0, {folder!r})
+compileall.compile_dir({folder!r}, quiet=2)
+start = time.process_time()
+import waves
+answer(((time.process_time() - start) * 1e3, "pyjitc" in sys.modules))
 """
 
 FIRST = """\
@@ -127,7 +139,18 @@ def _import(peers, quick, speed):
             times[peer].append(ms)
             loaded |= llvmlite and peer == "pyjitc"
     return [_time("import beyond NumPy, CPU", "ms", sample(times["pyjitc"]), 15, speed, _cells(times)),
-            Row("budgets", "llvmlite imported by import pyjitc", "", _flag(loaded), budget=0)]
+            Row("budgets", "llvmlite imported by import pyjitc", "", _flag(loaded), budget=0), *_built(rounds, speed)]
+
+
+def _built(rounds, speed):
+    """The import of a package that was built ahead of time."""
+    with tempfile.TemporaryDirectory() as folder:
+        example = pathlib.Path(__file__).resolve().parents[1] / "docs" / "examples" / "ahead_of_time" / "waves"
+        ahead.make(example, ["x86-64-v2"], [], [], pathlib.Path(folder), False, "1.0", "any")
+        child(BUILT.format(folder=folder))
+        found = [settled(BUILT.format(folder=folder)) for _ in range(rounds)]
+    return [_time("import of a package built ahead, beyond NumPy, CPU", "ms", sample([ms for ms, _ in found]), 5, speed,
+                  {}), Row("budgets", "pyjitc imported by it", "", _flag(any(other for _, other in found)), budget=0)]
 
 
 def _first(peers, quick, speed):

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import textwrap
+from functools import cached_property
 from typing import NamedTuple
 
 from ..base.errors import CompileError
@@ -74,31 +75,43 @@ class FunctionReport:
 
 class Report(str):
     """The text of `f.report(types)`; in a notebook, the page. functions: the reports of the function and of those of
-    the program that it calls."""
+    the program that it calls, collected when they are first asked for."""
 
     title: str
-    functions: list[FunctionReport]
+    asked: tuple
 
-    def _repr_html_(self) -> str:
-        return page([self])
+    @cached_property
+    def functions(self) -> list[FunctionReport]:
+        try:
+            return _functions(*self.asked)
+        except CompileError:  # which the text says
+            return []
+
+    def _repr_html_(self) -> str | None:
+        return _page_if_there([self])
 
 
 class Reports(dict):
     """Argument types -> Report; in a notebook, one page."""
 
-    def _repr_html_(self) -> str:
-        return page(list(self.values()))
+    def _repr_html_(self) -> str | None:
+        return _page_if_there(list(self.values()))
 
 
 def report(function, types, options) -> Report:
     """All of it for one signature."""
     made = Report(stages.report(function, types, options))
     made.title = f"{function.__qualname__}({', '.join(map(str, types))})"
-    try:
-        made.functions = _functions(function, types, options)
-    except CompileError:  # which the text says
-        made.functions = []
+    made.asked = function, types, options
     return made
+
+
+def _page_if_there(reports) -> str | None:
+    """The page; None, for which a notebook shows the text, where jinja2 is not installed."""
+    try:
+        return page(reports)
+    except ImportError:
+        return None
 
 
 def with_profile(made: Report, profile) -> None:

@@ -227,3 +227,12 @@ def test_loops_that_touch_what_another_trip_wrote():
     fact, = (fact for fact in found(prefix, (np.ones(5),))["for i in range(1, len(a)):"].facts if fact.kind == "loop")
     line, = lines_with("# from before", prefix)
     assert fact.text.endswith(f"Backward loop carried data dependence. The other access is in line {line}")
+
+
+def test_without_jinja2_there_is_the_text(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    made = njit(unequal)
+    made(np.ones(3), 3)
+    assert made.report()._repr_html_() is None
+    text, = made.report().values()
+    assert text == "all of unequal is native" and text._repr_html_() is None
