@@ -55,7 +55,8 @@ PARTS = ("base", "types", "runtime", "pipeline/__init__.py", "pipeline/portable.
          "pipeline/shipped.py", "pipeline/uncompiled.py", "api/__init__.py", "api/dispatch.py", "api/methods.py",
          "api/pickled.py", "api/pickling.py", "api/shipped.py", "api/signature.py")
 _WITHOUT = {"runtime/driver.py", "runtime/hostdevice.py", "base/launch_bounds.py"}  # of GPUs
-_IN_PLACE = {"pipeline/cache.py": "from .shipped import key_of, read, write\n\n__all__ = ['key_of', 'read', 'write']\n",
+_IN_PLACE = {"pipeline/cache.py": "from .shipped import Making, key_of, read, write\n\n"
+                                  "__all__ = ['Making', 'key_of', 'read', 'write']\n",
              "pipeline/stages.py": "from .uncompiled import compile_signature, inspect, report\n\n"
                                    "__all__ = ['compile_signature', 'inspect', 'report']\n"}
 _TOP = '''"""The part of {name} {version} that runs the functions of {project}, which were compiled ahead of time."""

@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..pipeline.specialisation import Native
     from ..types.kinds import Type
+    from .reporting import Report, Reports
     from .signature import Declared, Signature
 
 __all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
@@ -44,7 +45,7 @@ portable, specialisation = lazy("pyjitc.pipeline.portable"), lazy("pyjitc.pipeli
 _kinds, _typeof = lazy("pyjitc.types.kinds"), lazy("pyjitc.types.typeof")
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages = lazy("pyjitc.pipeline.stages")
-_notebook = lazy("pyjitc.api.notebook")
+_notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed = lazy("pyjitc.runtime.handed")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 
@@ -397,15 +398,16 @@ class CompiledFunction(Pickled, Callable_):
         """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
         return self._inspect("cfg", signature)
 
-    def report(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
+    def report(self, signature: Declared | None = None) -> Report | Reports:
         """What the interpreter does of a function under `jit`, line by line with the reason, for a signature, or as a
-        dict for all argument types that it was called with."""
+        dict for all argument types that it was called with. In a notebook it shows what costs time in each line:
+        Python objects, memory, checks, loops that are not vectorised."""
         if signature is None:
-            return {types: _stages.report(self.py_func, types, self.options)
-                    for types in [*self.signatures, *self._failures]}
+            return _reporting.Reports((types, _reporting.report(self.py_func, types, self.options))
+                                      for types in [*self.signatures, *self._failures])
         asked = signature if isinstance(signature, tuple) and all(isinstance(t, _kinds.Type) for t in signature) else (
             _signature.signature_of(signature).args)
-        return _stages.report(self.py_func, asked, self.options)
+        return _reporting.report(self.py_func, asked, self.options)
 
     def parallel_diagnostics(self, signature: Declared | None = None, level: int = 1) -> None:
         """Print what became of each loop over `prange` and of each whole-array statement under `parallel=True`, for a

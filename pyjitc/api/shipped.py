@@ -5,6 +5,7 @@ A decorator does not look for code: the first call of a function does, and loads
 """
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from types import FunctionType
 
@@ -58,6 +59,9 @@ class ShippedFunction(CompiledFunction):
         found = _shipped.signatures_of(self.py_func)
         if found is None:
             self._give_up(f"{self.__module__} was compiled ahead of time for other processors or for another Python")
+        elif not found and _shipped.is_other(self.py_func):
+            warnings.warn(f"the interpreter runs {self.__qualname__}(): its source is not that which was compiled when "
+                          "its package was built, or Python runs with -O", RuntimeWarning, stacklevel=5)
         self._given_up = self._given_up or not found
         self._declared = []
         for text, asked, named in found or ():

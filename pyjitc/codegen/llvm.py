@@ -271,6 +271,11 @@ class Module:
         _library().DisposeModule(self.pointer)
 
 
+def set_option(text: str) -> None:
+    """Set an option of LLVM, for the process."""
+    _library().SetCommandLine(b"pyjitc", text.encode())
+
+
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:
     """Run the default pipeline of `level` once."""
     lib = _library()

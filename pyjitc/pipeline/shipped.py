@@ -16,7 +16,8 @@ from ..base import relocated
 from ..base.options import Options
 from . import portable
 
-__all__ = ["FLAGS", "FOLDER", "file_name", "flags_here", "key_of", "name_of", "read", "signatures_of", "whole", "write"]
+__all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "is_other", "key_of",
+           "name_of", "read", "signatures_of", "whole", "write"]
 
 # What a processor of a level has beside that of the level before, as Linux names it; the best level first.
 FLAGS = {"native": (),
@@ -51,6 +52,21 @@ def write(key: str, variant: tuple) -> bool:
     return False
 
 
+class Making:
+    """Nothing is made."""
+
+    waited = False
+
+    def __init__(self, key):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+
 def name_of(function) -> str:
     """What a function is known by: its name and its code."""
     return f"{function.__qualname__} {portable.code_hash(function.__code__)}"
@@ -68,6 +84,13 @@ def signatures_of(function) -> list[tuple[str, bool, bool]] | None:
         _signatures[module] = _load(module)
     known = _signatures[module]
     return None if known is None else known.get(name_of(function), [])
+
+
+def is_other(function) -> bool:
+    """Whether there is code of a function of this name, but not of this one: its source was changed since, or Python
+    leaves out its assertions or its docstring (-O, -OO)."""
+    known = _signatures.get(function.__module__) or {}
+    return name_of(function) not in known and any(name.startswith(f"{function.__qualname__} ") for name in known)
 
 
 def _load(module: str) -> dict | None:

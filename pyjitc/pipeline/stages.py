@@ -22,6 +22,7 @@ from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text, recursive
+from ..codegen.function import FunctionEmitter
 from ..front import functions
 from ..front.build import build as build_function
 from ..infer.meaning import UNKNOWN, Again
@@ -215,15 +216,17 @@ def refusing_depth(stage):
 
 
 @refusing_depth
-def compile_signature(function, types, options: Options, form=None) -> Compiled:
+def compile_signature(function, types, options: Options, form=None, emitter=FunctionEmitter) -> Compiled:
     """Native code of `function` for arguments of `types`, entered as `form` (codegen/native.py) says, else by a stub
-    for Python. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
+    for Python. emitter: the class that emits its functions. Raises CompileError where it has no meaning, with `guards`:
+    what it depends on."""
     typed = infer(function, types, options)
     if form is not None:
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:
-        made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
+        made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options, None,
+                              emitter)
     except NotBoxable as error:
         code = function.__code__
         returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
