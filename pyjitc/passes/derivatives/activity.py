@@ -18,11 +18,11 @@ from ...ops.derivative import Ruled
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
-from ...types.tangents import is_varying, varies
+from ...types.tangents import holds_complex, is_varying, varies
 from .builder import refused
 
 __all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_rule", "is_known", "is_ruled",
-           "partials_of", "rules_of"]
+           "items_of", "partials_of", "rules_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # The first operand, which may have been checked or be of another type in name.
@@ -32,7 +32,7 @@ _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # what is printed varies as well,
 # Structural operations that the transforms know.
 _KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
     a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
-    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET)) | _OBJECTS
+    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT)) | _OBJECTS
 
 
 def is_known(nest: Inst) -> bool:
@@ -66,14 +66,24 @@ def fixed_of(inst: Inst) -> list[Value]:
     return [made.args[n] for n in rules.fixed] if made is not None and made.op is s.TUPLE_MAKE else []
 
 
+def _is_complex(inst: Inst) -> bool:
+    """Whether complex numbers go through an instruction. What is read of an array but elements does not vary."""
+    if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE) or is_ruled(inst):
+        return False
+    r = inst.result
+    return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
+
+
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
-    if _reads_text(inst):
+    if _reads_text(inst) or _is_complex(inst):
         return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
     if inst.op is c.INVOKE:
         return rules_of(inst) is not None
+    if inst.op is s.TUPLE_AT:
+        return bool(items_of(inst)) and all([x.type is inst.result.type for x in items_of(inst)])
     rule = inst.op.partials
     return inst.op in _KNOWN or rule is not NO_RULE and rule is not STRUCTURAL
 
@@ -89,6 +99,12 @@ def partials_of(b, inst: Inst) -> list[tuple[Value, Value]]:
     return list(zip(inst.args, inst.op.partials(b, *inst.args, inst.result)))
 
 
+def items_of(inst: Inst) -> list[Value]:
+    """The items of the tuple that `tuple_at` takes one of; none where it was not put together here."""
+    made = inst.args[0].inst
+    return made.args if made is not None and made.op is s.TUPLE_MAKE else []
+
+
 class Classes:
     """Arrays that may share memory, as one of them that stands for all."""
 
@@ -101,6 +117,9 @@ class Classes:
                     for x in inst.args:
                         if isinstance(x.type, k.Array):
                             self.join(x, r)
+                if inst.op is s.TUPLE_AT and isinstance(r.type, k.Array):
+                    for x in items_of(inst):
+                        self.join(x, r)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
                         if isinstance(x.type, k.Array):
@@ -122,6 +141,8 @@ def flows(inst: Inst) -> list[Value]:
     op, r = inst.op, inst.result
     if r is None or op is mem.ARRAY_NEW:
         return []
+    if holds_complex(r.type):
+        return list(inst.args)
     if op in _OBJECTS:
         return list(inst.args)
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
@@ -226,6 +247,9 @@ class Activity:
 
     def _refusal(self, inst):
         op = inst.op
+        if _is_complex(inst):
+            return refused(self.fn, inst, "complex numbers that vary are not differentiated yet",
+                           "compute with the real and the imaginary part, as numbers or arrays of their own")
         if op is c.INVOKE:
             callee = inst.attrs["callee"]
             if callee.library:

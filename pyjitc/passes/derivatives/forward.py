@@ -16,9 +16,9 @@ from ...ops import memory as mem
 from ...ops import structure as s
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
-from .activity import SAME_VALUE, Activity, partials_of
+from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import entry_of, guarded_term, own_type, plain_value, zeros
+from .common import entry_of, guarded_term, own_type, plain_value, tuples_beside, zeros
 from .ruled import called, has_one_value, open_calls
 
 __all__ = ["push"]
@@ -42,6 +42,7 @@ class _Forward:
         self.calls = open_calls(fn, self.helpers, False)
         b = Builder([])
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
+        tuples_beside(fn)
         returned = [block.terminator.args[0] for block in fn.blocks if block.terminator.op is c.RETURN]
         self.act = act = Activity(fn, [p for p, _ in leaves], returned)
         entry.params += self.seeds
@@ -137,6 +138,8 @@ class _Forward:
             x, y = inst.args
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
+        elif op is s.TUPLE_AT:
+            dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
         elif op is a.FADD or op is a.FSUB:

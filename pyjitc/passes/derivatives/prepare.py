@@ -4,12 +4,15 @@ from __future__ import annotations
 from typing import Callable
 
 from ...ir.core import RAISES, READS, WRITES, Function, Value
+from ...ops import structure as s
 from ...ops.control import INVOKE
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
+from ...types import kinds as k
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
-from ..rewrite import copy_of
+from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
+from .builder import Builder
 
 __all__ = ["put_in_calls", "tidy", "whole"]
 
@@ -47,6 +50,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}  # two products have no rule
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
+    _open_items(new)
     tidy(new, options)
     return new
 
@@ -91,6 +95,39 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
             callee.flags = callee.flags._replace(noinline=False)
         inline.run([fn], options)
         tidy(fn, options)
+
+
+def _open_items(fn: Function) -> None:
+    """Items of tuples that are tuples themselves: their parts are read one by one.
+    Before:  p = tuple_at ((a, b), (c, d)), i        After:  p = (tuple_at (a, c), i), (tuple_at (b, d), i)"""
+    for block in fn.blocks:
+        if not any(i.op is s.TUPLE_AT and type(i.result.type) is k.Tuple for i in block.insts):
+            continue
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        replace: dict[Value, Value] = {}
+        for inst in insts:
+            if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Tuple:
+                b.at(inst)
+                replace[inst.result] = _item_at(b, [_part(b, inst.args[0], n) for n in range(
+                    len(inst.args[0].type.elements))], inst)
+            else:
+                block.insts.append(inst)
+        substitute(fn.blocks, replace)
+
+
+def _part(b, x, n):
+    made = x.inst
+    return made.args[n] if made is not None and made.op is s.TUPLE_MAKE else b.op(s.TUPLE_GET, x, index=n)
+
+
+def _item_at(b, items, inst):
+    """One of `items`, which have one type, for the index of a tuple_at."""
+    t = items[0].type
+    if type(t) is not k.Tuple:
+        return b.op(s.TUPLE_AT, b.op(s.TUPLE_MAKE, *items, cls=None), inst.args[1])
+    parts = [_item_at(b, [_part(b, x, n) for x in items], inst) for n in range(len(t.elements))]
+    return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
 
 
 def tidy(fn: Function, options) -> None:
