@@ -301,7 +301,7 @@ class _Expansion:
         given = self.space()
         for operand in self.arrays.values():
             t = operand.type
-            # the last index counts all elements: an axis that `view` leaves out, since it has one element, cannot take it
+            # the last index counts all elements: an axis that `view` leaves out for its one element cannot take it
             left_out = t.ndim and b.is_const(operand.dims[-1], 1) and not (
                 given is not None and b.same(operand.dims[-1], given[-1]))
             if t.ndim == len(space) and t.layout == "C" and not left_out:

@@ -137,6 +137,10 @@ def state(case, dtype="float64"):
                     found.append(float(jvp(f, args, tuple(tangents))[1]))
             except CompileError as error:
                 return "refused", str(error).splitlines()[0]
+            except ValueError as error:
+                if "the derivative of" in str(error):
+                    return "refused", str(error)
+                return "WRONG", f"{mode}: ValueError: {error}"
             except Exception as error:
                 return "WRONG", f"{mode}: {type(error).__name__}: {str(error).splitlines()[:1]}"
     near = (1e-5, 1e-9) if dtype == "float64" else (2e-2, 1e-4)

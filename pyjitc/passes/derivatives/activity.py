@@ -68,7 +68,7 @@ def fixed_of(inst: Inst) -> list[Value]:
 
 def _is_complex(inst: Inst) -> bool:
     """Whether complex numbers go through an instruction. What is read of an array but elements does not vary."""
-    if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE) or is_ruled(inst):
+    if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE):
         return False
     r = inst.result
     return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
@@ -82,6 +82,8 @@ def has_rule(inst: Inst) -> bool:
         return is_known(inst)
     if inst.op is c.INVOKE:
         return rules_of(inst) is not None
+    if inst.op is a.CAST and is_varying(inst.result.type) and not is_varying(inst.args[0].type):
+        return False
     if inst.op is s.TUPLE_AT:
         return bool(items_of(inst)) and all([x.type is inst.result.type for x in items_of(inst)])
     rule = inst.op.partials
@@ -155,8 +157,8 @@ def flows(inst: Inst) -> list[Value]:
         return list(inst.args)
     if _reads_text(inst):
         return [x for x in inst.args if x.type in _TEXTS]
-    if not is_varying(r.type):
-        return list(inst.args) if not has_rule(inst) else []
+    if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
+        return list(inst.args) if not has_rule(inst) else [x for x in inst.args if k.is_integer(x.type)]
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
         return inst.args[1:]
     if op in SAME_VALUE or op is a.CAST or op is mem.ARRAY_LOAD or op is mem.ARRAY_VIEW or op is mem.SUM_EIGHTS:
@@ -257,6 +259,13 @@ class Activity:
                                "write it out, or stop_gradient(x) around what shall count as constant")
             return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
                            "yet", "write the recursion as a loop")
+        if op.name == "blas":
+            return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
+                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
+        if op is a.CAST:
+            return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
+                           "number that varies: there is no derivative of that",
+                           "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
             return refused(self.fn, inst, "a value that varies is in a variable that an inner function changes, of "
                            "which there is no derivative yet", "pass it as an argument, and return it")

@@ -74,7 +74,7 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
                 taken = b.op(s.TUPLE_GET, x, index=n)
                 parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
             return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-        if type(t) is k.Array:
+        if type(t) is k.Array and is_varying(t):
             x = copied(b, helpers, x)
             name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
             seed = b.call(helpers(name, (t, seed.type)), x, seed)

@@ -19,7 +19,7 @@ from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
 from .common import entry_of, guarded_term, own_type, plain_value, tuples_beside, zeros
-from .ruled import called, has_one_value, open_calls
+from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
 
@@ -157,13 +157,21 @@ class _Forward:
     def called(self, b, inst):
         """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
         if inst in self.calls:
-            if any(x in self.act for x in inst.args):
-                self.ruled(b, inst, self.calls[inst])
+            call = self.calls[inst]
+            if any(x in self.act for x in leaves_of(call.args)):
+                self.ruled(b, inst, call)
+            else:  # what is written into the results may vary
+                none = b.op(c.CONST, type=k.NoneType, value=None)
+                self.given.update((x, none) for x in leaves_of(call.result) if is_varying(x.type) and x in self.act)
+                if inst.result in self.given:
+                    self.dual[inst.result] = self.arrived(b, inst.result)
             return
         if not any(x in self.dual for x in inst.args):
             r = inst.result
             if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
                 self.dual[r] = zeros(b, self.helpers, r)
+            return
+        if "rules" not in inst.attrs["callee"].memo:  # the test whether arrays share memory
             return
         rule = inst.attrs["callee"].memo["rules"].tangent
         none = None
