@@ -50,10 +50,16 @@ def inputs(names, domain, dtype):
     return found
 
 
+def varies(x) -> bool:
+    return isinstance(x, (np.ndarray, np.floating)) and x.dtype.kind == "f"
+
+
 def floats_of(y, path="y"):
     """[(expression of a part, the part)] of the numbers in a result that are no integers."""
     if isinstance(y, (tuple, list)):
         return [part for n, x in enumerate(y) for part in floats_of(x, f"{path}[{n}]")]
+    if isinstance(y, np.matrix):  # of which a product is another
+        return []
     if isinstance(y, (float, complex)) or isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind in "fc":
         return [(path, np.asarray(y))]
     return []
@@ -61,10 +67,11 @@ def floats_of(y, path="y"):
 
 def function_of(case, given):
     """(a function of the variables that returns a number, how many parts of the result are floats)."""
-    names = [name for name in given if name != "np"]
+    names = list(given)
     setup = run.SETUP.get(case.group)
-    lines = [f"{name} = {name}.copy()" for name in names if isinstance(given[name], np.ndarray)]
-    space = {"np": np}
+    lines = [f"{name} = {name}.copy()" for name in names if isinstance(given[name], np.ndarray) and varies(given[name])]
+    space = {"np": np, **{name: x for name, x in given.items() if not varies(x)}}
+    varied = [name for name in names if varies(given[name])]
     own = {**space, **{name: x.copy() if isinstance(x, np.ndarray) else x for name, x in given.items()}}
     if setup:
         exec(setup, own)
@@ -87,7 +94,7 @@ def function_of(case, given):
         for view in ((f"np.real({path})", f"np.imag({path})") if x.dtype.kind == "c" else (path,)):
             terms.append(f"np.sum(np.sin({view}) * w{n})" if isinstance(weight, np.ndarray) else f"np.sin({view})")
     body = "\n    ".join([*lines, f"return {' + '.join(terms) or '0.0'}"])
-    exec(compile(f"def f({', '.join(names)}):\n    {body}\n", f"<{case.name}>", "exec"), space)
+    exec(compile(f"def f({', '.join(varied)}):\n    {body}\n", f"<{case.name}>", "exec"), space)
     return space["f"], len(parts), all(np.all(np.isfinite(x)) for _, x in parts)
 
 
@@ -98,43 +105,36 @@ def state(case, dtype="float64"):
         given = inputs(names, domain, dtype)
         try:
             f, count, finite = function_of(case, given)
+        except (TypeError, IndexError) as error:
+            return "constant", f"takes no floats: {type(error).__name__}"
         except Exception as error:
-            return "refused", f"NumPy raises {type(error).__name__}"
+            return "constant", f"is not called: {type(error).__name__}"
         if finite:
             break
     if not count:
-        return "constant", ""
-    args = tuple(given.values())
-    varied = tuple(n for n, x in enumerate(args) if isinstance(x, (np.ndarray, np.floating)) and x.dtype.kind == "f")
-    if not varied:
+        return "constant", "has no float in its result"
+    args = tuple([x for x in given.values() if varies(x)])
+    if not args:
         return "constant", "no argument varies"
     random = np.random.default_rng(5)
-    along = [np.asarray(random.normal(size=np.shape(x))).astype(x.dtype)[()] for n, x in enumerate(args) if n in varied]
+    along = [np.asarray(random.normal(size=np.shape(x))).astype(x.dtype)[()] for x in args]
 
     def at(step):
-        moved = list(args)
-        for n, t in zip(varied, along):
-            moved[n] = args[n] + args[n].dtype.type(step) * t
+        moved = [x + x.dtype.type(step) * t for x, t in zip(args, along)]
         return float(f(*[x.copy() if isinstance(x, np.ndarray) else x for x in moved]))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         step = 1e-6 if dtype == "float64" else 1e-2
         expected = (at(step) - at(-step)) / (2 * step)
-        tangents = [None] * len(args)
-        for n, t in zip(varied, along):
-            tangents[n] = t
         found = []
         for mode in ("reverse", "forward"):
             try:
                 if mode == "reverse":
-                    value, gradients = value_and_grad(f, varied)(*args)
+                    value, gradients = value_and_grad(f, tuple(range(len(args))))(*args)
                     found.append(sum(float(np.sum(g * t)) for g, t in zip(gradients, along)))
                 else:
-                    def along_line(*xs, f=f):
-                        return f(*xs)
-
-                    found.append(float(jvp(f, args, tuple(tangents))[1]))
+                    found.append(float(jvp(f, args, tuple(along))[1]))
             except CompileError as error:
                 return "refused", str(error).splitlines()[0]
             except ValueError as error:

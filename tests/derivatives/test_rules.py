@@ -231,3 +231,18 @@ def test_names_of_arguments_and_other_results():
     found, other = hessian(lambda x: (np.sum(x ** 3), x[0]), has_aux=True)(X)
     np.testing.assert_allclose(found, np.diag(6 * X))
     assert other == X[0]
+
+
+def test_arguments_that_are_copied_first():
+    """Forward mode copies all arrays, reverse mode those that are not in C order."""
+    x = np.arange(12.0).reshape(3, 4)[:, ::2] / 10.0
+    random = np.random.default_rng(2).normal(size=x.shape)
+
+    def f(x):
+        return np.sum(step(x, 0.7) * random) + np.sum(np.sort(x) * random)
+
+    def expected(x):
+        return np.sum(np.tanh(x * 0.7) * x * random) + np.sum(x * random)  # the rows are sorted
+
+    np.testing.assert_allclose(grad(f)(x), grad(expected)(x))
+    np.testing.assert_allclose(jvp(f, (x,), (random,)), jvp(expected, (x,), (random,)))

@@ -74,9 +74,14 @@ def _is_complex(inst: Inst) -> bool:
     return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
 
 
+def _hides(t) -> bool:
+    """Whether what varies may be in a value of a type that the transforms do not look into, as a union."""
+    return not is_varying(t) and type(t) is not k.Tuple and k.any_part(t, is_varying)
+
+
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
-    if _reads_text(inst) or _is_complex(inst):
+    if _reads_text(inst) or _is_complex(inst) or inst.result is not None and _hides(inst.result.type):
         return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
@@ -157,6 +162,8 @@ def flows(inst: Inst) -> list[Value]:
         return list(inst.args)
     if _reads_text(inst):
         return [x for x in inst.args if x.type in _TEXTS]
+    if _hides(r.type):
+        return list(inst.args)
     if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
         return list(inst.args) if not has_rule(inst) else [x for x in inst.args if k.is_integer(x.type)]
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -242,10 +249,31 @@ class Activity:
                                   "another type: there is no derivative of that",
                                   "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
                                   "stop_gradient(x)")
-                if inst.op is py.PY_UNBOX and inst.result in self:
+                if inst.op is py.PY_UNBOX and inst.result in self and not self._is_kept(inst):
                     raise refused(self.fn, inst, "a captured array gets values that vary, or a value comes back from a "
                                   "Python object: there is no derivative of that",
                                   "pass the array as an argument, and compute in compiled code")
+
+    def _is_kept(self, inst) -> bool:
+        """Whether an array that was captured stays as it is, and only shares a name with what varies: its tangents are
+        zeros that lie in memory as it does."""
+        made = inst.args[0].inst
+        if made is None or made.op is not c.CONST or type(inst.result.type) is not k.Array or (
+                inst.result.type.layout == "A"):
+            return False
+        same = {inst.result}  # what may be the array, or a view of it
+        before = 0
+        while len(same) > before:
+            before = len(same)
+            for block in self.order:
+                for one in block.insts:
+                    if (one.op in SAME_MEMORY or one.op is s.TUPLE_AT) and any(x in same for x in one.args):
+                        same.add(one.result)
+                    if one.op is s.TUPLE_MAKE and inst.result in one.args:
+                        return False
+                    for e in one.edges():
+                        same.update(p for p, x in zip(e.block.params, e.args) if x in same)
+        return not any(x in same for block in self.order for one in block.insts for x in written(one)[0])
 
     def _refusal(self, inst):
         op = inst.op

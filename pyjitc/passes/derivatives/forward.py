@@ -14,6 +14,7 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME_VALUE, Activity, items_of, partials_of
@@ -128,6 +129,8 @@ class _Forward:
             dual[r] = b.again(inst, inst.args, zero=True)
         elif op is s.UNDEF:
             dual[r] = b.again(inst, ())
+        elif op is PY_UNBOX:
+            dual[r] = zeros(b, self.helpers, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
             dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:

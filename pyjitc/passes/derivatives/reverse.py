@@ -22,6 +22,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import NEST, NEST_INTO
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
@@ -237,7 +238,7 @@ class _Reverse:
             return b.op(op, type=own_type(r.type))
         if op is s.TUPLE_AT:
             return b.op(op, b.op(s.TUPLE_MAKE, *(shadow[x] for x in items_of(inst)), cls=None), inst.args[1])
-        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
         return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)

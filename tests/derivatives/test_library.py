@@ -1,4 +1,4 @@
-"""Derivatives of factorisations."""
+"""Derivatives of factorisations, and of sorting."""
 import numpy as np
 import pytest
 
@@ -45,3 +45,10 @@ def test_bits_of_numbers_that_vary():
         grad(lambda x: np.frexp(x)[0])(3.0)
     with pytest.raises(UnsupportedError, match="complex numbers that vary are not differentiated yet"):
         grad(lambda x: np.sum(np.abs(np.fft.fft(x))))(np.ones(4))
+
+
+def test_sorting():
+    def f(a):
+        return np.sum(np.sort(a) * W) + np.sum(np.sort(a, axis=0)[1] ** 2) + np.median(a)
+
+    agree(f, TALL)
