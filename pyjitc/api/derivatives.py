@@ -19,12 +19,14 @@ from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
 from ..ops.structure import TUPLE_GET
 from ..types.kinds import Singleton, Tuple
+from . import trees
 from .dispatch import CompiledFunction, Dispatcher
 from .jit import njit
 
 __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-           "jacrev", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp", "vmap"]
+           "jacrev", "jvp", "linearize", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
+tree = trees  # the utilities for trees, under JAX's name
 _DERIVATIVES = 256  # compiled functions that are kept for calls that make them anew, as grad(f)(x) does in a loop
 _VARIADIC = 0x4 | 0x8
 
@@ -133,12 +135,12 @@ def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequ
     results does. Each example takes the branches and loop trips that it needs."""
     function, options = _compilable("vmap", fun)
     count = len(_parameters(function))
-    axes = tuple(in_axes) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
+    axes = tuple(map(_fixed, in_axes)) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
     if len(axes) != count:
         raise ValueError(f"in_axes has {len(axes)} items, and {function.__qualname__}() takes {count} arguments")
     if all(axis is None for axis in axes):
         raise ValueError("vmap must have at least one argument with a batch: in_axes is None for all")
-    out = tuple(out_axes) if isinstance(out_axes, (tuple, list)) else out_axes
+    out = _fixed(out_axes)
     return _batched(function, options, axes, out)
 
 
@@ -317,10 +319,15 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
     return given
 
 
-def _carrier(fun, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
+def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MARKS=None, **space) -> CompiledFunction:
     """The compiled function `what(fun)` of this body, which captures `fun` and what is in `space`: captured values are
-    pickled with it."""
+    pickled with it. A body that reads MARKS is made again for arguments that are trees (see trees.py): it may be a
+    function that gives it for the marks."""
     found: dict = {}
+    given_body, body = body, body if isinstance(body, str) else body(MARKS)
+    marked = "MARKS" in body
+    if marked:
+        space["MARKS"] = MARKS
     # in one line, which tracebacks show
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
          _python(fun).__globals__, found)
@@ -329,7 +336,12 @@ def _carrier(fun, what: str, parameters, body: str, options=None, **space) -> Co
                                           co_firstlineno=code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
-    return njit(made) if options is None else Dispatcher(made, options)
+    made = njit(made) if options is None else Dispatcher(made, options)
+    if marked and MARKS is None:
+        del space["MARKS"]
+        made.__trees__ = trees.Trees(
+            made, lambda marks: _carrier(fun, what, parameters, given_body, options, MARKS=marks, **space))
+    return made
 
 
 @lru_cache(_DERIVATIVES)
@@ -341,7 +353,7 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
-                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},)); return {result}", options,
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS); return {result}", options,
                     GRADIENTS=names.gradients)
     made.py_func.__defaults__ = _python(fun).__defaults__
     return made
@@ -352,7 +364,8 @@ def _pushed(fun, options, count, has_aux):
     given = [f"x{n}" for n in range(count)]
     result = "found[0][0], found[1][0], found[0][1]" if has_aux else "found"
     return _carrier(fun, "jvp", (*given, "tangents"),
-                    f"found = PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},)); return {result}",
+                    f"found = PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},), MARKS); "
+                    f"return {result}",
                     options, PUSHED=names.pushed)
 
 
@@ -360,7 +373,7 @@ def _pushed(fun, options, count, has_aux):
 def _pulled(fun, options, count, has_aux):
     given = ", ".join(f"x{n}" for n in range(count))
     return _carrier(fun, "vjp", (*(f"x{n}" for n in range(count)), "cotangent"),
-                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},))", options,
+                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},), MARKS)", options,
                     PULLED=names.pulled)
 
 
@@ -374,7 +387,7 @@ def _jacobian(fun, options, argnums, what, has_aux):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     given = ", ".join(parameters)
-    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},))" for n in several]
+    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS)" for n in several]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     if has_aux:
         result = f"{result}, FUN({given})[1]"
@@ -387,8 +400,31 @@ def _jacobian(fun, options, argnums, what, has_aux):
 @lru_cache(_DERIVATIVES)
 def _batched(fun, options, axes, out_axes):
     parameters = _parameters(fun)
-    return _carrier(fun, "vmap", parameters, f"return BATCHED(FUN, {axes!r}, {out_axes!r}, ({', '.join(parameters)},))",
-                    options, BATCHED=transforms.batched)
+
+    def body(marks):
+        found = axes if marks is None else tuple(map(_in_order, axes, trees.given(marks)))
+        return f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(parameters)},), MARKS)"
+
+    return _carrier(fun, "vmap", parameters, body, options, BATCHED=transforms.batched)
+
+
+def _fixed(axes):
+    """Axes of a batch as constants: those of a dict as pairs of a key and an axis."""
+    if isinstance(axes, dict):
+        return "dict", tuple([(key, _fixed(axes[key])) for key in sorted(axes)])
+    return tuple(map(_fixed, axes)) if isinstance(axes, (tuple, list)) else axes
+
+
+def _in_order(axes, marks):
+    """The axes of an argument with this structure as tuples, in the order of its items."""
+    if not isinstance(axes, tuple) or marks is None:
+        return axes
+    if axes[:1] == ("dict",):
+        given = dict(axes[1])
+        if marks[0] != "dict" or given.keys() != set(marks[1]):
+            raise ValueError(f"in_axes has a dict of {', '.join(given)}, which is not the structure of the argument")
+        axes = tuple([given[key] for key in marks[1]])
+    return tuple(map(_in_order, axes, marks[2]))
 
 
 def _own(x):

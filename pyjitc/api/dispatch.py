@@ -48,6 +48,7 @@ _stages = lazy("pyjitc.pipeline.stages")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed = lazy("pyjitc.runtime.handed")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
+_PLAIN = frozenset((float, int, np.ndarray, np.float64))  # arguments that are certainly no trees
 
 
 class _NoMatch(Exception):
@@ -118,6 +119,9 @@ class CompiledFunction(Pickled, Callable_):
             update(self._direct, function)
         given = (args if self._simple and not kwargs and len(args) == self._code.co_argcount
                  else self._bind(args, kwargs))
+        trees = self.__dict__.get("__trees__")
+        if trees is not None and any([type(x) not in _PLAIN for x in given]) and trees.takes(given):
+            return trees(given)
         try:
             full, types = self._types(given)
         except TypeError:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ops import arith, derivative, structure
 from ..types import kinds as k
-from ..types.tangents import gradient_type, holds_complex, plain, tangent_type, varies
+from ..types.tangents import gradient_type, holds_complex, holds_display, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, Derived, Mismatch, Ruled
@@ -119,6 +119,9 @@ def _check_result(name, result, e):
     if holds_complex(result):
         raise Mismatch(f"{name}() returns complex numbers: derivatives of those are not compiled yet",
                        "return a real number: z.real, or abs(z)")
+    if holds_display(result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result):
+        raise Mismatch(f"{name}() returns a list or a dict, of which there is no derivative yet", "return a tuple of "
+                       "numbers and arrays")
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
                        "return the same type on every path")

@@ -143,7 +143,8 @@ def _body(inst):
 def _helper(function, types):
     """The typed form of a library function, or of one of lib/adjoints.py by its name."""
     if isinstance(function, str):
-        function = getattr(adjoints, function)
+        module, _, name = function.rpartition(":")
+        function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
     spec = infer(function, types, Options()).spec
     if spec.error is not None:
         raise spec.error

@@ -14,12 +14,13 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
-from .activity import SAME_VALUE, Activity, partials_of
+from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import entry_of, guarded_term, own_type, plain_value, zeros
-from .ruled import called, has_one_value, open_calls
+from .common import entry_of, guarded_term, own_type, plain_value, tuples_beside, zeros
+from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
 
@@ -42,6 +43,7 @@ class _Forward:
         self.calls = open_calls(fn, self.helpers, False)
         b = Builder([])
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
+        tuples_beside(fn)
         returned = [block.terminator.args[0] for block in fn.blocks if block.terminator.op is c.RETURN]
         self.act = act = Activity(fn, [p for p, _ in leaves], returned)
         entry.params += self.seeds
@@ -127,6 +129,8 @@ class _Forward:
             dual[r] = b.again(inst, inst.args, zero=True)
         elif op is s.UNDEF:
             dual[r] = b.again(inst, ())
+        elif op is PY_UNBOX:
+            dual[r] = zeros(b, self.helpers, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
             dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -137,6 +141,8 @@ class _Forward:
             x, y = inst.args
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
+        elif op is s.TUPLE_AT:
+            dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
         elif op is a.FADD or op is a.FSUB:
@@ -154,13 +160,21 @@ class _Forward:
     def called(self, b, inst):
         """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
         if inst in self.calls:
-            if any(x in self.act for x in inst.args):
-                self.ruled(b, inst, self.calls[inst])
+            call = self.calls[inst]
+            if any(x in self.act for x in leaves_of(call.args)):
+                self.ruled(b, inst, call)
+            else:  # what is written into the results may vary
+                none = b.op(c.CONST, type=k.NoneType, value=None)
+                self.given.update((x, none) for x in leaves_of(call.result) if is_varying(x.type) and x in self.act)
+                if inst.result in self.given:
+                    self.dual[inst.result] = self.arrived(b, inst.result)
             return
         if not any(x in self.dual for x in inst.args):
             r = inst.result
             if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
                 self.dual[r] = zeros(b, self.helpers, r)
+            return
+        if "rules" not in inst.attrs["callee"].memo:  # the test whether arrays share memory
             return
         rule = inst.attrs["callee"].memo["rules"].tangent
         none = None

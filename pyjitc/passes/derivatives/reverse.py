@@ -22,12 +22,13 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import NEST, NEST_INTO
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
-from .activity import SAME_VALUE, Activity, partials_of
+from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import check_apart, copied, guarded_term, own_type, replace_arguments, zeros
+from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, zeros
 from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -115,7 +116,9 @@ class _Reverse:
                     replace[x] = found[n] = self.copied(b, x)
         replace_arguments(fn, {p: x for p, x in replace.items() if p is not x})
         fn.entry.insts[0:0] = b.insts
-        self.form.note(fn.entry, b.insts)
+        tuples_beside(fn)
+        for block in fn.blocks:
+            self.form.note(block, block.insts)
 
     def copied(self, b, x):
         return copied(b, self.helpers, x)
@@ -144,6 +147,8 @@ class _Reverse:
                     continue
                 if i in self.calls:
                     continue
+                if i.op is s.TUPLE_AT and type(i.result.type) is k.Array:
+                    touched.add(cl(i.result))
                 if i.op in (NEST, mem.ARRAY_DIM, mem.ARRAY_STRIDE, c.JUMP, c.BRANCH, c.RETURN, s.TUPLE_MAKE):
                     continue
                 read = i.args[1:2] if i.op is NEST_INTO else i.args
@@ -184,7 +189,7 @@ class _Reverse:
             return None
         i: Any = x.inst
         if self.root(x) is x:
-            if i is not None and i.op in (s.SELECT, s.CHOOSE):
+            if i is not None and i.op in (s.SELECT, s.CHOOSE, s.TUPLE_AT):
                 raise refused(self.fn, i, "one of two arrays is chosen here in a loop, of which there is no derivative",
                               "copy the chosen one, with `if` and .copy()")
             cur[x] = self.dense(b, cur.get(x), x)
@@ -231,7 +236,9 @@ class _Reverse:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
             return b.op(op, type=own_type(r.type))
-        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
+        if op is s.TUPLE_AT:
+            return b.op(op, b.op(s.TUPLE_MAKE, *(shadow[x] for x in items_of(inst)), cls=None), inst.args[1])
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
         return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
@@ -534,7 +541,7 @@ class _Reverse:
         elif type(r.type) is k.Array:
             if op is mem.ARRAY_COPY and inst.args[1] in act:
                 self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
-            elif (op is s.SELECT or op is s.CHOOSE) and r not in self.shadow:
+            elif op in (s.SELECT, s.CHOOSE, s.TUPLE_AT) and r not in self.shadow:
                 raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no "
                               "derivative", "copy the chosen one, with `if` and .copy()")
         elif op is mem.ARRAY_LOAD:
@@ -554,6 +561,11 @@ class _Reverse:
                 if array is not None:
                     y = self.content(inst, y)
                     b.call(self.helpers("add_multiple", (array.type, y.type, g.type)), array, y, g)
+        elif op is s.TUPLE_AT:
+            zero = b.zero(g.type)
+            for n, x in enumerate(items_of(inst)):
+                chosen = b.op(a.IEQ, inst.args[1], b.const(n, k.Int))
+                self.add(b, cur, x, b.op(s.SELECT, chosen, g, zero))
         elif op is s.SELECT or op is s.CHOOSE:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))

@@ -18,11 +18,16 @@ __all__ = ["Call", "called", "has_one_value", "leaves_of", "open_calls"]
 
 
 class Call:
-    """A call that was taken apart. callee: what it calls; args, result, kept: trees (lists) of values; `kept` is what
-    the backward rule needs of the way."""
+    """A call that was taken apart. callee: what it calls; result, kept: trees (lists) of values; `kept` is what the
+    backward rule needs of the way."""
 
-    def __init__(self, rules, callee, args, result, kept):
-        self.rules, self.callee, self.args, self.result, self.kept = rules, callee, args, result, kept
+    def __init__(self, inst, rules, callee, result, kept):
+        self.inst, self.rules, self.callee, self.result, self.kept = inst, rules, callee, result, kept
+
+    @property
+    def args(self) -> list:
+        """The trees of the arguments, in which the parameters of the function may have been replaced."""
+        return list(map(_tree_of, self.inst.args))
 
 
 def called(b: Builder, rule, helpers, given) -> Value:
@@ -46,6 +51,11 @@ def only_value(b: Builder, t) -> Value:
     if type(t) is k.Tuple:
         return b.op(s.TUPLE_MAKE, *(only_value(b, part) for part in t.elements), cls=t.cls)
     return b.op(CONST, type=t, value=None if t is k.NoneType else t.value)
+
+
+def _tree_of(x: Value) -> Any:
+    made = x.inst
+    return x if made is None or made.op is not s.TUPLE_MAKE else list(map(_tree_of, made.args))
 
 
 def leaves_of(tree) -> list[Value]:
@@ -101,7 +111,7 @@ def open_calls(fn: Function, helpers, forward: bool) -> dict[Inst, Call]:
             tree = opened(b, whole, True)
             result, kept = tree if keeps else (tree, tree)
             replace[r] = closed(b, r.type, result)
-            found[inst] = Call(rules, callee, args, result, kept)
+            found[inst] = Call(inst, rules, callee, result, kept)
     replace_arguments(fn, replace)
     _check_apart(fn, found, helpers)
     return found

@@ -14,7 +14,7 @@ from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
-from ...build import provoked, unoptimised, unvectorised
+from ...build import by_value, outlined, provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -325,13 +325,21 @@ def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Consta
     if axis is None:
         return sort(flat_copy(a), -1, kind, order, stable=stable)
     check_kind(kind, order, stable)
-    n = a.shape[normal_axis(axis, a.ndim)]
+    axis = normal_axis(axis, a.ndim)
+    if axis == a.ndim - 1:
+        return sorted_last(a)
+    return np.ascontiguousarray(np.moveaxis(sorted_last(np.moveaxis(a, axis, -1)), -1, axis))
+
+
+@outlined
+def sorted_last(a):
+    """A copy that is sorted along the last axis."""
     if a.ndim == 1:
         out = flat_copy(a)
-        sort_keys(out, np.empty(n, a.dtype), None, None, n)
+        sort_keys(out, np.empty(len(out), a.dtype), None, None, len(out))
         return out
     out = np.empty(a.shape, a.dtype)
-    sort_rows(out, a, normal_axis(axis, a.ndim), None)
+    sort_rows(out, a, a.ndim - 1, None)
     return out
 
 
@@ -498,6 +506,8 @@ def _lexsort(keys, axis: Constant = -1):
         raise Mismatch("axis= of np.lexsort must be -1 here")
     return CallValue(Const(Singleton(lexsort), lexsort), keys)
 
+
+by_value("np.sorting.rules", sorted_last)
 
 CALLS = {
     np.sort: checked(sort), np.argsort: checked(argsort), np.lexsort: _lexsort, np.partition: checked(partition),
