@@ -6,12 +6,13 @@ None. What works on LLVM's builder (`intrinsic`, models, boxing) has no counterp
 from __future__ import annotations
 
 import inspect
+import operator
 from functools import partial
 from types import FunctionType
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.meaning import CallValue, Const, Mismatch
+from ..infer.meaning import CallValue, Mismatch
 from ..lib import extended
 from ..pipeline import portable
 from ..types import kinds
@@ -21,7 +22,7 @@ from .absent import Absent, module_attribute
 __all__ = ["intrinsic", "is_jitted", "overload", "overload_attribute", "overload_classmethod", "overload_method",
            "register_jitable"]
 
-_special = lazy("pyjitc.numba.special")
+_special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
 def overload(function, jit_options={}, strict=True, inline="never", prefer_literal=False, **options):
@@ -35,17 +36,27 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     def decorate(typed):
         known = extended.FUNCTIONS.get(id(function))
         meanings = known.keywords["meanings"] if isinstance(known, partial) else []
-        meanings.insert(0, typed)
+        meanings.insert(0, partial(_implementation, typed, prefer_literal))
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
+        if function in _OPERATORS:
+            extended.OPERATORS.setdefault(_OPERATORS[function], []).insert(0, meanings[0])
         return typed
 
     return decorate
 
 
-def overload_method(typ, attr, **options):
+# Functions that mean the same as an operator -> the name of the operation.
+_OPERATORS = {getattr(operator, name): name for name in (
+    "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor iadd isub imul itruediv ifloordiv imod "
+    "ipow imatmul ilshift irshift iand ior ixor neg pos invert eq ne lt le gt ge contains getitem setitem delitem "
+    "truth").split()} | {len: "len", bool: "truth"}
+
+
+def overload_method(typ, attr, prefer_literal=False, **options):
     """What x.attr(...) means, where x is of a type of the class `typ`."""
     def decorate(typed):
-        extended.METHODS.setdefault(attr, []).insert(0, partial(_method, typ=typ, typed=typed))
+        extended.METHODS.setdefault(attr, []).insert(
+            0, partial(_method, typ=typ, typed=typed, prefer_literal=prefer_literal))
         extended.ATTRIBUTES.setdefault(attr, []).append(None)
         return typed
 
@@ -100,19 +111,22 @@ def is_jitted(function) -> bool:
 
 
 def _called(args, kwargs, function, meanings):
-    for typed in meanings:
-        found = _implementation(typed, args, kwargs)
+    for meaning in meanings:
+        found = meaning(args, kwargs)
         if found is not None:
             return found
+    own = _stages.LIBRARY.rule_of_kinds(function, args) or _stages.LIBRARY.rule_for(function, own=True)
+    if own is not None:
+        return own(args, kwargs)
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
     raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() is for ({shown})")
 
 
-def _method(args, kwargs, typ, typed):
+def _method(args, kwargs, typ, typed, prefer_literal=False):
     receiver = types.of(args[0].type)
     if not (isinstance(receiver, typ) if isinstance(typ, type) else receiver == typ):
         return None
-    return _implementation(typed, args, kwargs)
+    return _implementation(typed, prefer_literal, args, kwargs)
 
 
 def _type(x) -> types.Type:
@@ -124,22 +138,25 @@ def _type(x) -> types.Type:
             return _special.typeof(x.type.value)
         except ValueError:
             return types.Dummy(str(x.type))
-    if isinstance(x, Const) and type(x.value) in (str, bool, int) and x.type is not kinds.NoneType:
+    if x.known and type(x.value) in (str, bool, int):
         return types.literal(x.value)
     return types.of(x.type)
 
 
-def _implementation(typed, args, kwargs):
-    """The call of what the overload answers for these operands, or None."""
+def _implementation(typed, prefer_literal, args, kwargs):
+    """The call of what the overload answers for these operands, or None. It is asked with constants as types of their
+    own, and without: first the one that it prefers."""
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
     try:
         inspect.signature(typed).bind(*given, **named)
     except TypeError:
         return None
+    asked = [(given, named)]
+    if any(isinstance(t, types.Literal) for t in [*given, *named.values()]):
+        plain = [types.unliteral(t) for t in given], {name: types.unliteral(t) for name, t in named.items()}
+        asked.insert(prefer_literal, plain)
     try:
-        made = typed(*given, **named)
-        if made is None and any(isinstance(t, types.Literal) for t in [*given, *named.values()]):
-            made = typed(*map(types.unliteral, given), **{n: types.unliteral(t) for n, t in named.items()})
+        made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     if made is None:
