@@ -13,7 +13,7 @@ from ..infer.meaning import Apply, Call, Const, Mismatch, Share, Throw
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
-from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
+from ..types.kinds import Bool, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
 from .build import DERIVATIVES, FLAGS
 from .np import index
@@ -271,10 +271,14 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
-        found = protocol_of(x.type).attribute(x, name)
+        added = name in extended.ATTRIBUTES
+        # Objects of a program's classes may have any attribute, so that nothing would be left to add.
+        found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None
+        if found is None:
+            found = protocol_of(x.type).attribute(x, name)
         if found is None and name in ("__enter__", "__exit__"):
             raise refusals.no_with(x)
-        if found is None and name in extended.ATTRIBUTES:
+        if found is None and added:
             found = extended.attribute(x, name)
         if found is None:
             raise suggestions.attribute(x, name)

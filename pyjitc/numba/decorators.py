@@ -71,6 +71,7 @@ def _frozen(function):
     made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
         function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
     made.__dict__.update(function.__dict__)
+    made.__globals__.setdefault(function.__name__, made)  # a function that calls itself is not there yet
     return made
 
 
