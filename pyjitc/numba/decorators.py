@@ -71,6 +71,8 @@ def _frozen(function):
     made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
         function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
     made.__dict__.update(function.__dict__)
+    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not there yet
+        made.__globals__.setdefault(function.__name__, made)
     return made
 
 

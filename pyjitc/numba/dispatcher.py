@@ -13,13 +13,15 @@ import numpy as np
 
 from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, gives, signature_of
-from ..lib.py import declared
+from ..base.lazy import lazy
 from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
 from . import types
 
 __all__ = ["Overload", "NumbaFunction", "Dispatcher"]
+
+declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
 
 _SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 

@@ -6,6 +6,7 @@ A type stands for one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import ctypes
+import typing
 
 import numpy as np
 
@@ -737,6 +738,19 @@ def _instance_type(class_type):
     return class_type.instance_type
 
 
+class WrapperAddressProtocol:
+    """A function by its address: subclasses say which, by __wrapper_address__() and signature(). What is made is a
+    function of ctypes, which compiled code and the interpreter call."""
+
+    def __new__(cls, *args, **kwargs):
+        described = object.__new__(cls)
+        described.__init__(*args, **kwargs)
+        declared = described.signature()
+        kinds_of_c = [None if isinstance(t, NoneType) else ctypes.c_void_p if isinstance(t, (CPointer, RawPointer))
+                      else np.ctypeslib.as_ctypes_type(as_dtype(t)) for t in (declared.return_type, *declared.args)]
+        return ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
+
+
 class StructRef(Type):
     pass
 
@@ -787,6 +801,19 @@ class CharSeq(Type):
         self.count = count
         super().__init__(f"[char x {count}]")
 
+
+# What programs ask `isinstance` of, or derive from; compiled code has no values that these types are given to.
+for _name in ("ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
+              "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
+              "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
+              "FunctionPrototype InitialValue IntEnumClass IteratorType ListTypeIterableType ListTypeIteratorType "
+              "LiteralList LiteralStrKeyDict MemInfoPointer MemoryView NamedTupleClass NumPyRandomBitGeneratorType "
+              "NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType NumpyNdIndexType NumpyNdIterType "
+              "PolynomialType PyArray RangeIteratorType SetType SimpleIterableType SimpleIteratorType Sized "
+              "SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split():
+    globals()[_name] = type(_name, (Dummy,), {"__module__": __name__, "__init__": lambda self, *args, **kwargs: (
+        Dummy.__init__(self, f"{type(self).__name__}({', '.join(map(str, args))})"))})
+del _name
 
 # ---------------------------------------------------------------- names
 
@@ -839,6 +866,9 @@ _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, k
             **{t.type: t for t in number_domain}, kinds.float16: float16}
 
 
+REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> what says which type its objects have
+
+
 def of(t: kinds.Type) -> Type:
     """The type of Numba's for one of this compiler's."""
     found = _SCALARS.get(t)
@@ -879,8 +909,12 @@ def of(t: kinds.Type) -> Type:
         return Set(of(t.item))
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
-    if isinstance(t, kinds.ObjectOf) and "class_type" in vars(t.cls):
-        return t.cls.class_type.instance_type
+    if isinstance(t, kinds.ObjectOf):
+        if "class_type" in vars(t.cls):
+            return t.cls.class_type.instance_type
+        for base in t.cls.__mro__:
+            if base in REGISTERED:
+                return REGISTERED[base](object.__new__(t.cls), None)
     return Dummy(str(t))
 
 

@@ -46,6 +46,9 @@ def test_declared_as_float32():
     ("float32(float64)", lambda x: x / 3, (1.0,), float(np.float32(1 / 3))),
     ("complex128(float64)", lambda x: x, (1.5,), 1.5 + 0j),
     ("int32(int32)", lambda x: x + 1, (4,), 5),
+    ("uint8(int64)", lambda x: x, (300,), 44),
+    ("int32(int64[:])", lambda a: len(a), (np.arange(3),), 3),
+    ("int32(int64[:])", lambda a: a[2], (np.arange(3),), np.int32(2)),
     ("boolean(int64)", lambda x: x, (4,), True),
     ("float64(int64[:])", lambda a: len(a), (np.arange(3),), 3.0),
     ("float32(float64[:])", lambda a: a[0], (np.array([0.1]),), np.float32(0.1)),
@@ -90,3 +93,11 @@ def test_attributes_of_dispatchers():
     assert f.overloads[f.signatures[0]].signature.return_type == types.float64
     assert f.get_compile_result((types.int64, types.float64)).signature == f.nopython_signatures[0]
     assert f.targetoptions["nopython"] and not nb.jit(forceobj=True)(lambda x: x).targetoptions["nopython"]
+
+
+def test_a_function_with_a_signature_that_calls_itself():
+    @nb.njit("int64(int64)")
+    def below(n):
+        return 0 if n == 0 else n + below(n - 1)
+
+    exact(below(5), 15)

@@ -28,14 +28,12 @@ def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
 
 
 def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
-    """The type of a result of type `found` that is declared as `wanted`: of numbers of one kind, and of one precision
-    where they are no integers, it is that which it has."""
+    """The type through which a result of type `found` goes that is declared as `wanted`."""
     if isinstance(found, k.Dual):
         found = found.wide
     if wanted is None or not k.is_number(found) or not k.is_number(wanted):
         return found
-    return found if text.python_scalars(found) is text.python_scalars(wanted) or (
-        plain(found) is plain(wanted) is k.Int) else wanted
+    return found if text.python_scalars(found) is text.python_scalars(wanted) else wanted
 
 
 def plain(t: k.Type) -> k.Type:
@@ -55,8 +53,9 @@ def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
     kept = exact(x.type, wanted)
     if not k.is_number(kept):
         return x
+    of_python = k.is_python_number(x.type)
     x = cast(x, kept)
-    if numbers and x.type is not k.uint64:
+    if (numbers or of_python) and x.type is not k.uint64:
         return cast(x, plain(x.type))
     if numbers and x.type is k.uint64:  # an int of Python's, which may be more than 64 bits with a sign hold
         return Apply(PY_CALL, Const(k.Object, int), Apply(PY_BOX, x), kwnames=())
