@@ -122,6 +122,6 @@ def counts(words):
     (by_wrong_order, ([], True)), (by_several_types, ([1, 2, 2, -5, 0, 1],)),
     (by_several_types, ([1, 2.0, 2, -5, 0.25],)),
     (by_more_numbers, ([(k * 7 % 11, k * 0.5) for k in range(60)],)), (counts, ("a b a c b a".split(),)),
-], ids=str)
+], ids=lambda x: getattr(x, "__name__", None))
 def test_agree(function, args):
     agree(function, *args)
