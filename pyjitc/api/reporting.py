@@ -22,6 +22,7 @@ from ..codegen.compile import module_text
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import control, memory
+from ..passes import polling
 from ..pipeline import stages
 
 __all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
@@ -170,6 +171,7 @@ def _functions(function, types, options) -> list[FunctionReport]:
         for line, text in fn.memo.get("parallel", ()):
             _note(by_file, fn.filename, line, Fact("parallel", text, True))
         _costs(fn, by_file)
+        _in_order(fn, options, by_file)
     target = link.host_target()
     text, *_ = module_text(module, stages.calling(function, typed), target, options, emitter=located.LocatedEmitter)
     _vectorised(located.remarks(text, target), by_file)
@@ -238,6 +240,19 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
             for inside in loop.blocks}
 
 
+def _in_order(fn: ir.Function, options, by_file) -> None:
+    """Loops that add up floats one after the other: LLVM tells less about these, or nothing."""
+    for loop in LoopNest(fn).loops:
+        if not loop.inner and polling.adds_in_order(loop, options):
+            _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
+            for one in by_file.get(filename, ()):
+                number = one.loop_of(loop.header.insts[-1].loc.line)
+                if number in one.by_number and _ORDERED not in one.by_number[number].facts:
+                    one.note(number, _ORDERED)
+
+
+_ORDERED = Fact("loop", "not vectorised: its sum of floats would be added up in another order; fastmath={'reassoc'} "
+                        "allows that, and np.sum is fast as it is")
 _BOXES = {"py_box": "a value becomes a Python object", "py_unbox": "a value is taken out of a Python object"}
 _CHECKS = {"check_index": "the index is compared with the length", "check_nonzero": "a divisor is compared with 0",
            "check_nonneg": "a number is looked at for its sign",
@@ -306,7 +321,8 @@ def _vectorised(told, by_file) -> None:
                 ", interleaved count: ", " elements at once, interleaved ").rstrip(")")
             _note(by_file, filename, number, Fact("loop", text, True))
             continue
-        _note(by_file, filename, number, Fact("loop", f"not vectorised: {_reason(messages)}"))
+        if not any(_ORDERED in one.by_number[number].facts for one in by_file[filename] if number in one.by_number):
+            _note(by_file, filename, number, Fact("loop", f"not vectorised: {_reason(messages)}"))
 
 
 # What LLVM says of a loop -> the same in the words of Python, and what helps. What comes first hides what comes after.
@@ -316,9 +332,6 @@ _REASONS = (
      "how often it runs is not known before it starts, as with `while` or `break`"),
     ("early exit", "an exception, `break` or `return` may leave it half way"),
     ("unsafe dependent memory operations", "an iteration reads what an earlier one has written"),
-    ("cannot prove it is safe to reorder floating-point operations",
-     "its sum of floats would be added up in another order: fastmath={'reassoc'} allows that, and np.sum is fast as "
-     "it is"),
     ("cannot identify array bounds", "an array is read or written at places that are not known before it starts, and "
                                      "another one may share its memory"),
     ("could not be identified as reduction", "a value goes from one iteration to the next, and is no sum, product, "
