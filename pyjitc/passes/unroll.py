@@ -4,7 +4,7 @@ Runs before polling, behind the passes that copy loops. The loop around is an in
 vectors; numbers that iterations store side by side may make one, and arrays in the frame are registers. LLVM would do
 the same where it is told so, but it may move what it is told of a loop to the loop around it.
 Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i + 1, left - 1)
-After:   header(i, left): jump body     body: ... jump header'(i + 1, left - 1)      ... header''(i'', left''): jump exit
+the same where it is told so, but it may move what it is told of a loop to the one around it.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _may(loop) -> bool:
 def _trips(loop, defs, edges) -> int | None:
     """How many iterations a loop has that is to be written out, or None."""
     counted = find(loop, defs, edges)
-    trips = counted and defs.constant(counted.start[counted.left])
+    trips = None if counted is None else defs.constant(counted.start[counted.left])
     if trips is None or not 0 < trips <= _MOST:
         return None
     size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
