@@ -49,7 +49,7 @@ def run(fn: ir.Function, options=None) -> None:
     for loop in nest.loops:
         plan = _plan(fn, loop, nest, defs, edges)
         if plan is not None:
-            room -= _split(fn, *plan, room)
+            room -= _split(fn, room, *plan)
             changed = True
     if changed:
         fn.blocks = reverse_postorder(fn)
@@ -168,7 +168,7 @@ def _count(head, latch, k) -> None:
             edge.args.append(more)
 
 
-def _split(fn, counted, checks, distinct, always, room) -> int:
+def _split(fn, room, counted, checks, distinct, always) -> int:
     """room: bytes of the frame that are left. Returns how many are taken."""
     loop, header = counted.loop, counted.loop.header
     order = [b for b in fn.blocks if b in loop.blocks]
@@ -195,8 +195,9 @@ def _split(fn, counted, checks, distinct, always, room) -> int:
     kept: dict[ir.Value, ir.Value] = {}
     for store in plan[0] if plan else ():
         array = Array(store.args[0].type.dtype, 1, "C")
-        kept[store.args[0]] = make(outer, FRAME_ARRAY, make(outer, control.CONST, value=BLOCK), type=array)
-        kept[store.args[0]].inst.attrs = {"type": array, "zero": False}
+        kept[store.args[0]] = ir.Value(array)
+        outer.insts.append(ir.Inst(FRAME_ARRAY, (make(outer, control.CONST, value=BLOCK),),
+                                   {"type": array, "zero": False}, kept[store.args[0]], loc))
     # a block of trips
     left = outer.params[at]
     limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
