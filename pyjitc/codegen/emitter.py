@@ -34,6 +34,8 @@ def native_result(fn: ir.Function) -> tuple[str, bool]:
 class Emitter:
     """Implements the protocol of ops/emitter.py, which documents the methods."""
 
+    indefinite = True
+
     def __init__(self, module: Module):
         self.module = module
         self.flags = module.flags

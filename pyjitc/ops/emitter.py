@@ -30,6 +30,9 @@ class Emitter(Protocol):
     fn: Function  # the function that is being written, for messages
     leaving: bool  # whether the code is of a way out of a function that fails
     counters: int  # how many words share the cost that may run up between two polls
+    # Whether the processor gives INT_MIN for a float that fits in no int64, as x86 does, and has an intrinsic for it;
+    # what LLVM's own conversion gives is undefined, and needs two comparisons first.
+    indefinite: bool
 
     # -- instructions and blocks
 
