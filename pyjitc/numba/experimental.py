@@ -7,6 +7,7 @@ properties are compiled at their first call.
 from __future__ import annotations
 
 import collections.abc
+import importlib
 import inspect
 import re
 import sys
@@ -222,8 +223,8 @@ def as_numba_type(t) -> types.Type:
 
 _ANNOTATED = {int: types.int64, float: types.float64, complex: types.complex128, bool: types.boolean,
               str: types.unicode_type, None: types.none, type(None): types.none}
-_others = module_attribute("experimental", frozenset(("structref", "function_type")))
+_others = module_attribute("experimental", frozenset(("function_type",)))
 
 
 def __getattr__(name: str):
-    return _others(name)
+    return importlib.import_module("pyjitc.numba.structref") if name == "structref" else _others(name)
