@@ -73,7 +73,7 @@ core.types.common core.types.containers core.types.functions core.types.misc cor
 core.types.function_type core.typing.arraydecl core.typing.asnumbatype core.typing.builtins core.typing.templates
 core.typing.npydecl core.typing.collections core.typing.ctypes_utils core.typing.cffi_utils
 core.unsafe
-core.untyped_passes core.unsafe.refcount core.utils core.withcontexts cpython.builtins cpython.listobj cpython.dictimpl
+core.untyped_passes core.unsafe.refcount core.utils cpython.builtins cpython.listobj cpython.dictimpl
 cpython.hashing cpython.heapq cpython.mathimpl cpython.numbers cpython.old_hashing cpython.printimpl cpython.randomimpl
 cpython.rangeobj cpython.setobj cpython.slicing cpython.tupleobj cpython.unicode cpython.unicode_support
 cpython.unsafe cpython.unsafe.tuple cpython.unsafe.numbers experimental.function_type

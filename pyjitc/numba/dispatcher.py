@@ -150,7 +150,8 @@ class NumbaFunction(CompiledFunction):
     @property
     def stats(self) -> CompileStats:
         """Where the code is kept on disk, and what came from there and what did not."""
-        found = {args: self._natives[args].origin != "compiled" for args in self._order[::-1]} if self.options.cache else {}
+        kept = self._order[::-1] if self.options.cache else ()
+        found = {args: self._natives[args].origin != "compiled" for args in kept}
         return CompileStats(cache.folder() if self.options.cache else None, *(
             Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
             for wanted in (True, False)))

@@ -26,7 +26,7 @@ _PLACES = {
     "typed.typeddict": "typed", "experimental": "experimental", "experimental.jitclass": "experimental",
     "experimental.jitclass.base": "experimental", "experimental.structref": "structref",
     "extending.overload": "extending",
-    "core.registry": "core.registry", "core.utils": "core.utils",
+    "core.registry": "core.registry", "core.utils": "core.utils", "core.withcontexts": "core.withcontexts",
     "core.cgutils": "core.cgutils", "core.typing": "core.typing", "core": "core",
     "np": "np", "misc": "misc", "core.types.abstract": "types", "core.types.common": "types",
     "core.types.containers": "types", "core.types.npytypes": "types", "core.types.scalars": "types",

@@ -350,7 +350,7 @@ class Sequence(Type):
 class BaseTuple(Sequence, Hashable):
     @property
     def type(self):
-        return kinds.Tuple([_value_type(t) for t in self.types], getattr(self, "instance_class", None))
+        return kinds.Tuple([value_type(t) for t in self.types], getattr(self, "instance_class", None))
 
     def __len__(self):
         return len(self.types)
@@ -372,7 +372,7 @@ class BaseTuple(Sequence, Hashable):
         return len(self.types)
 
 
-def _value_type(t) -> kinds.Type:
+def value_type(t) -> kinds.Type:
     """The type of a part of a value, where numbers are Python's."""
     found = t.type
     return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
@@ -435,7 +435,7 @@ class Optional(Type):
 
     @property
     def type(self):
-        return kinds.union_of((_value_type(self.base), kinds.NoneType))
+        return kinds.union_of((value_type(self.base), kinds.NoneType))
 
 
 class MutableSequence(Sequence):
@@ -496,7 +496,7 @@ class DictType(Type):
 
 
 def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
-    return kind(*map(_value_type, parts))
+    return kind(*map(value_type, parts))
 
 
 class Record(Type):
