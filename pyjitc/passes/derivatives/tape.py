@@ -315,7 +315,7 @@ class Tape:
     def resolve(self):
         for r in self.rblocks:
             self.at = self.owner[r]
-            ks = self.ks[self.at]
+            ks = self.ks.get(r, self.ks[self.at])
             insts, r.insts = r.insts, []
             b = Builder(r.insts)
             memo: dict[Value, Value] = {}
@@ -344,7 +344,8 @@ class Tape:
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if loop is None:
-            if form.dom.dominates(form.home[v], form.out):
+            home = form.home[v]
+            if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
                 return v
             if v not in self.kept:
                 self.kept[v] = Variable(v.name, v.type)
