@@ -255,8 +255,9 @@ def test_arguments_that_share_memory():
 
 def recursive(x, n):
     if n == 0:
-        return x
-    return recursive(x * x, n - 1)
+        return x[0]
+    x[0] *= x[1]
+    return recursive(x, n - 1)
 
 
 def by_name(x):
@@ -278,7 +279,7 @@ def read_back(x):
 
 REFUSED = [
     (read_back, (1.5,), 1, "there is no derivative of"),
-    (recursive, (1.5, 2), 3, "calls itself"), (by_name, (1.5,), 1, "the operation dict_new"),
+    (recursive, (X, 2), 4, "calls itself and writes into"), (by_name, (1.5,), 1, "the operation dict_new"),
     (captured, (1.5,), 1, "captured array"),
     (lambda x: np.sum(np.unique(x)), (X,), 0, "the bits of an array"),
     (lambda x: np.abs(np.linalg.eigvals(x)[0]), (np.eye(2),), 0, "there is no derivative of")]

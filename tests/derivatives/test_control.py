@@ -1,5 +1,5 @@
-"""Derivatives of `try`, of variables that inner functions change, of variables of several types, and second derivatives
-of loops that are left in the middle."""
+"""Derivatives of `try`, of variables that inner functions change, of variables of several types and of functions that
+call themselves, and second derivatives of loops that are left in the middle."""
 import math
 
 import numpy as np
@@ -101,7 +101,50 @@ def test_what_raised_is_not_differentiated():
     np.testing.assert_allclose(grad(first, 1)(np.array([[2.0, 0.0], [1.0, 4.0]]), np.array([1.0, 3.0])), [0.5, 0.0])
 
 
-@pytest.mark.parametrize("function", [division, left_by_an_exception, left_by_break, cells, none_at_first],
+def halves(x):
+    if len(x) == 1:
+        return x[0] * x[0]
+    h = len(x) // 2
+    return halves(x[:h]) * 0.5 + math.sin(halves(x[h:])) * x[0]
+
+
+def power(x, n):
+    return 1.0 * x if n == 0 else power(x * x * 0.9, n - 1) + x
+
+
+def in_a_loop(x):
+    s = 0.0
+    for i in range(4):
+        s += power(0.8 * x, i) * x
+    return s
+
+
+def pairs(p, n):
+    if n == 0:
+        return p
+    a, b = pairs((p[0] * p[1], p[0] + 1.0), n - 1)
+    return b, a * 2.0
+
+
+def of_pairs(x):
+    a, b = pairs((x, x * x), 3)
+    return a * b
+
+
+def even(x, n=3):
+    return x if n == 0 else odd(x * x, n - 1)
+
+
+def odd(x, n):
+    return 2.0 * x if n == 0 else even(math.sin(x), n - 1)
+
+
+def test_recursion_over_an_array():
+    agree(halves, np.array([0.5, 0.2, 0.9, 0.1, 0.4]))
+
+
+@pytest.mark.parametrize("function", [division, left_by_an_exception, left_by_break, cells, none_at_first, in_a_loop,
+                                      of_pairs, even],
                          ids=lambda x: x.__name__)
 def test_first_and_second_derivatives(function):
     rest = ([1.0, 0.0, 3.0],) if function is division else ()

@@ -285,8 +285,9 @@ class Activity:
             if callee.library:
                 return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
                                "write it out, or stop_gradient(x) around what shall count as constant")
-            return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
-                           "yet", "write the recursion as a loop")
+            return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
+                           "list or an object among them: such calls have no derivative yet",
+                           "return the new values as numbers, arrays or tuples, or write the recursion as a loop")
         if op.name == "blas":
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
                            "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")

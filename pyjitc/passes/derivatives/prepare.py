@@ -13,6 +13,7 @@ from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, 
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
 from .builder import Builder
+from .recursion import give_rules
 from .opened import open_cells, open_unions
 
 __all__ = ["put_in_calls", "tidy", "whole"]
@@ -37,7 +38,11 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
         for one in module:
             for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
                 callee = inst.attrs["callee"]
-                if not callee.library and callee not in copies.values() and not _calls_itself(callee):
+                if callee.library or callee in copies.values():
+                    continue
+                if _calls_itself(callee):
+                    give_rules(callee)
+                else:
                     if callee not in copies:
                         copies[callee] = _to_be_put_in(callee)
                     inst.attrs["callee"] = copies[callee]

@@ -20,6 +20,7 @@ from ...types.lattice import dtype_of
 from ...types.tangents import is_varying
 from .. import counted
 from .builder import Builder, refused
+from .ruled import has_one_value, only_value
 from .targets import targets
 from .variables import Variable, read, write
 
@@ -89,7 +90,7 @@ class Tape:
 
     def _free(self, v) -> bool:
         loop, i = self.form.loop_of(v), v.inst
-        if loop is None or v is self.form.visit.get(loop):
+        if loop is None or v is self.form.visit.get(loop) or has_one_value(v.type):
             return True
         if i is None:
             line = self.line(v)
@@ -341,6 +342,8 @@ class Tape:
 
         if i is not None and i.op is c.CONST:
             return b.again(i, ())
+        if has_one_value(v.type):
+            return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if loop is None:
