@@ -200,7 +200,7 @@ def _where_ways_meet(node, dom, edges, after):
     while work:
         block = work.pop()
         for source, _, _ in edges.get(block, ()):
-            if source is top or source not in dom.number:  # nothing leads to a block without a number
+            if source is top or source not in dom.number:  # what cannot be reached writes nothing
                 continue
             if dom.number[source] >= dom.number[block]:
                 state = _LOOP, state
