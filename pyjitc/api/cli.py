@@ -33,6 +33,7 @@ _stages = lazy("pyjitc.pipeline.stages")
 _cache = lazy("pyjitc.pipeline.cache")
 _contrast = lazy("pyjitc.api.contrast")
 _numpy = lazy("numpy")
+_ahead = lazy("pyjitc.api.ahead")
 _blas = lazy("pyjitc.runtime.blas")
 _driver = lazy("pyjitc.runtime.driver")
 
@@ -94,6 +95,26 @@ def _parser() -> argparse.ArgumentParser:
     both.set_defaults(action=_compare)
 
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
+
+    ahead = commands.add_parser("build", help="a package with its compiled code, which runs without the compiler",
+                                description="Compile a package or a module ahead of time: what it makes runs where "
+                                            "NumPy is, without LLVM and without pyjitc.")
+    ahead.add_argument("target", metavar="TARGET", help="a module's file, a package's folder, a wheel, or the folder "
+                       "of a project that pip can make a wheel of")
+    ahead.add_argument("--types", action="append", default=[], metavar="SIGNATURE",
+                       help='a function and the types of its arguments, as in "total(float64[:], int64)"')
+    ahead.add_argument("--run", action="append", default=[], metavar="SCRIPT",
+                       help='compile for the types that a script calls functions with; "-m pytest tests" runs a module')
+    ahead.add_argument("--output", default="build/pyjitc", metavar="DIR", help="where files go (default: %(default)s)")
+    ahead.add_argument("--wheel", action="store_true", help="make a wheel")
+    ahead.add_argument("--cpu", default="x86-64-v2,x86-64-v3", metavar="LEVELS",
+                       help="processors to make code for, of which the best that fits is taken at run time: "
+                            "x86-64-v2, x86-64-v3, x86-64-v4, native (default: %(default)s)")
+    ahead.add_argument("--version", default="0.0.0", help="version of a wheel that is made of a module or a package "
+                       "(default: %(default)s)")
+    ahead.add_argument("--platform", default="linux_x86_64", metavar="TAG", help="platform tag of the wheel "
+                       "(default: %(default)s)")
+    ahead.set_defaults(action=_build)
 
     commands.add_parser("examples", help="run the examples in CPython and compiled")
     commands.add_parser("bench", help="run benchmark suites")
@@ -180,6 +201,30 @@ def _info(options) -> int:
     rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
     for name, value in rows:
         print(f"{name:<18} {value}")
+    return 0
+
+
+def _build(options) -> int:
+    levels = [one.strip() for one in options.cpu.split(",") if one.strip()]
+    for level in levels:
+        if level not in _ahead.LEVELS:
+            raise _Wrong(f"--cpu: there is no level {level!r}{_near(level, _ahead.LEVELS)}; levels are "
+                         f"{', '.join(_ahead.LEVELS)}")
+    if not os.path.exists(options.target):
+        _existing(options.target)
+    try:
+        made, found = _ahead.make(pathlib.Path(options.target), levels, options.types, options.run,
+                                  pathlib.Path(options.output), options.wheel, options.version, options.platform)
+    except _ahead.BuildError as error:
+        print(f"{_red('pyjitc:')} {error}", file=sys.stderr)
+        return 1
+    for module, name, signature in found["rows"]:
+        print(f"{module}.{name}{signature}")
+    for name, why in found["refused"]:
+        print(f"{name} is left out for some types: {why}")
+    for name in found["silent"]:
+        print(f"{name} has no signature: the interpreter runs its calls from Python (give --types, or --run)")
+    print(f"{made}: {', '.join(levels)}")
     return 0
 
 

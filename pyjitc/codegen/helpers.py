@@ -12,8 +12,8 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "objects", "sorting", "strings", "tables"))
+elements, localtables, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "localtables", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
 
@@ -27,8 +27,9 @@ class _Texts(dict):
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap"):
-            home = strings if kind == "str" else sorting if kind in ("sort", "heap") else tables
+        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap", "table"):
+            home = (strings if kind == "str" else sorting if kind in ("sort", "heap") else
+                    localtables if kind == "table" else tables)
             self.update(home.TEXT)
             NEEDS.update(home.NEEDS)
             _DECLARATIONS.update(home.DECLARATIONS)
@@ -938,6 +939,8 @@ def search_of(name: str) -> str:
     _, kind, *rest = name.split("_")
     if kind in ("str", "sort", "heap"):
         return "sort" if kind == "heap" else kind
+    if kind == "table":
+        return f"table {rest[-1]}" if len(rest) > 1 else kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
     return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str", "pair") else ""
 

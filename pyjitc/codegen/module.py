@@ -100,6 +100,7 @@ class Module:
         self.rare: dict[str, tuple[int, str]] = {}
         # those that are looked up in: (types of elements and indices, elements) -> number
         self.tables: dict[tuple, int] = {}
+        self.packs = False  # whether scalars of some function may make vectors
         self.metadata = Metadata()
         self.enters_inline = False  # whether the first function takes the place of its calls in the entry (native.py)
         self.added = False  # whether a function was: the first is the one that the stub calls
@@ -147,6 +148,7 @@ class Module:
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
         formed = partition.FORM in body
+        self.packs |= fn.flags.packs
         self.skips_loop_passes.append(
             fn.flags.skips_loop_passes and not formed
             and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
@@ -165,6 +167,8 @@ class Module:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
         text = "\n".join(parts)
+        if self.packs:
+            text = partition.PACKS + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.stays_call(name) for name in self.helpers)):
             return text + partition.FEW_PASSES

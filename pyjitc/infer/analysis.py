@@ -13,11 +13,10 @@ from ..base.errors import PyjitcError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control
-from ..types.kinds import MAX_SIZE, DictDisplay, Dual, TooLarge, Tuple, Union, members_of, union_of
-from . import boxed
+from ..types.kinds import MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Union, any_part, members_of, union_of
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Operand, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
@@ -182,6 +181,8 @@ class Analysis:
                 except AssertionError as error:  # one that left this function would leave it half analysed
                     self.refuse(block, inst, _defect(error))
                     return
+            except NeedsObjects as error:
+                self.session.need_objects(error.type)
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:
@@ -225,7 +226,8 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
-            if self.spec is self.session.order[0] and (av[0].inner or isinstance(av[0], (DictDisplay, Tuple))):
+            if self.spec is self.session.order[0] and any_part(
+                    av[0], lambda part: part.inner or isinstance(part, (Function, FunctionObject))):
                 av = self.leave(inst, block, av)
                 if av is None:
                     return
@@ -252,8 +254,6 @@ class Analysis:
         """What the entry returns: functions and iterators of compiled code become Python objects."""
         self.meaning.pop(inst, None)
         x = Operand(0, *av)
-        if boxed.is_boxable(av[0]):
-            return av
         self.evaluator.inst, self.evaluator.block = inst, block
         found = leaving.leaving(self.evaluator, x)
         if found is x:

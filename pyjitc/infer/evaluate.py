@@ -13,9 +13,9 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, Generator, Int, Iterator, ListDisplay,
-    Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union,
-    any_part, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int, Iterator,
+    ListDisplay, Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound,
+    Undefined, Union, any_part, is_numpy_scalar, is_python_number, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -24,10 +24,10 @@ from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, Share, Step, Throw,
+    NeedsList, Nest, Operand, Ruled, Share, Step, Throw,
 )
-from .names import describe, has_generator, with_object
-from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
+from .names import describe, has_generator, needs_objects, with_object
+from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
 from .session import value_of_member
 
 displays = lazy(f"{__package__}.displays")
@@ -239,6 +239,8 @@ class Evaluator(Operations):
             return self.settle(self.fresh(meaning))
         if kind is Derived:
             return derivatives.settle(self, meaning)
+        if kind is Ruled:
+            return derivatives.settle_ruled(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -266,6 +268,7 @@ class Evaluator(Operations):
         for n, held in enumerate(made.held):
             if held.sealed:
                 held = self.session.opened(held, self.session.site(self.analysis.spec, self.inst, None, dict))
+            needs_objects(held)
             t.store(n, held)
         watch(t, self.analysis, self.block)
         return made.make(t)
@@ -279,6 +282,7 @@ class Evaluator(Operations):
         op = applied.op
         if op.stores is not None:
             for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
+                needs_objects(t)
                 container.store(n, t)
         return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
 
@@ -509,6 +513,8 @@ class Evaluator(Operations):
                 named = {"names": tuple(kwargs)} if kwargs else {}
                 return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
             return self.library.call(callee, args, kwargs)
+        if isinstance(t, FunctionObject):
+            return self.call(opened(callee), args, kwargs)
         if isinstance(t, Function):
             parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
             defaults = self.elements(parts["defaults"]) if "defaults" in parts else []

@@ -15,34 +15,41 @@ __all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
 # -- Jacobians
 
 
-def forward_jacobian(f, at, args):
+def forward_jacobian(f, at, has_aux, args):
     """The derivative of the result by argument `at`: its axes are those of the result and then those of the argument.
     One forward sweep for each element of the argument."""
     x = args[at[0]]
     if not isinstance(x, np.ndarray):
-        return pushed(f, at, (1.0,), args)[1]
-    y = f(*args)
+        return first(pushed(f, at, (1.0,), args)[1], has_aux)
+    y = first(f(*args), has_aux)
     along = np.zeros(x.size, x.dtype)
     out = np.zeros((size_of(y), x.size), dtype_of(y))
     for i in range(x.size):
         along[i] = 1
-        put_column(out, i, pushed(f, at, (along.reshape(x.shape),), args)[1])
+        put_column(out, i, first(pushed(f, at, (along.reshape(x.shape),), args)[1], has_aux))
         along[i] = 0
     return out.reshape(shape_of(y) + x.shape)
 
 
-def reverse_jacobian(f, at, args):
+def reverse_jacobian(f, at, has_aux, args):
     """The same, by one reverse sweep for each element of the result."""
-    x, y = args[at[0]], f(*args)
+    x, y = args[at[0]], first(f(*args), has_aux)
     if not isinstance(y, np.ndarray):
-        return pulled(f, at, False, 1.0, args)[1][0]
+        return pulled(f, at, has_aux, 1.0, args)[1][0]
     along = np.zeros(y.size, y.dtype)
     out = np.zeros((y.size, size_of(x)), y.dtype)
     for i in range(y.size):
         along[i] = 1
-        put_row(out, i, pulled(f, at, False, along.reshape(y.shape), args)[1][0])
+        put_row(out, i, pulled(f, at, has_aux, along.reshape(y.shape), args)[1][0])
         along[i] = 0
     return out.reshape(y.shape + shape_of(x))
+
+
+def first(y, has_aux):
+    """The value of a function that returns other results beside it."""
+    if has_aux:
+        return y[0]
+    return y
 
 
 def size_of(y):

@@ -14,6 +14,7 @@ from ..api.signature import TypeName, signature_of
 from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
+from . import errors
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -104,12 +105,24 @@ class Signature:
         return 2
 
 
+def signature(given):
+    """What users write as a signature. Text may use all names of this module, as in "void(CPointer(double), intp)"."""
+    if isinstance(given, str):
+        try:
+            given = eval(given, {"__builtins__": {}}, globals())
+        except (NameError, AttributeError):
+            raise errors.TypingError(f"{given!r} is not a signature: it names what is no type") from None
+    return given
+
+
 def _of_part(given):
     """A type of Numba's for what stands for one in a signature: a tuple of types, None."""
     if isinstance(given, Type):
         return given
-    return Tuple(map(_of_part, given)) if isinstance(given, tuple) else of(TypeName("", given).type if isinstance(
-        given, kinds.Type) else given.type if isinstance(given, TypeName) else kinds.NoneType)
+    if isinstance(given, tuple):
+        return Tuple([_of_part(t) for t in given])
+    return of(given if isinstance(given, kinds.Type) else given.type if isinstance(given, TypeName)
+              else kinds.NoneType)
 
 
 def _restored(cls, state, name):
@@ -657,11 +670,71 @@ class DeferredType(Type):
 
 
 class ClassType(Callable, Opaque):
-    pass
+    """A class that jitclass makes."""
+
+    def __init__(self, cls, struct):
+        self.class_name, self.struct, self.cls = cls.__name__, dict(struct), cls
+        found = vars(cls)
+        self.methods = {name: value for name, value in found.items() if hasattr(value, "py_func")}
+        self.jit_props = {name: value for name, value in found.items() if isinstance(value, property)}
+        self.static_methods = {name: value for name, value in found.items() if isinstance(value, staticmethod)}
+        self.instance_type = ClassInstanceType(self)
+        super().__init__(f"jitclass.{self.class_name}#{id(self):x}<{','.join(f'{n}:{t}' for n, t in struct.items())}>")
+        _CLASSES[self.name] = self
+
+    @property
+    def instance_type_class(self):
+        return ClassInstanceType
+
+    @property
+    def type(self):
+        return kinds.Singleton(self.cls)
+
+    def __reduce__(self):
+        return _class_type, (self.name,)
+
+
+_CLASSES: dict[str, ClassType] = {}
+
+
+def _class_type(name: str) -> ClassType:
+    return _CLASSES[name]
 
 
 class ClassInstanceType(Type):
-    pass
+    """An object of a class that jitclass makes."""
+
+    mutable = True
+
+    def __init__(self, class_type):
+        self.class_type = class_type
+
+    @property
+    def name(self):
+        return f"instance.{self.class_type.name}"
+
+    @property
+    def classname(self):
+        return self.class_type.class_name
+
+    @property
+    def struct(self):
+        return self.class_type.struct
+
+    @property
+    def methods(self):
+        return self.class_type.methods
+
+    @property
+    def type(self):
+        return kinds.ObjectOf(self.class_type.cls)
+
+    def __reduce__(self):
+        return _instance_type, (self.class_type,)
+
+
+def _instance_type(class_type):
+    return class_type.instance_type
 
 
 class StructRef(Type):
@@ -795,6 +868,8 @@ def of(t: kinds.Type) -> Type:
         return slice3_type if t.step is not kinds.NoneType else slice2_type
     if isinstance(t, kinds.Singleton):
         value = t.value
+        if isinstance(value, type) and "class_type" in vars(value):
+            return value.class_type
         if hasattr(value, "py_func"):
             return Dispatcher(value)
         return Module(value) if type(value) is type(np) else Function(value)
@@ -804,6 +879,8 @@ def of(t: kinds.Type) -> Type:
         return Set(of(t.item))
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
+    if isinstance(t, kinds.ObjectOf) and "class_type" in vars(t.cls):
+        return t.cls.class_type.instance_type
     return Dummy(str(t))
 
 

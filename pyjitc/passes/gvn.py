@@ -14,7 +14,7 @@ from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
-from ..types.kinds import Array
+from ..types.kinds import Array, is_refcounted
 from .alias import LOADS, Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
@@ -29,6 +29,8 @@ MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, a
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _FAR = 16  # writes between two loads that are looked at
+_MOST_BLOCKS = 32  # between a block and the one that all ways to it come through
+_MORE_LOADS = frozenset(("local_slot", "list_get"))  # by name: few programs load them
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
@@ -121,8 +123,8 @@ _OF_ITEMS = frozenset(("list_set", "list_append"))
 
 def _share(fn, dom, edges, aliases):
     """dom: the split dominator tree. edges: block -> those that enter it."""
-    # Memory at a place is a chain of what has written on the only way to it: (instruction, memory before it). It starts
-    # anew where ways meet.
+    # Memory at a place is a chain of what has written on the way to it: (instruction, memory before it). Where ways
+    # meet it is what has been written on any of them. It starts anew where that is much.
     after: dict[ir.Block, tuple] = {}
     found_in: dict[ir.Inst, tuple] = {}  # load -> the memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
@@ -150,7 +152,7 @@ def _share(fn, dom, edges, aliases):
         alone = len(entered) == 1 and entered[0][1].unwind is not entered[0][2]
         state = after.get(entered[0][0]) if alone else None
         if state is None:
-            state = None, block
+            state = _where_ways_meet(node, dom, edges, after) or (None, block)
         kept = []
         for inst in block.insts:
             if mapping:
@@ -158,7 +160,7 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            loads = op in LOADS
+            loads = op in LOADS or op.name in _MORE_LOADS and not is_refcounted(inst.result.type)
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
@@ -175,6 +177,32 @@ def _share(fn, dom, edges, aliases):
         block.insts = kept
         after[block] = state
     substitute(fn.blocks, mapping)
+
+
+def _where_ways_meet(node, dom, edges, after):
+    """The memory at the start of a block that several ways lead to: that at the end of the block which all of them come
+    through, and what the blocks between write. None where these are many, or where an exception leads to the block."""
+    top = dom.idom[node]
+    if node is not getattr(node, "block", node) or top in dom.tails or top is node:
+        return None
+    top = getattr(top, "block", top)
+    state = after.get(top)
+    if state is None or any(edge is inst.unwind for _, inst, edge in edges[node]):
+        return None
+    found: set[ir.Block] = set()
+    work, writes = [node], 0
+    while work:
+        for source, _, _ in edges.get(work.pop(), ()):
+            if source is not top and source not in found:
+                found.add(source)
+                work.append(source)
+                for inst in source.insts:
+                    if inst.op.effects & ir.WRITES:
+                        state = inst, state
+                        writes += 1
+                if writes > _FAR or len(found) > _MOST_BLOCKS:
+                    return None
+    return state
 
 
 def _changed(load, state, then, aliases) -> bool:

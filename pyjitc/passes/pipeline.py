@@ -22,11 +22,11 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(ahead, elementary, flags, frame, independent, latches, parallel, polling, ranges, reload, speculate, texts,
- versioning) = (
+(ahead, elementary, flags, frame, independent, latches, localtables, parallel, polling, ranges, reload, speculate,
+ texts, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "parallel", "polling", "ranges",
-                 "reload", "speculate", "texts", "versioning"))
+    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "localtables", "parallel",
+                 "polling", "ranges", "reload", "speculate", "texts", "versioning"))
 _IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
@@ -34,6 +34,7 @@ _LOOK_FOR = {
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
+    localtables: lambda op: op.name == "dict_new" or op.name == "set_new",
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "text_call", "py_format"),
@@ -42,8 +43,8 @@ _LOOK_FOR = {
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, gvn, texts, ranges, gvn, reload, dce, parallel, elementary,
-    versioning, ahead, flags, speculate, polling, dce, frame, refcount,
+    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
+    elementary, versioning, ahead, flags, speculate, polling, dce, frame, refcount,
 ]
 
 

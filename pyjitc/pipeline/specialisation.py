@@ -15,7 +15,7 @@ from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import COMPILING, DEPTH, with_room
-from ..base.trace import timed
+from ..base.trace import COUNTED, timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
 from ..types.kinds import CONTAINERS
@@ -28,7 +28,7 @@ stages = lazy("pyjitc.pipeline.stages")
 cache = lazy("pyjitc.pipeline.cache")
 
 _ATTEMPTS = 8
-statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}  # of the process
+statistics = dict.fromkeys(COUNTED, 0)  # of the process
 
 
 def _count(what: str, own: dict[str, int]) -> None:

@@ -311,7 +311,8 @@ def moved(position, velocity):
 
 
 def test_three_steps_are_written_out():
-    """As one vector they would wait for what was written as single numbers just before."""
+    """Neighbours among them make vectors, which are stored as they are loaded in the next step. A vector of all three
+    would wait for what was written as others just before."""
     f = njit(moved)
     x, v = np.random.default_rng(3).random((2, 7, 3))
     expected = x.copy(), v.copy()
@@ -320,4 +321,51 @@ def test_three_steps_are_written_out():
     np.testing.assert_array_equal(x, expected[0])
     np.testing.assert_array_equal(v, expected[1])
     text = f.inspect_llvm(f.signatures[0])
-    assert " x double>" not in text and "unroll_full" in str(f._inspect("opt", f.signatures[0]))
+    assert "vector.body" not in text and "<2 x double>" in text
+    assert "unroll_full" in str(f._inspect("opt", f.signatures[0]))
+
+
+def small_products(a, b, out):
+    for m in range(a.shape[0]):
+        for i in range(4):
+            for j in range(4):
+                total = 0.0
+                for k in range(4):
+                    total += a[m, i, k] * b[m, k, j]
+                out[m, i, j] = total
+
+
+def parities(values, out):
+    for i in range(len(values)):
+        n = 0
+        for b in range(16):
+            n += (values[i] >> b) & 1
+        out[i] = n
+
+
+def quaternions(a, b, out):
+    for i in range(a.shape[0]):
+        w, x, y, z = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+        s, t, u, v = b[i, 0], b[i, 1], b[i, 2], b[i, 3]
+        out[i, 0] = w * s - x * t - y * u - z * v
+        out[i, 1] = w * t + x * s + y * v - z * u
+        out[i, 2] = w * u - x * v + y * s + z * t
+        out[i, 3] = w * v + x * u - y * t + z * s
+
+
+@pytest.mark.parametrize("function, arguments, vector", [
+    (small_products, lambda rng, n: (rng.random((n, 4, 4)), rng.random((n, 4, 4)), np.zeros((n, 4, 4))),
+     r"fmul <\d x double>"),
+    (parities, lambda rng, n: (rng.integers(0, 1 << 40, n), np.zeros(n, np.int64)), r"and <\d x i64>"),
+    (quaternions, lambda rng, n: (rng.random((n, 4)), rng.random((n, 4)), np.zeros((n, 4))), r"fmul <\d x double>"),
+])
+def test_few_steps_make_vectors(function, arguments, vector):
+    """A loop of a constant, small number of steps is written out: the loop around it, or neighbours in it, make
+    vectors."""
+    f = njit(function)
+    for n in (0, 1, 3, 4, 9):
+        expected, actual = (arguments(np.random.default_rng(n), n) for _ in range(2))
+        function(*expected)
+        f(*actual)
+        np.testing.assert_array_equal(actual[-1], expected[-1])
+    assert re.search(vector, f.inspect_llvm(f.signatures[0]))

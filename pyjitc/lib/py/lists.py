@@ -241,6 +241,8 @@ def _sort(x, /, *, key=None, reverse=False):
 
 def _reaches_lists(t: Type) -> bool:
     """Whether a function of type t may have a list that it is not given, as far as its own code tells."""
+    if isinstance(t, k.FunctionObject):
+        t = t.function
     if isinstance(t, k.Function):
         return bool(t.captures) or _names_lists(t.proto.code, t.proto.globals)
     function = t.value if isinstance(t, k.Singleton) else None

@@ -14,13 +14,15 @@ from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import pyobject as py
 from ...ops import structure as s
+from ...ops.derivative import Ruled
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
 from ...types.tangents import is_varying, varies
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_rule", "is_known", "partials_of"]
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_rule", "is_known", "is_ruled",
+           "partials_of", "rules_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # The first operand, which may have been checked or be of another type in name.
@@ -51,6 +53,17 @@ def _only_looks(call: Inst) -> bool:
 def _reads_text(inst: Inst) -> bool:
     """Whether an instruction makes a float of a text, which may be that of a float that varies."""
     return inst.result is not None and is_varying(inst.result.type) and any([x.type in _TEXTS for x in inst.args])
+
+
+def is_ruled(inst: Inst) -> bool:
+    return inst.op is c.INVOKE and type(inst.attrs["callee"].memo.get("rules")) is Ruled
+
+
+def fixed_of(inst: Inst) -> list[Value]:
+    """The parts of the last argument that may not vary."""
+    rules = inst.attrs["callee"].memo["rules"]
+    made = inst.args[-1].inst if rules.fixed else None
+    return [made.args[n] for n in rules.fixed] if made is not None and made.op is s.TUPLE_MAKE else []
 
 
 def has_rule(inst: Inst) -> bool:
@@ -112,7 +125,7 @@ def flows(inst: Inst) -> list[Value]:
     if op in _OBJECTS:
         return list(inst.args)
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
-        return [x for x in inst.args if varies(x.type)] if varies(r.type) else []
+        return [x for x in inst.args if k.any_part(x.type, is_varying)] if k.any_part(r.type, is_varying) else []
     if op is c.INVOKE:
         return [] if _only_looks(inst) else inst.args
     if op is NEST:
@@ -191,6 +204,9 @@ class Activity:
         """Refuse what no rule is known for."""
         for block in self.order:
             for inst in block.insts:
+                if is_ruled(inst) and any(x in self for x in fixed_of(inst)):
+                    raise refused(self.fn, inst, "an argument in nondiff_argnums varies here: its derivative would be "
+                                  "lost", "leave it out of nondiff_argnums, or pass stop_gradient(x)")
                 given = [x for x in flows(inst) if x in self]
                 targets, sources = written(inst)
                 if any(x in self for x in targets):

@@ -5,6 +5,7 @@ from typing import Callable
 
 from ...ir.core import RAISES, READS, WRITES, Function, Value
 from ...ops.control import INVOKE
+from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
 from ..rewrite import copy_of
@@ -13,11 +14,17 @@ from .activity import Activity, has_rule
 __all__ = ["put_in_calls", "tidy", "whole"]
 
 
-def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Function:
+def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function]) -> Function:
     """A copy of a function with all that can be put into it. before: called first with each function that it leads to;
-    keeps_nests: whether the nests that reverse mode knows stay."""
-    for one in _reached(fn):
+    keeps_nests: whether the nests that reverse mode knows stay; staying: gets the functions that are not put in, since
+    they have derivatives of their own."""
+    reached = [fn]
+    for one in reached:  # grows
         before(one)
+        reached += [callee for callee in inline.callees(one) if callee not in reached]
+        if type(one.memo.get("rules")) is Ruled and not one.flags.noinline:
+            one.flags = one.flags._replace(noinline=True)
+            staying.add(one)
     new = copy_of(fn)
     copies: dict[Function, Function] = {}
     while True:

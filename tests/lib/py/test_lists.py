@@ -641,3 +641,33 @@ def test_operators_of_lists_are_functions_of_the_c_api():
     compiled = agree(lambda x: (x[1:], x + x, x * 2, 3 in x, x == x, list(x), x.copy()), [1, 2, 3])
     text = str(compiled.inspect_ir())
     assert "py_call" not in text and "PySequence_Contains" in text and "PyObject_RichCompare ==" in text
+
+
+def _paths(n, path):
+    return path if n == 0 else _paths(n - 1, [*path, n])
+
+
+def _subsets(items, at, chosen, out):
+    if at == len(items):
+        out.append(chosen)
+    else:
+        _subsets(items, at + 1, chosen, out)
+        _subsets(items, at + 1, chosen + [items[at]], out)
+
+
+def test_a_recursion_may_write_a_longer_list_out_in_each_call(monkeypatch):
+    monkeypatch.setitem(globals(), "_paths", njit(_paths))
+    monkeypatch.setitem(globals(), "_subsets", njit(_subsets))
+    assert _paths(12, [0]) == _paths.py_func(12, [0]) == [0, *range(12, 0, -1)]
+
+    def start(n):
+        return _paths(n, [0])
+
+    def every(items):
+        out = []
+        _subsets(items, 0, [], out)
+        return out
+
+    agree(start, 12)
+    agree(every, [1, 2, 3, 4])
+    agree(every, ["a", "b"])

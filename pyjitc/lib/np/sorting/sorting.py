@@ -402,13 +402,18 @@ def check_partition(kth, kind, order):
 
 
 def check_kths(kth, k, n):
-    if k < len(kth):
+    if not isinstance(kth, tuple):
+        if kth.ndim > 1:
+            raise ValueError("object too deep for desired array")
+        for one in kth.flat:
+            kth_of(one, n)
+    elif k < len(kth):
         kth_of(kth[k], n)
         check_kths(kth, k + 1, n)
 
 
 def partition_rows(out, a, kth, axis):
-    if isinstance(kth, tuple):  # sorted is one partition
+    if not isinstance(kth, (int, np.integer)):  # sorted is one partition
         check_kths(kth, 0, a.shape[axis])
         sort_rows(out, a, axis, None)
     else:
@@ -442,7 +447,7 @@ def argpartition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "intro
     if a.ndim == 0:
         raise ValueError(f"kth(={kth}) out of bounds (1)")
     n = a.shape[normal_axis(axis, a.ndim)]
-    if isinstance(kth, tuple):
+    if not isinstance(kth, (int, np.integer)):
         check_kths(kth, 0, n)
         return argsort(a, axis)
     out = np.empty(a.shape, np.int64)
@@ -464,8 +469,9 @@ def checked(function, writes=False):
             if isinstance(x, Expr) and isinstance(x.type, Array):
                 _no_records(name, x.type)
             if where == "kth" and not (
-                    is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
-                raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
+                    is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))
+                    or isinstance(x.type, Array) and is_integer(x.type.dtype)):
+                raise Mismatch(f"kth= of np.{name} must be an integer, or a tuple or an array of integers, here")
             if where == "axis" and not isinstance(x, int) and x is not None:
                 raise Mismatch(f"axis= of np.{name} must be an integer or None")
         if writes and not a.type.writable:
