@@ -4,6 +4,7 @@ What docs/semantics.md declares different is excluded here, and nowhere else (`e
 64 bits). The answer is (status, text): ok; wrong; refused (does not compile); skipped."""
 import ast
 import linecache
+import re
 import signal
 import warnings
 from collections import Counter, defaultdict, deque
@@ -214,14 +215,14 @@ def described(value, known=None):
     if cls is tuple:
         return "tuple", [described(x, known) for x in value]
     if value is None or cls in (int, float, bool, str, bytes, type, range):
-        return cls.__name__, repr(value)
+        return cls.__name__, _without_addresses(repr(value))
     if isinstance(value, BaseException):
         return cls.__name__, [described(x, known) for x in value.args]
     if id(value) in known:
         return "the same", known[id(value)]
     known[id(value)] = len(known)
     if cls in (set, frozenset):
-        return cls.__name__, sorted(map(repr, value)), list(map(repr, value))
+        return cls.__name__, list(map(repr, value))
     if cls is list or cls is deque:
         return cls.__name__, getattr(value, "maxlen", None), [described(x, known) for x in value]
     if cls in (dict, defaultdict, Counter):
@@ -229,7 +230,11 @@ def described(value, known=None):
                 [(described(k, known), described(x, known)) for k, x in value.items()])
     if hasattr(value, "__dict__"):
         return cls.__name__, [(k, described(x, known)) for k, x in vars(value).items()]
-    return cls.__name__, repr(value)
+    return cls.__name__, _without_addresses(repr(value))
+
+
+def _without_addresses(text) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
 def _called(function, make):

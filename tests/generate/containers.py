@@ -194,7 +194,8 @@ class _Writer:
         if x < .85:
             return ("deque", self.kind(depth - 1, True))
         if x < .89:
-            return ("defaultdict", r.choice(("int", "str")), r.choice(("int", ("list", "int"), "float", ("set", "int"))))
+            held = r.choice(("int", ("list", "int"), "float", ("set", "int")))
+            return ("defaultdict", r.choice(("int", "str")), held)
         if x < .92:
             return ("Counter", r.choice(("int", "str")))
         return r.choice(("Point", "Base"))
@@ -456,7 +457,8 @@ class _Writer:
         self.inside(loop=True)
         self.names = saved
         grows = "append" in "".join(self.lines[start:]) or any(
-            word in "".join(self.lines[start:]) for word in ("extend", "insert", "+=", "heappush", "] = ", "add(", "grow"))
+            word in "".join(self.lines[start:])
+            for word in ("extend", "insert", "+=", "heappush", "] = ", "add(", "grow"))
         if name is not None and grows:
             self.lines.insert(start, "    " * (self.depth + 1) + f"if len({name}) > 12:\n" + "    " * (self.depth + 2)
                               + "break")
@@ -661,7 +663,8 @@ class _Writer:
         any_of = self.r.choice(list(self.names))
         made = [f"({a} + {b})", f"({a} * 2)", f"{a}[{self.slice_()}]", f"{a}[{self.index(repr('ab'))}]", f"{a}.upper()",
                 f"{a}.replace('a', {b})", f"{a}.strip()", f"{a}.lower()", f"str({self.expr('int', depth)})",
-                f"repr({a})", f"f'{{{self.plain('int')}}}:{{{self.plain('float')}:.2f}}'", f"','.join({self.expr(('list', 'str'), depth)})",
+                f"repr({a})", f"f'{{{self.plain('int')}}}:{{{self.plain('float')}:.2f}}'",
+                f"','.join({self.expr(('list', 'str'), depth)})",
                 f"chr({self.expr('int', depth)} % 128)", f"{a}.split(',')[0]", f"{a}.rjust(4, '*')",
                 f"{a}.partition('b')[0]", f"{a}.title()", f"f'{{{self.plain('int')}:>4}}'", f"{a}.zfill(3)"]
         if self.names[any_of] not in ("Base",):
@@ -677,7 +680,8 @@ class _Writer:
 
     def make_bytes(self, kind, depth):
         a, b = self.expr("bytes", depth), self.expr("bytes", depth)
-        return self.r.choice((f"({a} + {b})", f"{a}[{self.slice_()}]", f"({a} * 2)", f"bytes({self.expr(('list', 'int'), depth)})",
+        return self.r.choice((f"({a} + {b})", f"{a}[{self.slice_()}]", f"({a} * 2)",
+                              f"bytes({self.expr(('list', 'int'), depth)})",
                               f"{self.expr('str', depth)}.encode()", f"{a}.upper()", f"{a}.replace(b'a', {b})",
                               f"b','.join([{a}, {b}])"))
 
@@ -712,7 +716,8 @@ class _Writer:
     def comprehension(self, text_of, depth) -> str:
         """`text_of` writes the element."""
         r = self.r
-        of = r.choice([k[1] for k in self.names.values() if k[0] in ("list", "set", "dict", "many", "deque")] or ["int"])
+        held = [k[1] for k in self.names.values() if k[0] in ("list", "set", "dict", "many", "deque")]
+        of = r.choice(held or ["int"])
         source = self.source(of, depth)
         name = self.fresh()
         saved, self.names = self.names, {**self.names, name: of}
@@ -733,7 +738,7 @@ class _Writer:
         made += [f"[{self.comprehension(lambda: self.expr(item, min(depth, 1)), min(depth, 1))}]"] * 3
         made += [f"{a}[{self.slice_()}]", f"({a} + {self.expr(kind, depth)})[:6]", f"list({self.source(item, depth)})",
                  f"({a} * 2)[:5]", f"[*{a}, {self.expr(item, depth)}]", f"list(reversed({a}))", f"{a}.copy()",
-                 f"[{self.expr(item, depth)}] * {r.choice(('2', '3', '0', '-1'))}"]
+                 f"([{self.expr(item, depth)}] * {r.choice(('2', '3', '0', '-1'))})"]
         if item in _ORDERED:
             made += [f"sorted({self.source(item, depth)}, reverse={r.choice(('True', 'False'))})",
                      f"heapq.{r.choice(('nsmallest', 'nlargest'))}(2, {self.source(item, depth)})"]
@@ -742,7 +747,8 @@ class _Writer:
                      f"list(map(str, {self.source('int', depth)}))", f"{self.expr('str', depth)}.split('a')"]
         if item == "int":
             name = self.fresh()
-            made += [f"list(map(lambda {name}: {name} + 1, {self.source('int', depth)}))", f"list(range({self.expr('int', depth)}))",
+            made += [f"list(map(lambda {name}: {name} + 1, {self.source('int', depth)}))",
+                     f"list(range({self.expr('int', depth)}))",
                      f"list({self.expr('bytes', depth)})",
                      f"list(filter(lambda {name}: {name} % 2, {self.source('int', depth)}))"]
         if isinstance(item, tuple) and item[0] == "tuple" and len(item) == 3:
@@ -757,7 +763,7 @@ class _Writer:
         item = kind[1]
         return self.r.choice((f"tuple({self.source(item, depth)})",
                               f"tuple({self.comprehension(lambda: self.expr(item, min(depth, 1)), min(depth, 1))})",
-                              f"({self.expr(item, depth)},) * {self.r.choice('123')}",
+                              f"(({self.expr(item, depth)},) * {self.r.choice('123')})",
                               f"{self.expr(kind, depth)}[{self.slice_()}]",
                               f"({self.expr(kind, depth)} + {self.expr(kind, depth)})[:5]"))
 
