@@ -197,6 +197,9 @@ class _List(Protocol):
         items = self.as_tuple(x)
         return PROTOCOLS[Tuple].iterate(items)
 
+    def reversed(self, x):
+        return self.iterate(list_of(self.elements(x)[::-1]))
+
     def attribute(self, x, name):
         if hasattr(list, name):
             raise NeedsList

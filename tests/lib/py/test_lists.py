@@ -702,3 +702,42 @@ def test_numbers_that_are_moved_keep_their_objects():
             for _ in range(20):
                 function(values, least)
             assert [sys.getrefcount(x) for x in values] == counts
+
+
+def _places(value, found):
+    """The lists in a value, in order: the same one is the same number."""
+    if isinstance(value, list):
+        found.append(id(value))
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _places(item, found)
+    return [found.index(one) for one in found]
+
+
+@pytest.mark.parametrize("function", [
+    lambda n: (x := [n], x),
+    lambda n: (x := [], x),
+    lambda n: ([n],) * 2,
+    lambda n: (x := ([n], 1)) + x,
+    lambda n: (x := [[n], 2], x[0]),
+    lambda n: [x := [n], x],
+    lambda n: (x := [n], [x]),
+    lambda n: (x := [1 for _ in range(2) if False], x),
+    lambda n: (x := ([n],)[:3]) + x[:3],
+    lambda n: ([n], [n]),
+    lambda n: (x := [n], [n] if n else x),
+])
+def test_a_list_that_is_written_out_once_is_one_list(function):
+    made = njit(function)(1)
+    assert made == function(1)
+    assert _places(made, []) == _places(function(1), [])
+
+
+def test_lists_that_are_written_out_run_backwards():
+    def backwards(n):
+        out = []
+        for x in reversed([n, "a", None]):
+            out.append(x)
+        return out, list(reversed([])), list(reversed([[], 2.5]))
+
+    agree(backwards, 3)
