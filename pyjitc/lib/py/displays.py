@@ -105,7 +105,7 @@ class _Tuple(Protocol):
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
-        return Call(iteration.tuple_reversed, x)
+        return Call(iteration.tuple_reversed, x) if x.type.elements else self.iterate(x)
 
     def attribute(self, x, name):
         found = None if x.type.cls is None else classes.attribute(x, name)

@@ -12,7 +12,7 @@ from pyjitc.types.kinds import Float, Int, List, NoneType, Str, Tuple, Undefined
 from pyjitc.types.text import parse
 from pyjitc.types.typeof import typeof
 
-from ...oracle import agree
+from ...oracle import agree, difference, outcome
 
 
 def test_types():
@@ -741,3 +741,28 @@ def test_lists_that_are_written_out_run_backwards():
         return out, list(reversed([])), list(reversed([[], 2.5]))
 
     agree(backwards, 3)
+
+
+def appended(one, other, x):
+    other.append(x)
+    a, b = one
+    return a + b
+
+
+def test_an_empty_list_may_be_two_arguments():
+    function = njit(appended)
+    for make in (lambda: ([3, 4], [3], 4), lambda: ([], [3], 4), lambda: ([],) * 2 + (4,), lambda: ([3],) * 2 + (4,),
+                 lambda: ([1.5, 2.5], [3], 4), lambda: ([],) * 2 + (2.5,), lambda: ([1.5],) * 2 + (2.5,)):
+        expected, actual = make(), make()
+        assert difference(outcome(appended, expected), outcome(function, actual)) == ""
+
+
+@pytest.mark.parametrize("what", [(), [], {}, "reversed"])
+def test_an_iterator_of_nothing(what):
+    def names(what):
+        found = reversed(()) if what == "reversed" else iter(what)
+        for x in found:
+            x.upper()
+        return next(found, 3)
+
+    assert njit(names)(what) == 3
