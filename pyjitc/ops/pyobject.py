@@ -177,7 +177,7 @@ def _variable(x, *, key, cls, message):
 
 def _hand_out_lower(e, inst, x):
     t = inst.args[0].type
-    args = [e.object(t), e.object(inst.attrs["options"])]
+    args = [e.object(inst.attrs.get("token") or t), e.object(inst.attrs["options"])]
     for one in args:
         e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
     made = e.python_call(inst, e.object(handed.make), args, ())
@@ -231,8 +231,9 @@ PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES 
                  doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
                      "error where there is none")
 HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out_lower, partials=NO_RULE,
-              eval=lambda it, *, options: it, eval_attrs=True,
-              doc="an iterator of compiled code as a Python object; {options}: what its steps are compiled with")
+              eval=lambda it, *, options, token=None: it, eval_attrs=True,
+              doc="an iterator of compiled code as a Python object; {options}: what its steps are compiled with; "
+                  "{token}: its type with that of the attributes of objects in it")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
              partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
