@@ -118,6 +118,9 @@ class Emitter:
         own, others = [self.module.metadata.scope_list((self, group, n) for n in part) for part in ((own,), others)]
         return f", !alias.scope !{own}, !noalias !{others}"
 
+    def memory_kind(self, name: str) -> str:
+        return f", !tbaa !{self.module.metadata.kind(name)}"
+
     def rare(self, symbol: str, values, t: str) -> str:
         entry = len(values), t
         assert self.module.rare.setdefault(symbol, entry) == entry, symbol

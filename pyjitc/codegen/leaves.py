@@ -507,6 +507,7 @@ LEAVES: dict[type, Leaf] = {
     **dict.fromkeys((*k.CONTAINERS.values(), k.TupleOf), _CONTAINER),
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.Cell: Leaf(_REFERENCE),
+    k.NativeList: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),

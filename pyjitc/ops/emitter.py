@@ -96,6 +96,9 @@ class Emitter(Protocol):
     def scope(self, group: int, own: int, *others: int) -> str:
         """Metadata of an access: to array `own` of a group, which shares no memory with `others` of it."""
 
+    def memory_kind(self, name: str) -> str:
+        """Metadata of an access to memory of a native list: what has another name shares no memory with it."""
+
     def rare(self, symbol: str, values: Sequence[str], t: str) -> str:
         """The rest of a call of a libm function of numbers of type `t` that few elements need."""
 

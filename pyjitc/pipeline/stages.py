@@ -40,6 +40,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
 adjoints = lazy("pyjitc.lib.adjoints")  # and those that ask for derivatives this one
+native_lists = lazy("pyjitc.lib.py.natives")  # and those with lists of their own this one
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
@@ -140,9 +141,11 @@ def _body(inst):
 
 
 def _helper(function, types):
-    """The typed form of a library function, or of one of lib/adjoints.py by its name."""
+    """The typed form of a library function, or of one of lib/adjoints.py, or `natives.` of lib/py/natives.py, by its
+    name."""
     if isinstance(function, str):
-        function = getattr(adjoints, function)
+        home, _, name = function.rpartition(".")
+        function = getattr(native_lists if home else adjoints, name)
     spec = infer(function, types, Options()).spec
     if spec.error is not None:
         raise spec.error
