@@ -23,7 +23,7 @@ from .table import render
 
 __all__ = ["main", "SUITES"]
 
-MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "small": "small",
+MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "small": "small", "c": "c",
            "containers": "containers", "npbench": "npbench",
            "math": "vector_math", "accuracy": "accuracy", "gpu": "gpu", "registers": "registers", "opening": "opening",
            "parallel": "parallel", "grad": "grad"}

@@ -6,9 +6,12 @@ slower one, the figure in brackets is the budget at its speed, measured in the s
 from __future__ import annotations
 
 import os
+import pathlib
 import tempfile
 
 import numpy as np
+
+from pyjitc.api import ahead
 
 from .loops import PROGRAMS, outcome, same
 from .machine import slowness
@@ -60,6 +63,15 @@ import sys, time, numpy
 start = time.process_time()
 import {package}
 answer(((time.process_time() - start) * 1e3, "llvmlite" in sys.modules))
+"""
+
+BUILT = """\
+import compileall, pathlib, sys, time, numpy
+sys.path.insert(0, {folder!r})
+compileall.compile_dir({folder!r}, quiet=2)
+start = time.process_time()
+import waves
+answer(((time.process_time() - start) * 1e3, "pyjitc" in sys.modules))
 """
 
 FIRST = """\
@@ -127,7 +139,18 @@ def _import(peers, quick, speed):
             times[peer].append(ms)
             loaded |= llvmlite and peer == "pyjitc"
     return [_time("import beyond NumPy, CPU", "ms", sample(times["pyjitc"]), 15, speed, _cells(times)),
-            Row("budgets", "llvmlite imported by import pyjitc", "", _flag(loaded), budget=0)]
+            Row("budgets", "llvmlite imported by import pyjitc", "", _flag(loaded), budget=0), *_built(rounds, speed)]
+
+
+def _built(rounds, speed):
+    """The import of a package that was built ahead of time."""
+    with tempfile.TemporaryDirectory() as folder:
+        example = pathlib.Path(__file__).resolve().parents[1] / "docs" / "examples" / "ahead_of_time" / "waves"
+        ahead.make(example, ["x86-64-v2"], [], [], pathlib.Path(folder), False, "1.0", "any")
+        child(BUILT.format(folder=folder))
+        found = [settled(BUILT.format(folder=folder)) for _ in range(rounds)]
+    return [_time("import of a package built ahead, beyond NumPy, CPU", "ms", sample([ms for ms, _ in found]), 5, speed,
+                  {}), Row("budgets", "pyjitc imported by it", "", _flag(any(other for _, other in found)), budget=0)]
 
 
 def _first(peers, quick, speed):
@@ -294,6 +317,59 @@ gc.collect()
 answer((rss() - before) / 1e6)
 """
 
+TEMPORARIES = """\
+import time
+import numpy as np
+import pyjitc
+@pyjitc.njit
+def fresh(x):
+    return x + 1.0
+@pyjitc.njit
+def leaving(x, n):
+    for i in range(n):
+        x = x * 0.5 + 1.0
+    return x
+@pyjitc.njit
+def returned(x, n):
+    s = 0.0
+    for i in range(n):
+        s += fresh(x)[1]
+    return s
+@pyjitc.njit
+def zeros(x, n):
+    s = 0.0
+    for i in range(n):
+        a = np.zeros(8)
+        a[i & 7] = 1.0
+        s += a.sum()
+    return s
+def best(f, n=200_000):
+    f(np.ones(3), 3)
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        f(np.ones(3), n)
+        times.append(time.perf_counter() - start)
+    return min(times) / n * 1e9
+answer({f.__name__: best(f) for f in (leaving, returned, zeros)})
+"""
+
+FIRST = """\
+import numpy as np
+def sizes():
+    with open("/proc/self/status") as file:
+        found = dict(line.split(":", 1) for line in file)
+    return [int(found[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM", "RssAnon")]
+before = sizes()
+import pyjitc
+@pyjitc.njit
+def f(x, y):
+    return x + y
+f(1, 2)
+after = sizes()
+answer((after[1] - before[0], after[2] - before[2]))
+"""
+
 LINES = """\
 import time, pyjitc
 def source(lines, k):
@@ -343,7 +419,19 @@ def _memory(peers, quick, speed):
     leaked = child(RAISES.format(count=raises))
     return [Row("budgets", f"RSS grown over {count} dropped compiles", "MB", _flag(grown), budget=4,
                 note=f"{sizes[-1] / 1e6:.0f} MB in all"),
-            Row("budgets", f"RSS grown over {raises:,} raises", "MB", _flag(leaked), budget=2)]
+            Row("budgets", f"RSS grown over {raises:,} raises", "MB", _flag(leaked), budget=2), *_little(speed)]
+
+
+def _little(speed):
+    """What small arrays and the first compile of a process take."""
+    progress("budgets: temporaries, memory of a first compile")
+    names = {"leaving": "a new array in each trip of a loop, which goes round",
+             "returned": "one that a function returns", "zeros": "one of zeros, its sum taken by a function"}
+    rows = [_time(names[name], "ns", _flag(spent), 40, speed, {}) for name, spent in child(TEMPORARIES).items()]
+    peak, own = child(FIRST)
+    return [*rows, Row("budgets", "peak of a first compile beyond NumPy", "MB", _flag(peak), budget=60,
+                       note=f"{own:.0f} MB of its own; the rest are pages of LLVM's library, which processes share and "
+                            "the kernel maps 64 kB at a time")]
 
 
 def _lines(peers, quick, speed):

@@ -3,13 +3,13 @@ where it compiles them.
 
 Every call gets arguments of its own, made anew outside the measured time, because the programs change them; all
 contenders get equal ones. The results and the changed arguments are compared with the interpreter's before anything is
-timed, by their texts: types and the order of dicts and sets count. A first call is CPU time in a process of its own.
+timed, by their texts: types, the order of dicts and sets and the fields of objects count. A first call is CPU time in
+a process of its own.
 """
 from __future__ import annotations
 
 import math
 import os
-import re
 import time
 from typing import Callable
 
@@ -72,9 +72,27 @@ def _row(name: str, contenders: dict, quick: bool) -> Row:
 
 
 def _outcome(function: Callable, prepare: Callable) -> str:
-    """The texts of the result and of the arguments after the call; objects without a text of their own have none."""
+    """The texts of the result and of the arguments after the call."""
     arguments = prepare(np.random.default_rng(0))
-    return re.sub(" at 0x[0-9a-f]+", "", f"{function(*arguments)!r} {arguments!r}")
+    return _text(function(*arguments), ()) + _text(arguments, ())
+
+
+def _text(value, within: tuple) -> str:
+    """repr, but that objects of classes of the programs are written as the name of the class, which each contender has
+    of its own, and their fields. within: the identities of the objects around this one."""
+    if id(value) in within:
+        return f"<{len(within) - within.index(id(value))} levels up>"
+    within = (*within, id(value))
+    cls = type(value)
+    if cls in (list, tuple, set, frozenset):
+        return f"{cls.__name__}({', '.join(_text(item, within) for item in value)})"
+    if cls is dict:
+        return "{" + ", ".join(f"{_text(key, within)}: {_text(item, within)}" for key, item in value.items()) + "}"
+    if not cls.__module__.startswith("bench_"):
+        return repr(value)
+    names = list(getattr(value, "__dict__", ())) + [
+        name for base in cls.__mro__ for name in base.__dict__.get("__slots__", ()) if hasattr(value, name)]
+    return f"{cls.__name__}({', '.join(f'{name}={_text(getattr(value, name), within)}' for name in names)})"
 
 
 def _runs(contenders: dict, rounds: int) -> dict[str, list[float]]:

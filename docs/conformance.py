@@ -31,12 +31,12 @@ BUGS = ("DIFFERS", "CRASH", "HANG")
 class Worker:
     """A process that runs cases; a new one where it ends or hangs."""
 
-    def __init__(self, seconds):
-        self.seconds = seconds
+    def __init__(self, seconds, module="tests.lib.np.conformance.run"):
+        self.seconds, self.module = seconds, module
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen([sys.executable, "-m", "tests.lib.np.conformance.run"], cwd=ROOT,
+        self.process = subprocess.Popen([sys.executable, "-m", self.module], cwd=ROOT,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         self.done = 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..base.options import Options, make_options
+from ..base.trace import COUNTED
 from ..codegen import entries
 from ..pipeline import specialisation
 from ..types import kinds
@@ -71,7 +72,7 @@ class CFunc:
 
     def _compiled(self, form):
         entry = _lib.callback(self.py_func, self._signature.args, self._result)
-        counts = dict.fromkeys(specialisation.statistics, 0)
+        counts = dict.fromkeys(COUNTED, 0)
         arguments = entry, self._signature.args, self.options, (), counts, form
         return specialisation.find(*arguments) or specialisation.make(*arguments)
 

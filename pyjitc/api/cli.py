@@ -12,6 +12,8 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import json
+import linecache
 import math
 import os
 import pathlib
@@ -31,8 +33,10 @@ __all__ = ["main"]
 
 _stages = lazy("pyjitc.pipeline.stages")
 _cache = lazy("pyjitc.pipeline.cache")
-_contrast = lazy("pyjitc.api.contrast")
+_contrast, _reporting = lazy("pyjitc.api.contrast"), lazy("pyjitc.api.reporting")
+_typeof, _sampling = lazy("pyjitc.types.typeof"), lazy("pyjitc.api.sampling")
 _numpy = lazy("numpy")
+_ahead = lazy("pyjitc.api.ahead")
 _blas = lazy("pyjitc.runtime.blas")
 _driver = lazy("pyjitc.runtime.driver")
 
@@ -93,7 +97,41 @@ def _parser() -> argparse.ArgumentParser:
                       help='a Python expression, as in 3 or "np.arange(5.0)"')
     both.set_defaults(action=_compare)
 
+    slow = commands.add_parser("report", help="a page that says what costs time in each line of a function",
+                               description="One HTML page: source beside types, and for each line the Python objects, "
+                                           "the memory, the checks and the loops that are not vectorised.")
+    slow.add_argument("target", metavar="FILE::FUNCTION", help="FUNCTION may be dotted: Class.method")
+    slow.add_argument("arguments", nargs="*", metavar="ARGUMENT", default=[],
+                      help='a Python expression, as in 3 or "np.arange(5.0)"; names of FILE are known')
+    slow.add_argument("--types", metavar="TYPES", help='instead of arguments, their types: "float64[::1], int"')
+    slow.add_argument("--output", default="report.html", metavar="FILE",
+                      help="where the page goes (default: %(default)s)")
+    slow.add_argument("--profile", nargs="?", const=2.0, type=float, metavar="SECONDS",
+                      help="call the function for so long (default: 2) and show the share of each line")
+    slow.add_argument("--speedscope", metavar="FILE", help="write the profile as a file of speedscope.app, too")
+    slow.set_defaults(action=_report)
+
     commands.add_parser("info", help="versions, processor, cache").set_defaults(action=_info)
+
+    ahead = commands.add_parser("build", help="a package with its compiled code, which runs without the compiler",
+                                description="Compile a package or a module ahead of time: what it makes runs where "
+                                            "NumPy is, without LLVM and without pyjitc.")
+    ahead.add_argument("target", metavar="TARGET", help="a module's file, a package's folder, a wheel, or the folder "
+                       "of a project that pip can make a wheel of")
+    ahead.add_argument("--types", action="append", default=[], metavar="SIGNATURE",
+                       help='a function and the types of its arguments, as in "total(float64[:], int64)"')
+    ahead.add_argument("--run", action="append", default=[], metavar="SCRIPT",
+                       help='compile for the types that a script calls functions with; "-m pytest tests" runs a module')
+    ahead.add_argument("--output", default="build/pyjitc", metavar="DIR", help="where files go (default: %(default)s)")
+    ahead.add_argument("--wheel", action="store_true", help="make a wheel")
+    ahead.add_argument("--cpu", default="x86-64-v2,x86-64-v3", metavar="LEVELS",
+                       help="processors to make code for, of which the best that fits is taken at run time: "
+                            "x86-64-v2, x86-64-v3, x86-64-v4, native (default: %(default)s)")
+    ahead.add_argument("--version", default="0.0.0", help="version of a wheel that is made of a module or a package "
+                       "(default: %(default)s)")
+    ahead.add_argument("--platform", default="linux_x86_64", metavar="TAG", help="platform tag of the wheel "
+                       "(default: %(default)s)")
+    ahead.set_defaults(action=_build)
 
     commands.add_parser("examples", help="run the examples in CPython and compiled")
     commands.add_parser("bench", help="run benchmark suites")
@@ -125,25 +163,84 @@ def _run(options) -> int:
     return 0
 
 
+def _report(options) -> int:
+    holder, function = _found(options.target)
+    chosen = getattr(holder, "options", Options())
+    args: tuple = ()
+    if options.types is not None:
+        types = _types(options.types)
+        _check_count(function, types)
+        if options.profile or options.speedscope:
+            raise _Wrong("--profile calls the function: give it arguments, not --types")
+    else:
+        args = _arguments(options, function, vars(sys.modules[function.__module__]))
+        types = tuple(map(_typeof.typeof, args))
+    try:
+        made = _reporting.report(function, types, chosen)
+        if options.profile or options.speedscope:
+            _profile(options, made, function, types, chosen, args)
+        html = _reporting.page([made])
+    except ImportError as error:
+        raise _Wrong(error) from None
+    pathlib.Path(options.output).write_text("<!doctype html>\n<meta charset=\"utf-8\">\n"
+                                            f"<title>{made.title.partition('(')[0]}</title>\n{html}")
+    print(made)
+    print(options.output)
+    return 0
+
+
+def _profile(options, made, function, types, chosen, args) -> None:
+    found = _sampling.profile(function, types, chosen, args, options.profile or 2.0)
+    _reporting.with_profile(made, found)
+    if options.speedscope:
+        pathlib.Path(options.speedscope).write_text(json.dumps(_sampling.speedscope(made.title, found)))
+    print(f"{found.calls} calls, {found.seconds / found.calls * 1e3:.3g} ms each; {found.total} samples, "
+          f"{found.elsewhere / max(found.total, 1):.0%} of them in what it calls")
+    for (filename, line), count in found.lines.most_common(5):
+        source = linecache.getline(filename, line).strip()
+        print(f"  {count / found.total:4.0%}  {os.path.basename(filename)}:{line}: {source}")
+
+
+def _types(given: str) -> tuple:
+    try:
+        return tuple(text.parse_list(f"({given})")[1])
+    except ValueError as error:
+        words = [word for word in str(error).split("'")[1:2] if word not in text.NAMES]
+        raise _Wrong(f"--types: {error}{_near(words[0], text.NAMES) if words else ''}") from None
+
+
+def _check_count(function, types) -> None:
+    code = function.__code__
+    flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + flags]
+    if len(types or ()) != len(parameters):
+        given = f"{len(types)} {'is' if len(types) == 1 else 'are'} given" if types else "none is given"
+        raise _Wrong(f"--types: {function.__qualname__} takes {len(parameters)} arguments ({', '.join(parameters)}), "
+                     f"{given}")
+
+
+def _arguments(options, function, names) -> tuple:
+    """The values of a call, as the command line has them."""
+    try:
+        args = tuple(eval(text, {**names, "np": _numpy, "math": math}) for text in options.arguments)
+        inspect.signature(function).bind(*args)
+    except SyntaxError as error:
+        raise _Wrong(f"{error.text!r} is not a Python expression") from None
+    except Exception as error:
+        apart = ("; write each argument apart, as in 'np.arange(5.0)' 2"
+                 if any("," in text for text in options.arguments) else "")
+        raise _Wrong(f"{options.target}: {type(error).__name__}: {error}{apart}") from None
+    return args
+
+
 def _inspect(options) -> int:
     if options.stage not in STAGES:
         near = _near(options.stage, STAGES)
         raise _Wrong(f"there is no stage {options.stage!r}{near}; stages are {', '.join(STAGES)}")
     function = _target(options.target)
-    name = function.__qualname__
-    types = None
-    if options.types is not None:
-        try:
-            types = text.parse_list(f"({options.types})")[1]
-        except ValueError as error:
-            words = [word for word in str(error).split("'")[1:2] if word not in text.NAMES]
-            raise _Wrong(f"--types: {error}{_near(words[0], text.NAMES) if words else ''}") from None
-    code = function.__code__
-    flags = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + flags]
-    if options.stage not in UNTYPED and len(types or ()) != len(parameters):
-        given = f"{len(types)} {'is' if len(types) == 1 else 'are'} given" if types else "none is given"
-        raise _Wrong(f"--types: {name} takes {len(parameters)} arguments ({', '.join(parameters)}), {given}")
+    types = None if options.types is None else _types(options.types)
+    if options.stage not in UNTYPED:
+        _check_count(function, types)
     try:
         print(_stages.inspect(function, tuple(types or ()), Options(), options.stage))
     except CompileError as error:
@@ -154,16 +251,7 @@ def _inspect(options) -> int:
 
 def _compare(options) -> int:
     function = _target(options.target)
-    try:
-        args = tuple(eval(text, {"np": _numpy, "math": math}) for text in options.arguments)
-        inspect.signature(function).bind(*args)
-    except SyntaxError as error:
-        raise _Wrong(f"{error.text!r} is not a Python expression") from None
-    except Exception as error:
-        apart = ("; write each argument apart, as in 'np.arange(5.0)' 2"
-                 if any("," in text for text in options.arguments) else "")
-        raise _Wrong(f"{options.target}: {type(error).__name__}: {error}{apart}") from None
-    print(_contrast.contrast(function, args))
+    print(_contrast.contrast(function, _arguments(options, function, {})))
     return 0
 
 
@@ -180,6 +268,30 @@ def _info(options) -> int:
     rows += [(name, os.environ[name]) for name in ENVIRONMENT if name in os.environ]
     for name, value in rows:
         print(f"{name:<18} {value}")
+    return 0
+
+
+def _build(options) -> int:
+    levels = [one.strip() for one in options.cpu.split(",") if one.strip()]
+    for level in levels:
+        if level not in _ahead.LEVELS:
+            raise _Wrong(f"--cpu: there is no level {level!r}{_near(level, _ahead.LEVELS)}; levels are "
+                         f"{', '.join(_ahead.LEVELS)}")
+    if not os.path.exists(options.target):
+        _existing(options.target)
+    try:
+        made, found = _ahead.make(pathlib.Path(options.target), levels, options.types, options.run,
+                                  pathlib.Path(options.output), options.wheel, options.version, options.platform)
+    except _ahead.BuildError as error:
+        print(f"{_red('pyjitc:')} {error}", file=sys.stderr)
+        return 1
+    for module, name, signature in found["rows"]:
+        print(f"{module}.{name}{signature}")
+    for name, why in found["refused"]:
+        print(f"{name} is left out for some types: {why}")
+    for name in found["silent"]:
+        print(f"{name} has no signature: the interpreter runs its calls from Python (give --types, or --run)")
+    print(f"{made}: {', '.join(levels)}")
     return 0
 
 
@@ -245,6 +357,11 @@ def _files(count: int) -> str:
 
 def _target(text: str) -> Callable:
     """The function that FILE::FUNCTION names."""
+    return _found(text)[1]
+
+
+def _found(text: str) -> tuple:
+    """(what FILE::FUNCTION names, the Python function in it)."""
     filename, separator, name = text.partition("::")
     if not separator or not name:
         raise _Wrong(f"{text!r}: write FILE::FUNCTION, as in program.py::total")
@@ -279,7 +396,7 @@ def _load(path: pathlib.Path):
     return module
 
 
-def _find(module, name: str, path) -> Callable:
+def _find(module, name: str, path) -> tuple:
     holder = module
     for part in name.split("."):
         if not hasattr(holder, part):
@@ -289,7 +406,7 @@ def _find(module, name: str, path) -> Callable:
     function = getattr(holder, "__wrapped__", holder)
     if not hasattr(function, "__code__"):
         raise _Wrong(f"{name} in {path} is of class {type(holder).__name__}, not a Python function")
-    return function
+    return holder, function
 
 
 def _near(name: str, candidates) -> str:

@@ -14,30 +14,36 @@ import numpy as np
 from ..infer.constants import constant
 from ..infer.meaning import Apply, Derived, Mismatch
 from ..lib import derivatives as names
-from ..lib import transforms
+from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
 from ..ops.structure import TUPLE_GET
 from ..types.kinds import Singleton, Tuple
+from . import trees
 from .dispatch import CompiledFunction, Dispatcher
 from .jit import njit
 
-__all__ = ["check_grads", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
-           "stop_gradient", "value_and_grad", "vjp", "vmap"]
+__all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
+           "jacrev", "jvp", "linearize", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
+tree = trees  # the utilities for trees, under JAX's name
 _DERIVATIVES = 256  # compiled functions that are kept for calls that make them anew, as grad(f)(x) does in a loop
 _VARIADIC = 0x4 | 0x8
 
 
-def value_and_grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> CompiledFunction:
+def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
+                   argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns (fun(...), gradient): see `grad`."""
-    return _gradient(*_compilable("value_and_grad", fun), _checked(argnums), bool(has_aux), True)
+    function, options = _compilable("value_and_grad", fun)
+    return _gradient(function, options, _checked(argnums, argnames, function), bool(has_aux), True)
 
 
-def grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> CompiledFunction:
+def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
+         argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns the gradient of `fun`, which returns a float.
 
-    argnums: the position of the argument to differentiate by, or a tuple of positions: the result is a tuple then.
+    argnums: the position of the argument to differentiate by, 0 where nothing is said, or a tuple of positions: the
+    result is a tuple then. argnames: the name of the argument, or a tuple of names, in place of positions.
     Arguments that vary are floats, arrays of floats, or tuples of these; the gradient has their types and shapes, and
     arrays that `fun` writes into are left as they are. has_aux: `fun` returns (value, other results), and the new
     function (gradient, other results).
@@ -45,15 +51,17 @@ def grad(fun: Callable, argnums: int | Sequence[int] = 0, has_aux: bool = False)
     The derivative is made by reverse mode from the compiled form of `fun`: with its loops, branches, writes into
     arrays and exceptions. What has no derivative is an error at its line when the function is compiled.
     """
-    return _gradient(*_compilable("grad", fun), _checked(argnums), bool(has_aux), False)
+    function, options = _compilable("grad", fun)
+    return _gradient(function, options, _checked(argnums, argnames, function), bool(has_aux), False)
 
 
-def jvp(fun: Callable, primals: Sequence, tangents: Sequence) -> tuple:
-    """(`fun(*primals)`, its change to first order when the arguments change by `tangents`): forward mode."""
+def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
+    """(`fun(*primals)`, its change to first order when the arguments change by `tangents`): forward mode. With has_aux
+    `fun` returns (value, other results), and jvp (value, change, other results)."""
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
-    return _pushed(*_compilable("jvp", fun), len(primals))(*primals, tangents)
+    return _pushed(*_compilable("jvp", fun), len(primals), bool(has_aux))(*primals, tangents)
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
@@ -72,36 +80,47 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
 
-def linearize(fun: Callable, *primals) -> tuple:
-    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and gives that of the result."""
+def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
+    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and gives that of the result.
+    With has_aux (value, pushforward, other results)."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("linearize", fun)
     result = _plain(function, options)(*map(_own, primals))
-    push = _pushed(function, options, len(primals))
-    return result, lambda *tangents: push(*primals, tangents)[1]
+    push = _pushed(function, options, len(primals), bool(has_aux))
+
+    def pushforward(*tangents):
+        return push(*primals, tangents)[1]
+
+    return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
 
 
-def jacfwd(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
+           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the Jacobian of `fun` by forward mode, one sweep for each element of the
-    argument: for few arguments and many results. Its axes are those of the result and then those of the argument."""
-    return _jacobian(*_compilable("jacfwd", fun), _checked(argnums), "jacfwd")
+    argument: for few arguments and many results. Its axes are those of the result and then those of the argument.
+    With has_aux `fun` returns (value, other results), and the new function (Jacobian, other results)."""
+    function, options = _compilable("jacfwd", fun)
+    return _jacobian(function, options, _checked(argnums, argnames, function), "jacfwd", bool(has_aux))
 
 
-def jacrev(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
+           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """The same by reverse mode, one sweep for each element of the result: for many arguments and few results."""
-    return _jacobian(*_compilable("jacrev", fun), _checked(argnums), "jacrev")
+    function, options = _compilable("jacrev", fun)
+    return _jacobian(function, options, _checked(argnums, argnames, function), "jacrev", bool(has_aux))
 
 
 jacobian = jacrev
 
 
-def hessian(fun: Callable, argnums: int | Sequence[int] = 0) -> CompiledFunction:
+def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, *,
+            argnames: str | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which returns a float: forward mode over
     reverse mode."""
-    chosen = _checked(argnums)
+    chosen = _checked(argnums, argnames, _compilable("hessian", fun)[0])
     if type(chosen) is tuple:
         raise TypeError("hessian takes one argument number: differentiate a function of one array")
-    return jacfwd(grad(fun, chosen), chosen)
+    return jacfwd(grad(fun, chosen, has_aux), chosen, has_aux)
 
 
 def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
@@ -116,12 +135,12 @@ def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequ
     results does. Each example takes the branches and loop trips that it needs."""
     function, options = _compilable("vmap", fun)
     count = len(_parameters(function))
-    axes = tuple(in_axes) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
+    axes = tuple(map(_fixed, in_axes)) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
     if len(axes) != count:
         raise ValueError(f"in_axes has {len(axes)} items, and {function.__qualname__}() takes {count} arguments")
     if all(axis is None for axis in axes):
         raise ValueError("vmap must have at least one argument with a batch: in_axes is None for all")
-    out = tuple(out_axes) if isinstance(out_axes, (tuple, list)) else out_axes
+    out = _fixed(out_axes)
     return _batched(function, options, axes, out)
 
 
@@ -183,6 +202,70 @@ def _compare(what, found, expected, atol, rtol):
     _map(one, found, expected)
 
 
+# -- functions with derivatives of their own
+
+
+def custom_jvp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFunction:
+    """Decorator of a function whose derivative the program gives: `f.defjvp(rule)`, where rule(primals, tangents)
+    returns (result, its tangent) and is linear in the tangents; or `f.defjvps(*rules)`, for each argument None or
+    rule(tangent, result, *primals), whose results are added up. It serves forward and reverse mode.
+
+    nondiff_argnums: arguments that do not vary, as functions: the rule gets them first, one by one. A tangent of what
+    cannot vary is None."""
+    made = _with_rules("custom_jvp", fun, "jvp", nondiff_argnums)
+
+    def defjvp(rule, symbolic_zeros=False):
+        return _give(made, fun, "jvp", rule)
+
+    def defjvps(*rules):
+        if nondiff_argnums:
+            raise ValueError("defjvps takes functions without nondiff_argnums: use defjvp")
+        if len(rules) != len(_parameters(fun)):
+            raise TypeError(f"defjvps takes a rule, or None, for each of the {len(_parameters(fun))} arguments")
+        return _give(made, fun, "jvps", tuple(rules))
+
+    made.defjvp, made.defjvps = defjvp, defjvps
+    return made
+
+
+def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFunction:
+    """Decorator of a function whose derivative by reverse mode the program gives: `f.defvjp(forward, backward)`.
+
+    forward(*args) returns (result, what `backward` needs); backward(that, cotangent of the result) the tuple of
+    cotangents of the arguments, None for what cannot vary. nondiff_argnums: arguments that do not vary: `backward`
+    gets them first, one by one, and gives nothing for them."""
+    made = _with_rules("custom_vjp", fun, "vjp", nondiff_argnums)
+
+    def defvjp(fwd, bwd, symbolic_zeros=False, optimize_remat=False):
+        return _give(made, fun, "vjp", fwd, bwd)
+
+    made.defvjp = defvjp
+    return made
+
+
+def checkpoint(fun: Callable) -> CompiledFunction:
+    """`fun`, of which reverse mode keeps the arguments alone: the derivative runs it again, for less memory."""
+    return _with_rules("checkpoint", fun, "checkpoint", ())
+
+
+def _with_rules(what, fun, kind, fixed):
+    function, options = _compilable(what, fun)
+    parameters = _parameters(function, fixed)
+    fixed = tuple([n % len(parameters) for n in fixed])
+    made = _carrier(function, what, parameters,
+                    f"return CUSTOM(FUN, KIND, RULE, SECOND, {fixed!r}, {', '.join(parameters)})", options,
+                    CUSTOM=ruled.custom, KIND=kind, RULE=None, SECOND=None)
+    made.py_func.__defaults__ = _python(function).__defaults__
+    return made
+
+
+def _give(made, fun, kind, rule, second=None):
+    """Put a rule into what the compiled function captures, which its code depends on."""
+    cells = dict(zip(made.py_func.__code__.co_freevars, made.py_func.__closure__))
+    cells["KIND"].cell_contents, cells["RULE"].cell_contents, cells["SECOND"].cell_contents = kind, rule, second
+    return rule if second is None else None
+
+
 # -- making them
 
 
@@ -198,7 +281,19 @@ def _compilable(name: str, fun) -> tuple:
     raise TypeError(f"{name} takes a function, not {fun!r}")
 
 
-def _checked(argnums) -> int | tuple[int, ...]:
+def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
+    """The positions of the arguments that are asked for by position or by name."""
+    if argnames is not None:
+        if argnums is not None:
+            raise TypeError("give argnums or argnames, not both")
+        given = _parameters(fun)
+        for name in (argnames,) if isinstance(argnames, str) else argnames:
+            if name not in given:
+                raise ValueError(f"argnames has {name!r}, and the parameters of {fun.__qualname__}() are "
+                                 f"{', '.join(given)}")
+        return given.index(argnames) if isinstance(argnames, str) else tuple(map(given.index, argnames))
+    if argnums is None:
+        return 0
     if type(argnums) is int:
         return argnums
     if isinstance(argnums, (tuple, list)) and argnums and all(type(n) is int for n in argnums):
@@ -224,10 +319,15 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
     return given
 
 
-def _carrier(fun, what: str, parameters, body: str, options=None, **space) -> CompiledFunction:
+def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MARKS=None, **space) -> CompiledFunction:
     """The compiled function `what(fun)` of this body, which captures `fun` and what is in `space`: captured values are
-    pickled with it."""
+    pickled with it. A body that reads MARKS is made again for arguments that are trees (see trees.py): it may be a
+    function that gives it for the marks."""
     found: dict = {}
+    given_body, body = body, body if isinstance(body, str) else body(MARKS)
+    marked = "MARKS" in body
+    if marked:
+        space["MARKS"] = MARKS
     # in one line, which tracebacks show
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
          _python(fun).__globals__, found)
@@ -236,7 +336,12 @@ def _carrier(fun, what: str, parameters, body: str, options=None, **space) -> Co
                                           co_firstlineno=code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
-    return njit(made) if options is None else Dispatcher(made, options)
+    made = njit(made) if options is None else Dispatcher(made, options)
+    if marked and MARKS is None:
+        del space["MARKS"]
+        made.__trees__ = trees.Trees(
+            made, lambda marks: _carrier(fun, what, parameters, given_body, options, MARKS=marks, **space))
+    return made
 
 
 @lru_cache(_DERIVATIVES)
@@ -248,25 +353,27 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
-                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},)); return {result}", options,
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS); return {result}", options,
                     GRADIENTS=names.gradients)
     made.py_func.__defaults__ = _python(fun).__defaults__
     return made
 
 
 @lru_cache(_DERIVATIVES)
-def _pushed(fun, options, count):
+def _pushed(fun, options, count, has_aux):
     given = [f"x{n}" for n in range(count)]
+    result = "found[0][0], found[1][0], found[0][1]" if has_aux else "found"
     return _carrier(fun, "jvp", (*given, "tangents"),
-                    f"return PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},))", options,
-                    PUSHED=names.pushed)
+                    f"found = PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},), MARKS); "
+                    f"return {result}",
+                    options, PUSHED=names.pushed)
 
 
 @lru_cache(_DERIVATIVES)
 def _pulled(fun, options, count, has_aux):
     given = ", ".join(f"x{n}" for n in range(count))
     return _carrier(fun, "vjp", (*(f"x{n}" for n in range(count)), "cotangent"),
-                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},))", options,
+                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},), MARKS)", options,
                     PULLED=names.pulled)
 
 
@@ -276,12 +383,14 @@ def _plain(fun, options):
 
 
 @lru_cache(_DERIVATIVES)
-def _jacobian(fun, options, argnums, what):
+def _jacobian(fun, options, argnums, what, has_aux):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     given = ", ".join(parameters)
-    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), ({given},))" for n in several]
+    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS)" for n in several]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
+    if has_aux:
+        result = f"{result}, FUN({given})[1]"
     one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
     made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one)
     made.py_func.__defaults__ = _python(fun).__defaults__
@@ -291,8 +400,31 @@ def _jacobian(fun, options, argnums, what):
 @lru_cache(_DERIVATIVES)
 def _batched(fun, options, axes, out_axes):
     parameters = _parameters(fun)
-    return _carrier(fun, "vmap", parameters, f"return BATCHED(FUN, {axes!r}, {out_axes!r}, ({', '.join(parameters)},))",
-                    options, BATCHED=transforms.batched)
+
+    def body(marks):
+        found = axes if marks is None else tuple(map(_in_order, axes, trees.given(marks)))
+        return f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(parameters)},), MARKS)"
+
+    return _carrier(fun, "vmap", parameters, body, options, BATCHED=transforms.batched)
+
+
+def _fixed(axes):
+    """Axes of a batch as constants: those of a dict as pairs of a key and an axis."""
+    if isinstance(axes, dict):
+        return "dict", tuple([(key, _fixed(axes[key])) for key in sorted(axes)])
+    return tuple(map(_fixed, axes)) if isinstance(axes, (tuple, list)) else axes
+
+
+def _in_order(axes, marks):
+    """The axes of an argument with this structure as tuples, in the order of its items."""
+    if not isinstance(axes, tuple) or marks is None:
+        return axes
+    if axes[:1] == ("dict",):
+        given = dict(axes[1])
+        if marks[0] != "dict" or given.keys() != set(marks[1]):
+            raise ValueError(f"in_axes has a dict of {', '.join(given)}, which is not the structure of the argument")
+        axes = tuple([given[key] for key in marks[1]])
+    return tuple(map(_in_order, axes, marks[2]))
 
 
 def _own(x):
@@ -316,10 +448,9 @@ def _maker(function, parameters):
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
 
 
-for _function, _rest in ((grad, "argnums: Constant = 0, has_aux: Constant = False"),
-                         (value_and_grad, "argnums: Constant = 0, has_aux: Constant = False"),
-                         (jacfwd, "argnums: Constant = 0"), (jacrev, "argnums: Constant = 0"),
-                         (hessian, "argnums: Constant = 0"), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
+_ARGUMENTS = "argnums: Constant = 0, has_aux: Constant = False"
+for _function, _rest in ((grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
+                         (hessian, _ARGUMENTS), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
     _maker(_function, f"fun, {_rest}")
 
 

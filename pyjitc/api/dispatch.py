@@ -25,23 +25,30 @@ from ..base.errors import CompileError, ParallelWarning, shortened
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..pipeline import portable, specialisation
-from ..pipeline.specialisation import Native, alone
+from ..base.trace import COUNTED
 from ..runtime.dispatcher import RETRY, Callable_, describe, leaf, set_entry, slow_path, update
-from ..runtime.objects import type_of
 from ..runtime.platform import ABIError, require_native
-from ..types.kinds import Object, Singleton, Type
-from ..types.typeof import behind_name, plain_array, typeof
 from .pickled import Pickled
-from .signature import Signature, convert, gives, signature_of
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder", "interpreted", "undecorated"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..pipeline.specialisation import Native
+    from ..types.kinds import Type
+    from .reporting import Report, Reports
+    from .signature import Declared, Signature
 
+__all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
+
+# What a call needs that no native code takes. A package that was built ahead of time imports this module first, and
+# most of its calls need none of these.
+portable, specialisation = lazy("pyjitc.pipeline.portable"), lazy("pyjitc.pipeline.specialisation")
+_kinds, _typeof = lazy("pyjitc.types.kinds"), lazy("pyjitc.types.typeof")
+_objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages = lazy("pyjitc.pipeline.stages")
-_notebook = lazy("pyjitc.api.notebook")
+_notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed = lazy("pyjitc.runtime.handed")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
-Declared = str | tuple | Signature  # how users write a signature; see signature_of
+_PLAIN = frozenset((float, int, np.ndarray, np.float64))  # arguments that are certainly no trees
 
 
 class _NoMatch(Exception):
@@ -75,7 +82,7 @@ class CompiledFunction(Pickled, Callable_):
         self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
         self._binder = Binder(function)
         self._given_up = False
-        self._counts = dict.fromkeys(specialisation.statistics, 0)
+        self._counts = dict.fromkeys(COUNTED, 0)
         self._take_code()
         self.__wrapped__ = function
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -90,7 +97,7 @@ class CompiledFunction(Pickled, Callable_):
             describe(self._direct, function)
         for signature in declared:
             self.compile(signature)
-        self._declared = [signature_of(s) for s in declared]
+        self._declared = [self._as_compiled(s) for s in declared]
 
     # -- calls
 
@@ -112,6 +119,9 @@ class CompiledFunction(Pickled, Callable_):
             update(self._direct, function)
         given = (args if self._simple and not kwargs and len(args) == self._code.co_argcount
                  else self._bind(args, kwargs))
+        trees = self.__dict__.get("__trees__")
+        if trees is not None and any([type(x) not in _PLAIN for x in given]) and trees.takes(given):
+            return trees(given)
         try:
             full, types = self._types(given)
         except TypeError:
@@ -124,7 +134,7 @@ class CompiledFunction(Pickled, Callable_):
         native = self._natives.get(types)
         if native is None or native.changed() or native.stale():
             try:
-                changed = alone(self._ready, types, full)
+                changed = specialisation.alone(self._ready, types, full)
             except ABIError as error:
                 self._give_up(str(error))
             except CompileError:
@@ -158,21 +168,21 @@ class CompiledFunction(Pickled, Callable_):
                     known = _known_function(value)
                     if known is not value:
                         full = (*full[:n], known, *full[n + 1:])
-                    types.append(Singleton(known))
+                    types.append(_kinds.Singleton(known))
                 else:
-                    if isinstance(value, np.ndarray) and (plain := plain_array(value)) is not value:
+                    if isinstance(value, np.ndarray) and (plain := _typeof.plain_array(value)) is not value:
                         full = (*full[:n], plain, *full[n + 1:])
                         value = plain
-                    types.append(type_of(value, typeof, _function_type))
+                    types.append(_objects.type_of(value, _typeof.typeof, _function_type))
             except (TypeError, OverflowError) as error:
                 # of an iterator the interpreter makes the steps, and the items are whatever they are
                 if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
-                    types.append(Object)
+                    types.append(_kinds.Object)
                     continue
-                if self.__dict__.get("__subclasses__") and isinstance(value, np.ndarray):
-                    plain = value.view(np.ndarray)
-                    full = (*full[:n], plain, *full[n + 1:])
-                    types.append(typeof(plain))
+                other = self._replaced(value)
+                if other is not None:
+                    full = (*full[:n], other, *full[n + 1:])
+                    types.append(_typeof.typeof(other))
                     continue
                 code = self.py_func.__code__
                 name = code.co_varnames[n]
@@ -181,15 +191,24 @@ class CompiledFunction(Pickled, Callable_):
                         "it is the wrapper that another decorator made: put njit below that one")
                     raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it "
                                     f"with; {how}") from None
-                raise type(error)(f"{self.__qualname__}() argument {name!r} {behind_name(str(error))}") from None
+                what = _typeof.behind_name(str(error))
+                raise type(error)(f"{self.__qualname__}() argument {name!r} {what}") from None
         return full, tuple(types)
+
+    def _replaced(self, value):
+        """What is passed for a value without a native form; None: it is refused."""
+        return None
+
+    def _source(self, types) -> FunctionType:
+        """The function that is compiled for these types."""
+        return self.py_func
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
         """Arguments as the first signature that takes them declares them, and its types."""
         for signature in self._declared:
             if len(signature.args) == len(full):
                 try:
-                    converted = tuple(map(convert, full, types, signature.args))
+                    converted = tuple(map(_signature.convert, full, types, signature.args))
                 except TypeError:
                     continue
                 if signature.args in self._asked or self._types(converted)[1] == signature.args:
@@ -212,10 +231,11 @@ class CompiledFunction(Pickled, Callable_):
         self._raise_known_failure(types)
         start = perf_counter()
         options = self._options_of(types)
-        found = specialisation.find(self.py_func, types, options, full, self._counts)
+        function = self._source(types)
+        found = specialisation.find(function, types, options, full, self._counts)
         if found is None:
             try:
-                found = specialisation.make(self.py_func, types, options, full, self._counts)
+                found = specialisation.make(function, types, options, full, self._counts)
             except Exception as error:
                 if native is not None:  # it held for other values than those now
                     self._unlink(types)
@@ -258,14 +278,14 @@ class CompiledFunction(Pickled, Callable_):
 
     def _rechain(self) -> None:
         """Point every stub at the next; from the end, so that a call in between always finds a whole chain."""
-        following = slow_path(Dispatcher)
+        following = slow_path(type(self))
         for types in reversed(self._order):
             native = self._natives[types]
             ctypes.c_void_p.from_address(native.next).value = following
             following = native.address
         set_entry(self._direct, following)
         native = self._simple and all(n.guarded for n in self._natives.values())
-        set_entry(self, following if native else slow_path(Dispatcher))
+        set_entry(self, following if native else slow_path(type(self)))
 
     def _retire(self, native: Native) -> None:
         """Replaced code may still be running; it goes when nobody can be inside."""
@@ -292,19 +312,23 @@ class CompiledFunction(Pickled, Callable_):
 
     def compile(self, signature: Declared) -> None:
         """Compile for a signature now, as `njit(signature)` does."""
-        signature = signature_of(signature)
+        signature = self._as_compiled(signature)
         self._check_count(signature)
         if type(self) is _Interpreted or self._given_up:
             return
         try:
-            result = alone(self._made_on_demand, signature.args)
+            result = specialisation.alone(self._made_on_demand, signature.args)
         except ABIError as error:
             self._give_up(str(error))
             return
-        if not gives(signature, result):
+        if not _signature.gives(signature, result):
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() "
                             f"returns {result}; "
                             "leave the result out to take what comes")
+
+    def _as_compiled(self, signature: Declared) -> Signature:
+        """The signature that is compiled where a program declares this one."""
+        return _signature.signature_of(signature)
 
     def _made_on_demand(self, types):
         """The type of the result."""
@@ -323,15 +347,16 @@ class CompiledFunction(Pickled, Callable_):
 
     def recompile(self) -> None:
         """Compile every signature anew, whatever memory and disk hold."""
-        alone(self._recompile)
+        specialisation.alone(self._recompile)
 
     def _recompile(self) -> None:
         for types in list(self._order):
-            self._link(types, specialisation.make(self.py_func, types, self._options_of(types), (), self._counts))
+            self._link(types, specialisation.make(self._source(types), types, self._options_of(types), (),
+                                                  self._counts))
 
     def disable_compile(self, value: bool = True) -> None:
         """With True, argument types not compiled so far are refused."""
-        self._declared = [Signature(types) for types in reversed(self._order)] if value else []
+        self._declared = [_signature.Signature(types) for types in reversed(self._order)] if value else []
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
@@ -355,8 +380,8 @@ class CompiledFunction(Pickled, Callable_):
 
     def _inspect(self, stage: str, signature):
         if signature is not None:
-            exact = isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature)
-            asked = Signature(signature) if exact else signature_of(signature)
+            exact = isinstance(signature, tuple) and all(isinstance(t, _kinds.Type) for t in signature)
+            asked = _signature.Signature(signature) if exact else _signature.signature_of(signature)
             self._check_count(asked)
             return _stages.inspect(self.py_func, asked.args, self.options, stage)
         return {types: _stages.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
@@ -377,15 +402,16 @@ class CompiledFunction(Pickled, Callable_):
         """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
         return self._inspect("cfg", signature)
 
-    def report(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
+    def report(self, signature: Declared | None = None) -> Report | Reports:
         """What the interpreter does of a function under `jit`, line by line with the reason, for a signature, or as a
-        dict for all argument types that it was called with."""
+        dict for all argument types that it was called with. In a notebook it shows what costs time in each line:
+        Python objects, memory, checks, loops that are not vectorised."""
         if signature is None:
-            return {types: _stages.report(self.py_func, types, self.options)
-                    for types in [*self.signatures, *self._failures]}
-        asked = signature if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature) else (
-            signature_of(signature).args)
-        return _stages.report(self.py_func, asked, self.options)
+            return _reporting.Reports((types, _reporting.report(self.py_func, types, self.options))
+                                      for types in [*self.signatures, *self._failures])
+        asked = signature if isinstance(signature, tuple) and all(isinstance(t, _kinds.Type) for t in signature) else (
+            _signature.signature_of(signature).args)
+        return _reporting.report(self.py_func, asked, self.options)
 
     def parallel_diagnostics(self, signature: Declared | None = None, level: int = 1) -> None:
         """Print what became of each loop over `prange` and of each whole-array statement under `parallel=True`, for a
@@ -455,7 +481,8 @@ class CompiledFunction(Pickled, Callable_):
 
     def _fill(self, function, options, declared) -> None:
         CompiledFunction.__init__(self, function, Options(*options))
-        self._declared = [Signature(*s) for s in declared]  # calls compile it, when what it captures is there
+        # calls compile it, when what it captures is there
+        self._declared = [_signature.Signature(*s) for s in declared]
         self._asked.update(s.args for s in self._declared)
 
 
@@ -464,15 +491,18 @@ def _blank() -> CompiledFunction:
     return Dispatcher.__new__(Dispatcher)
 
 
+own_files = {__file__}  # whose frames say nothing to the user
+
+
 def _prepare(self, /, *args, **kwargs):
     """The slow path of dispatchers and of their direct objects."""
     if type(self) is _Direct:
         raise _NoMatch
     try:
         return self._answer(args, kwargs)
-    except Exception as error:  # our frames say nothing to the user; where a located error lies is in its message
+    except Exception as error:  # where a located error lies is in its message
         entry = None if _is_located(error) else error.__traceback__
-        while entry is not None and entry.tb_frame.f_code.co_filename == __file__:
+        while entry is not None and entry.tb_frame.f_code.co_filename in own_files:
             entry = entry.tb_next
         raise error.with_traceback(entry)
 
@@ -497,7 +527,7 @@ def _function_type(value) -> Type | None:
     """The type of a function, or of an iterator that compiled code has handed out."""
     if type(value).__name__ == "NativeIterator":
         return _handed.token_of(value)
-    return Singleton(value) if portable.plain_function(value) is not None else None
+    return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
 
 
 def _known_function(value):
@@ -591,6 +621,11 @@ def undecorated(function: Callable, stand) -> Callable:
 def interpreted(function: FunctionType, options: Options, declared) -> CompiledFunction:
     """The compiled form of a function that is not to be compiled."""
     return _Interpreted(function, options, declared)
+
+
+def dispatcher_class(base: type[CompiledFunction], name: str) -> type[CompiledFunction]:
+    """The class of the objects that are called, over a subclass of CompiledFunction without slots of its own."""
+    return base if Dispatcher is _Interpreted else leaf(base, _prepare, name)
 
 
 try:

@@ -11,9 +11,10 @@ from ..runtime import hooks
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
 from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
+from .methods import ASYNCHRONOUS, with_methods
 from .signature import Signature, TypeName, signature_of
 
-__all__ = ["njit", "jit", "trace", "compile_options"]
+__all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
 
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
@@ -118,31 +119,33 @@ def _options(given: dict) -> Options:
         objects=objects)
 
 
-_ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
-_GENERATOR = 0x20
+def decorated(function, declared, given: dict, cls: type[CompiledFunction]) -> CompiledFunction:
+    """What njit(*declared, **given)(function) makes, an object of this class."""
+    return _decorate(function, declared, given, cls=cls)
 
 
-def _decorate(function, declared, given: dict, chosen: Options | None = None):
+def _decorate(function, declared, given: dict, chosen: Options | None = None, cls=Dispatcher):
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(_decorate(function.__func__, declared, given, chosen))
+        return type(function)(_decorate(function.__func__, declared, given, chosen, cls))
     options = _options(given) if chosen is None else chosen
     given_partial = None
     if type(function) is partial:
         given_partial, function = function, _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
-        if not declared and given in ({}, {"objects": True}) and function.options.objects is bool(given):
+        if type(function) is cls and not declared and given in ({}, {"objects": True}) and (
+                function.options.objects is bool(given)):
             return function
         function = function.py_func
     if type(function) is not FunctionType:
         raise _no_function("njit", function)
-    if function.__code__.co_flags & _ASYNCHRONOUS:
+    if function.__code__.co_flags & ASYNCHRONOUS:
         raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
     if _disabled():
         return undecorated(given_partial or function, interpreted(function, options, declared))
     switch = environment("PYJITC_CACHE")
     if switch:
         options = options._replace(cache=switch != "0")
-    return _races.watched(function, options) if options.races else Dispatcher(function, options, declared)
+    return _races.watched(function, options) if options.races else cls(function, options, declared)
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:
@@ -162,39 +165,10 @@ hooks.of_function.append(_of_function)
 hooks.of_iterator.append(_of_iterator)
 
 
-# What the interpreter alone asks a class for; what it says as text costs nothing to make.
-_LEFT = frozenset(f"__{name}__" for name in (
-    "new del getattr getattribute setattr delattr init_subclass class_getitem set_name reduce reduce_ex getstate "
-    "setstate getnewargs getnewargs_ex copy deepcopy repr str format dir sizeof subclasshook").split())
-
-
 def _decorate_class(cls: type, options: Options, given: dict) -> type:
-    """The class, with compiled methods. Those that dataclasses write, and generators, stay as they are."""
     if _disabled():
         return cls
-    module = cls.__module__
-
-    def compiled(function):
-        if type(function) is not FunctionType:
-            return function
-        code = function.__code__
-        if code.co_flags & (_ASYNCHRONOUS | _GENERATOR) or code.co_filename == "<string>" or (
-                function.__globals__.get("__name__") != module):
-            return function
-        return _decorate(function, (), given, options)
-
-    for name, value in list(vars(cls).items()):
-        if name in _LEFT:
-            continue
-        if isinstance(value, (staticmethod, classmethod)):
-            new = type(value)(compiled(value.__func__))
-        elif type(value) is property:
-            new = property(compiled(value.fget), compiled(value.fset), compiled(value.fdel), value.__doc__)
-        else:
-            new = compiled(value)
-        if new is not value:
-            setattr(cls, name, new)
-    return cls
+    return with_methods(cls, lambda function: _decorate(function, (), given, options))
 
 
 def trace(function: Callable | None = None, /, **options: Any) -> Callable:

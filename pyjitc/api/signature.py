@@ -152,7 +152,7 @@ _NATIVE = {kinds.Bool: bool, kinds.Int: int, kinds.Float: float, kinds.Complex: 
 def convert(value, given: Type, wanted: Type):
     """`value` (of type `given`) as an argument of the declared type, without losing anything; TypeError if it cannot
     be."""
-    if given is wanted:
+    if given is wanted or isinstance(wanted, kinds.ObjectOf) and type(value) is wanted.cls:
         return value
     if wanted in _NATIVE:
         as_python = text.python_scalars(given)

@@ -18,6 +18,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..base.options import Options, environment, make_options
+from ..base.trace import COUNTED
 from ..codegen import entries
 from ..pipeline import cache, specialisation
 from ..runtime import ufuncs
@@ -142,7 +143,7 @@ class _Made(ufuncs.Record):
         self.exact: set[tuple[np.dtype, ...]] = set()  # dtypes of all operands
         self.dynamic = not declared
         self.loops: dict[tuple[np.dtype, ...], tuple[np.dtype, ...]] = {}
-        self.counts = dict.fromkeys(specialisation.statistics, 0)
+        self.counts = dict.fromkeys(COUNTED, 0)
         self.results: dict[tuple[Type, ...], tuple[Type, ...]] = {}
 
     def compiled(self, loop: FunctionType, types, form):

@@ -9,7 +9,11 @@ from typing import Callable
 
 from .options import environment
 
-__all__ = ["dumping", "dump", "timed", "times", "report"]
+__all__ = ["COUNTED", "dumping", "dump", "timed", "times", "report"]
+
+# What is counted of a function, and of the process: specialisations that were compiled, found in memory and on disk,
+# not found there, and written there.
+COUNTED = ("compiled", "memory", "disk", "missed", "written")
 
 times: dict[str, list] = {}  # stage -> [seconds, count], since the process began
 _nested: list[float] = []  # seconds spent in inner stages, one entry for each open stage

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from types import MemberDescriptorType
 
+from ..front.recursion import Recursive, is_marker
 from ..ir.core import Inst, Value
 from ..ops.arith import CAST
 from ..runtime import platform
+from ..runtime.interpreted import ITSELF, dict_of, make_function
 from ..types import kinds as k
 from ..types.classes import is_fixed
-from .leaves import LEAVES, Leaf, NotBoxable, exact, load, made, require
+from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, made, require
 
 __all__ = ["box", "unbox", "NotBoxable"]
 
@@ -158,18 +160,86 @@ def _open_tuple(e, t, pointer, wrong):
     return result
 
 
-def _open_function(e, t, pointer, wrong):
-    if t.captures:
+def _box_function(e, t, values, inst, take):
+    """A function of the interpreter's with what this one has captured."""
+    parts, at = {}, 0
+    for role, part in zip(t.roles, t.captures):
+        n = len(e.components(part))
+        parts[role] = (_box_closure if role == "closure" else box)(e, part, values[at:at + n], inst, take)
+        at += n
+    nothing = [kept(e, e.external("_Py_NoneStruct")) for role in _ROLES if role not in parts]
+    return e.python_call(inst, e.object(make_function), [
+        *[kept(e, e.object(x)) for x in (t.proto.code, t.proto.globals, t.proto.qualname)],
+        *[parts[role] if role in parts else nothing.pop() for role in _ROLES]], ())
+
+
+def _box_closure(e, t, values, inst, take):
+    if any(map(is_marker, t.parts)):
         raise NotBoxable(t)
+    parts = [k.Singleton(ITSELF) if isinstance(part, k.Singleton) and type(part.value) is Recursive else part
+             for part in t.parts]
+    return _box_tuple(e, k.Tuple(parts), values, inst, take)
+
+
+def _box_dict(e, t, values, inst, take):
+    items = _boxed_parts(e, t, values, inst, take)
+    names = [kept(e, e.object(name)) for name in t.names]
+    return e.python_call(inst, e.object(dict_of), [x for pair in zip(names, items) for x in pair], ())
+
+
+def _open_dict(e, t, pointer, wrong):
+    exact(e, pointer, e.external("PyDict_Type"), wrong)
+    size = load(e, "i64", pointer, platform.DICT["used"])
+    require(e, e.assign(f"icmp eq i64 {size}, {len(t.parts)}"), wrong)
+    e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
+    result = []
+    for name, part in t.members:
+        value = e.assign(f"call ptr @PyDict_GetItem(ptr {pointer}, ptr {e.object(name)})")
+        require(e, e.assign(f"icmp ne ptr {value}, null"), wrong)
+        if part.refcounted:
+            e.borrowed.append(value)
+        result += unbox(e, part, value, wrong)
+    return result
+
+
+def _open_function(e, t, pointer, wrong):
+    """The function with that code and those globals, of which what it has captured is of the types too."""
     exact(e, pointer, e.external("PyFunction_Type"), wrong)
     code = load(e, "ptr", pointer, platform.FUNCTION["code"])
     require(e, e.assign(f"icmp eq ptr {code}, {e.object(t.proto.code)}"), wrong)
     space = load(e, "ptr", pointer, platform.FUNCTION["globals"])
     require(e, e.assign(f"icmp eq ptr {space}, {e.object(t.proto.globals)}"), wrong)
-    for name in ("defaults", "kwdefaults", "closure"):
+    found = {}
+    for name in _ROLES:
         part = load(e, "ptr", pointer, platform.FUNCTION[name])
-        require(e, e.assign(f"icmp eq ptr {part}, null"), wrong)
-    return []
+        has = name in t.roles
+        require(e, e.assign(f"icmp {'ne' if has else 'eq'} ptr {part}, null"), wrong)
+        if has:
+            captured = t.captures[t.roles.index(name)]
+            found[name] = (_open_closure(e, captured, part, wrong, pointer) if name == "closure" else
+                           unbox(e, captured, part, wrong))
+    return [c for role in t.roles for c in found[role]]
+
+
+def _open_closure(e, t, pointer, wrong, function):
+    """What the cells of the closure of a function, a tuple, contain."""
+    size = load(e, "i64", pointer, platform.OB_SIZE)
+    require(e, e.assign(f"icmp eq i64 {size}, {len(t.parts)}"), wrong)
+    result = []
+    for i, part in enumerate(t.parts):
+        cell = load(e, "ptr", pointer, platform.TUPLE_ITEMS + 8 * i)
+        if isinstance(part, k.ObjectCell):
+            result += unbox(e, part, cell, wrong)
+            continue
+        content = load(e, "ptr", cell, platform.CELL_CONTENT)
+        require(e, e.assign(f"icmp ne ptr {content}, null"), wrong)
+        if isinstance(part, k.Singleton) and type(part.value) is Recursive:
+            require(e, e.assign(f"icmp eq ptr {content}, {function}"), wrong)
+            continue
+        if part.refcounted:
+            e.borrowed.append(content)
+        result += unbox(e, part, content, wrong)
+    return result
 
 
 def _open_union(e, t, pointer, wrong):
@@ -195,9 +265,11 @@ def _open_union(e, t, pointer, wrong):
     return [e.phi(c, [(values[n], block) for values, block in arms]) for n, c in enumerate(e.components(t))]
 
 
+_ROLES = "defaults", "kwdefaults", "closure"
 _COMPOSITES: dict[type, Leaf] = {
     k.Tuple: Leaf((), _box_tuple, _open_tuple), k.ListDisplay: Leaf((), _box_list), k.RecordView: Leaf((), _box_record),
     **dict.fromkeys((k.DictKeys, k.DictValues, k.DictItems), Leaf((), _box_view)),
-    k.Slice: Leaf((), _box_slice),
-    k.Function: Leaf((), None, _open_function), k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
+    k.Slice: Leaf((), _box_slice), k.DictDisplay: Leaf((), _box_dict, _open_dict),
+    k.Function: Leaf((), _box_function, _open_function),
+    k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
 }

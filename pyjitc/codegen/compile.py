@@ -31,10 +31,11 @@ class Artifact(Named, fields="object runtime entry next objects guards text"):
     __slots__ = ()
 
 
-def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None):
+def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None,
+                emitter=FunctionEmitter):
     """(LLVM text, objects, guard symbols, helpers that are elsewhere, whether the pool of threads is called) of
     `functions`, the entry first. spec: a Spec, a form of native.py, or None; exported: also export the entry under this
-    name."""
+    name; emitter: the class that emits functions."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
     if len(functions) > 1:
@@ -53,18 +54,18 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     if exported is not None:
         add_native(module, functions[0], exported)
     for fn in functions:
-        module.add(fn, FunctionEmitter(module, fn).run())
+        module.add(fn, emitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     return head + module.text(target), dict(module.objects), guards, module.elsewhere or (), pooled
 
 
 def compile_module(functions: list[ir.Function], spec, target: Target | None = None,
-                   options: Options = Options(), exported: str | None = None) -> Artifact:
+                   options: Options = Options(), exported: str | None = None, emitter=FunctionEmitter) -> Artifact:
     """Compile `functions`, the entry first, with the stub or the entry that `spec` asks for."""
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported)
+        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
         runtime = (pool.object_for(target),) if pooled else shared.objects_for(called, target)

@@ -114,9 +114,8 @@ class Emitter:
     def helper(self, name: str) -> str:
         return self.module.helper(name)
 
-    def scope(self, group: int, own: int, *others: int) -> str:
-        own, others = [self.module.metadata.scope_list((self, group, n) for n in part) for part in ((own,), others)]
-        return f", !alias.scope !{own}, !noalias !{others}"
+    def scopes(self, *scopes: tuple[int, int]) -> str:
+        return f"!{self.module.metadata.scope_list((self, *scope) for scope in scopes)}"
 
     def memory_kind(self, name: str) -> str:
         return f", !tbaa !{self.module.metadata.kind(name)}"

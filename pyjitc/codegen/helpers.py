@@ -12,10 +12,13 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "natives", "objects", "sorting", "strings", "tables"))
+elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
+
+
+_OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # they have a large table
 
 
 class _Texts(dict):
@@ -24,11 +27,15 @@ class _Texts(dict):
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
+        if name == "pyj_str_exponents":
+            self[name] = strings.shortest()
+            return self[name]
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap"):
-            home = strings if kind == "str" else sorting if kind in ("sort", "heap") else tables
+        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap", "table"):
+            home = (strings if kind == "str" else sorting if kind in ("sort", "heap") else
+                    localtables if kind == "table" else tables)
             self.update(home.TEXT)
             NEEDS.update(home.NEEDS)
             _DECLARATIONS.update(home.DECLARATIONS)
@@ -161,19 +168,29 @@ done:
   ret void
 }""",
     # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
+    # A small block that is to be zero: calloc() of most versions of the C library does not look where malloc() keeps
+    # those that the thread has freed, and takes as long as all the rest.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
   %none = icmp eq i64 %bytes, 0
   %size = select i1 %none, i64 1, i64 %bytes
-  br i1 %zero, label %clear, label %plain
+  %much = icmp ugt i64 %size, 1024
+  %whole = and i1 %zero, %much
+  br i1 %whole, label %clear, label %plain
 clear:
   %c = call ptr @calloc(i64 1, i64 %size)
   br label %got
 plain:
   %m = call ptr @malloc(i64 %size)
+  %nothing = icmp eq ptr %m, null
+  %keep = xor i1 %zero, true
+  %ready = or i1 %nothing, %keep
+  br i1 %ready, label %got, label %wipe
+wipe:
+  call void @llvm.memset.p0.i64(ptr %m, i8 0, i64 %size, i1 false)
   br label %got
 got:
-  %data = phi ptr [ %c, %clear ], [ %m, %plain ]
+  %data = phi ptr [ %c, %clear ], [ %m, %plain ], [ %m, %wipe ]
   %bad = icmp eq ptr %data, null
   br i1 %bad, label %fail, label %big
 big:
@@ -942,11 +959,14 @@ def stays_call(name: str) -> bool:
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, `str` where it makes or reads text, `sort` where it sorts
-    or keeps a heap: it runs in loops, and LLVM is to optimise it in its image. Else ''."""
+    """The table and the class of keys that it searches, `str` where it makes or reads text, `str of floats` where it
+    makes that, `sort` where it sorts, `heap` where it keeps a heap: it runs in loops, and LLVM is to optimise it in its
+    image. Else ''."""
     _, kind, *rest = name.split("_")
     if kind in ("str", "sort", "heap"):
-        return "sort" if kind == "heap" else kind
+        return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
+    if kind == "table":
+        return f"table {rest[-1]}" if len(rest) > 1 else kind
     if kind == "native" and name in natives.TEXT:
         return kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""

@@ -333,6 +333,16 @@ def _open_dtype(e, t, pointer, wrong):
     return []
 
 
+def _open_object_cell(e, t, pointer, wrong):
+    exact(e, pointer, e.external("PyCell_Type"), wrong)
+    return [pointer]
+
+
+def _open_function_object(e, t, pointer, wrong):
+    e.unbox(t.function, pointer, wrong)
+    return [pointer]
+
+
 def _open_iterator(e, t, pointer, wrong):
     """An iterator that has been handed to the interpreter."""
     exact(e, pointer, e.object(handed.NativeIterator), wrong)
@@ -506,7 +516,8 @@ LEAVES: dict[type, Leaf] = {
     k.PythonRandomType: Leaf(_REFERENCE, _pointer, _of_class(lambda t: "pyjitc_random_Python")),
     **dict.fromkeys((*k.CONTAINERS.values(), k.TupleOf), _CONTAINER),
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
-    k.Cell: Leaf(_REFERENCE),
+    k.FunctionObject: Leaf(_REFERENCE, _pointer, _open_function_object), k.Cell: Leaf(_REFERENCE),
+    k.ObjectCell: Leaf(_REFERENCE, _pointer, _open_object_cell),
     k.NativeList: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),

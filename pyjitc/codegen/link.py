@@ -12,7 +12,7 @@ from ..base.room import COMPILING, with_room
 from . import llvm
 from .partition import FEW_PASSES, parted
 
-__all__ = ["Target", "host_target", "to_object", "to_text", "to_assembly"]
+__all__ = ["Target", "choose", "host_target", "to_object", "to_text", "to_assembly"]
 
 # What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done:
 # it makes the same loops, and takes a third more time (docs/performance.md).
@@ -44,6 +44,17 @@ def host_target() -> Target:
             _machines[target, 2] = machine
             _host.append(target)
     return _host[0]
+
+
+def choose(cpu: str) -> None:
+    """Make code for this level of x86-64 processors from now on, whatever this machine is."""
+    features = "+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl" if cpu == "x86-64-v4" else ""
+    with LLVM:
+        triple, *_ = llvm.host()
+        machine = llvm.Machine(triple, cpu, features)
+        target = Target(triple, cpu, features, machine.layout)
+        _machines[target, 2] = machine
+        _host[:] = [target]
 
 
 def _machine(target: Target, level: int) -> llvm.Machine:

@@ -13,7 +13,7 @@ from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
 from ..base.lazy import lazy
-from .partition import FORM
+from .partition import FORM, PACKS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -177,6 +177,7 @@ class Module:
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
+        self.packs = PACKS in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
@@ -270,6 +271,11 @@ class Module:
         _library().DisposeModule(self.pointer)
 
 
+def set_option(text: str) -> None:
+    """Set an option of LLVM, for the process."""
+    _library().SetCommandLine(b"pyjitc", text.encode())
+
+
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:
     """Run the default pipeline of `level` once."""
     lib = _library()
@@ -277,10 +283,10 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     vectorize = vectorize and not machine.gpu
     lib.PTOSetLoopVectorization(tuning, vectorize)
     lib.PTOSetLoopInterleaving(tuning, vectorize)
-    # Unrolling costs compile time and buys nothing measurable beside interleaving; SLP is off as well. The threads of a
-    # GPU are its vector lanes: there loops are unrolled, and never vectorised.
+    # Unrolling costs compile time and buys nothing measurable beside interleaving. The threads of a GPU are its vector
+    # lanes: there loops are unrolled, and never vectorised.
     lib.PTOSetLoopUnrolling(tuning, machine.gpu)
-    lib.PTOSetSLPVectorization(tuning, False)
+    lib.PTOSetSLPVectorization(tuning, vectorize and module.packs)
     builder = lib.CreatePassBuilder(machine.pointer, tuning)
     # A pass manager may run once only: LLVM aborts the process otherwise.
     passes = lib.buildPerModuleDefaultPipeline(builder, level)

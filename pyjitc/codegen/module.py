@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import control
+from ..ops import control, memory
 from . import helpers, partition, shared
 
 __all__ = ["Module", "SMALL"]
@@ -22,8 +22,8 @@ class Metadata:
     !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
     the group of the accesses of loops without dependences. The other nodes exist where something asks for them: from 10
     on loops that are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that
-    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory. (A grid has
-    ranges of its own from 40,001.)
+    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001
+    domains of scopes that have one to themselves. (A grid has ranges of its own from 40,001.)
     """
 
     def __init__(self):
@@ -78,7 +78,12 @@ class Metadata:
                       for n, full in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
-            parts += (f"!{n} = distinct !{{!{n}, !50000}}" for n in self.scopes.values())
+            for (_, _, number), n in self.scopes.items():
+                domain = 50_000
+                if number == memory.ALONE:
+                    domain = n + 30_000
+                    parts.append(f"!{domain} = distinct !{{!{domain}}}")
+                parts.append(f"!{n} = distinct !{{!{n}, !{domain}}}")
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
         if self.kinds:
             parts.append('!70000 = !{!"memory"}')
@@ -110,6 +115,7 @@ class Module:
         self.rare: dict[str, tuple[int, str]] = {}
         # those that are looked up in: (types of elements and indices, elements) -> number
         self.tables: dict[tuple, int] = {}
+        self.packs = False  # whether scalars of some function may make vectors
         self.metadata = Metadata()
         self.enters_inline = False  # whether the first function takes the place of its calls in the entry (native.py)
         self.added = False  # whether a function was: the first is the one that the stub calls
@@ -157,6 +163,7 @@ class Module:
     def add(self, fn: ir.Function, body: str) -> None:
         """Take in a function, of which `body` is the text."""
         formed = partition.FORM in body
+        self.packs |= fn.flags.packs
         self.skips_loop_passes.append(
             fn.flags.skips_loop_passes and not formed
             and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
@@ -175,6 +182,8 @@ class Module:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
         text = "\n".join(parts)
+        if self.packs:
+            text = partition.PACKS + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.stays_call(name) for name in self.helpers)):
             return text + partition.FEW_PASSES

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES"]
+__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "PACKS"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # before what forms.py defines
 FORM = "pyjitc_form_"  # the names of those begin so
+PACKS = "\n; packs\n"  # in a text: LLVM looks for scalars that make a vector
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: the few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"

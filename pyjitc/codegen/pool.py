@@ -54,6 +54,9 @@ declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyThreadState_New(ptr)
 declare void @PyErr_SetNone(ptr)
+declare void @pyjitc_park(ptr)
+declare void @_pthread_cleanup_push(ptr, ptr, ptr)
+declare void @_pthread_cleanup_pop(ptr, i32)
 @PyExc_KeyboardInterrupt = external global ptr"""
 _TEXT = f"""
 @pyjitc_pool = external global i8
@@ -423,6 +426,7 @@ open:
   %takenp = getelementptr i8, ptr %slot, i64 {SLOT["taken"]}
   store ptr %taken_by, ptr %takenp
   call void @llvm.memset.p0.i64(ptr %taken_by, i8 0, i64 %bytes, i1 false)
+  %ended = alloca [4 x i64]
   store atomic i32 2, ptr %slot seq_cst, align 4
   %e = atomicrmw add ptr {_state("epoch")}, i32 1 seq_cst
   %sleepers = load atomic i32, ptr {_state("sleepers")} seq_cst, align 4
@@ -432,6 +436,7 @@ wake:
   %w = {_FUTEX} {_state("epoch")}, i64 129, i32 2147483647, ptr null, ptr null, i64 0)
   br label %own
 own:
+  call void @_pthread_cleanup_push(ptr %ended, ptr @pyjitc_park, ptr null)
   store ptr %slot, ptr %regionp
   %ran = call i32 @work(ptr %record, ptr %slot)
   store atomic i32 1, ptr %slot seq_cst, align 4
@@ -453,6 +458,7 @@ rest:
   call void @sleep(ptr %record, ptr %slot)
   br label %close
 close:
+  call void @_pthread_cleanup_pop(ptr %ended, i32 0)
   store ptr %outer, ptr %regionp
   store i64 %before, ptr %herep
   %exc = load ptr, ptr %errorp

@@ -41,8 +41,8 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to
     be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
-    # Those that search one kind of table are one image.
-    searched = dict.fromkeys(filter(None, map(search_of, sorted(wanted))))
+    # Those that search one kind of table are one image. Sorted: `table` goes before `table int`, which calls it.
+    searched = sorted(set(map(search_of, wanted)) - {""})
     if searched:
         wanted |= frozenset(filter(is_shared, _closure([name for name in TEXT if search_of(name) in searched])))
     with LLVM:

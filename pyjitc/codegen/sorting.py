@@ -1,4 +1,5 @@
-"""Helpers that sort a list of floats or of ints, as list.sort does, and that keep a heap, as heapq does.
+"""Helpers that sort a list of floats or of ints, or by keys that are numbers, as list.sort does, and that keep a heap,
+as heapq does.
 
 They move the objects that a list has and run no code of the program: what they cannot compare they leave to the
 interpreter, before anything has been moved. Programs share them: they are compiled once, see shared.py.
@@ -17,14 +18,135 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
     return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
 
 
-# flip: -1 for a reversed order, else 0. The result: 0, or 1 where nothing was done and the interpreter is to be asked.
-# Each item has a key, an unsigned number of the same order; -0.0 has that of 0.0. Pairs of a key and the object are
-# sorted byte after byte of the key, the lowest first. Bytes that are the same in all keys are passed over.
 NEEDS: dict[str, tuple[str, ...]] = {}
-TEXT: dict[str, str] = {"pyj_sort_list": f"""
+# Sorts n pairs of an unsigned number and a word by the numbers, and keeps the order of equal ones; `differ` has the
+# bits in which the numbers differ. The result is at `a` or at `b`, which has as much room. Digits of 11 bits are
+# sorted, the lowest first. Of the numbers of large ranges the upper three digits are; what is then out of order is
+# moved by insertion, and where that is much all digits are sorted.
+_DIGIT = 11
+TEXT: dict[str, str] = {"pyj_sort_entries": f"""
+define internal ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ) nounwind noinline {{
+start:
+  %counts = alloca [{1 << _DIGIT} x i64]
+  %few = icmp sle i64 %n, {_FEW}
+  %high = call i64 @llvm.ctlz.i64(i64 %differ, i1 false)
+  %top = sub i64 64, %high
+  %over = sub i64 %top, {3 * _DIGIT}
+  %large = icmp sgt i64 %over, 0
+  %lowest = select i1 %large, i64 %over, i64 0
+  %budget = shl i64 %n, 3
+  %unlimited = select i1 %few, i64 {1 << 62}, i64 %budget
+  br i1 %few, label %insert, label %radix
+insert:
+  %sorting = phi ptr [ %a, %start ], [ %from1, %turned ]
+  %spare = phi ptr [ %b, %start ], [ %to1, %turned ]
+  br label %item
+item:
+  %t = phi i64 [ 1, %insert ], [ %t1, %following ]
+  %moves = phi i64 [ %unlimited, %insert ], [ %left, %following ]
+  %tp = getelementptr [2 x i64], ptr %sorting, i64 %t
+  %tkey = load i64, ptr %tp
+  %top.p = getelementptr i64, ptr %tp, i64 1
+  %tword = load i64, ptr %top.p
+  br label %seek
+seek:
+  %j = phi i64 [ %t, %item ], [ %j1, %shift ]
+  %left = phi i64 [ %moves, %item ], [ %left1, %shift ]
+  %j1 = sub i64 %j, 1
+  %front = icmp eq i64 %j, 0
+  br i1 %front, label %put, label %compare
+compare:
+  %jp = getelementptr [2 x i64], ptr %sorting, i64 %j1
+  %jkey = load i64, ptr %jp
+  %above = icmp ugt i64 %jkey, %tkey
+  br i1 %above, label %shift, label %put
+shift:
+  %pair.j = load <2 x i64>, ptr %jp, align 8
+  %sp = getelementptr [2 x i64], ptr %sorting, i64 %j
+  store <2 x i64> %pair.j, ptr %sp, align 8
+  %left1 = sub i64 %left, 1
+  br label %seek
+put:
+  %pp = getelementptr [2 x i64], ptr %sorting, i64 %j
+  store i64 %tkey, ptr %pp
+  %pop = getelementptr i64, ptr %pp, i64 1
+  store i64 %tword, ptr %pop
+  %t1 = add i64 %t, 1
+  %tmore = icmp slt i64 %t1, %n
+  %affordable = icmp sgt i64 %left, 0
+  br i1 %affordable, label %following, label %radix
+following:
+  br i1 %tmore, label %item, label %sorted
+sorted:
+  ret ptr %sorting
+radix:
+  %first = phi ptr [ %a, %start ], [ %sorting, %put ]
+  %second = phi ptr [ %b, %start ], [ %spare, %put ]
+  %least = phi i64 [ %lowest, %start ], [ 0, %put ]
+  br label %digit
+digit:
+  %from = phi ptr [ %first, %radix ], [ %to, %scatter ]
+  %to = phi ptr [ %second, %radix ], [ %from, %scatter ]
+  %bit = phi i64 [ %least, %radix ], [ %bit1, %scatter ]
+  call void @llvm.memset.p0.i64(ptr %counts, i8 0, i64 {8 << _DIGIT}, i1 false)
+  br label %count
+count:
+  %c = phi i64 [ 0, %digit ], [ %c1, %count ]
+  %cp = getelementptr [2 x i64], ptr %from, i64 %c
+  %ck = load i64, ptr %cp
+  %cs = lshr i64 %ck, %bit
+  %cb = and i64 %cs, {(1 << _DIGIT) - 1}
+  %cnp = getelementptr i64, ptr %counts, i64 %cb
+  %cn = load i64, ptr %cnp
+  %cn1 = add i64 %cn, 1
+  store i64 %cn1, ptr %cnp
+  %c1 = add i64 %c, 1
+  %cmore = icmp slt i64 %c1, %n
+  br i1 %cmore, label %count, label %sums
+sums:
+  %s = phi i64 [ 0, %count ], [ %s1, %sums ]
+  %sum = phi i64 [ 0, %count ], [ %sum1, %sums ]
+  %snp = getelementptr i64, ptr %counts, i64 %s
+  %sn = load i64, ptr %snp
+  store i64 %sum, ptr %snp
+  %sum1 = add i64 %sum, %sn
+  %s1 = add i64 %s, 1
+  %smore = icmp slt i64 %s1, {1 << _DIGIT}
+  br i1 %smore, label %sums, label %scatter.loop
+scatter.loop:
+  %m = phi i64 [ 0, %sums ], [ %m1, %scatter.loop ]
+  %mp = getelementptr [2 x i64], ptr %from, i64 %m
+  %pair = load <2 x i64>, ptr %mp, align 8
+  %mk = extractelement <2 x i64> %pair, i32 0
+  %ms = lshr i64 %mk, %bit
+  %mb = and i64 %ms, {(1 << _DIGIT) - 1}
+  %mnp = getelementptr i64, ptr %counts, i64 %mb
+  %mn = load i64, ptr %mnp
+  %mn1 = add i64 %mn, 1
+  store i64 %mn1, ptr %mnp
+  %dp = getelementptr [2 x i64], ptr %to, i64 %mn
+  store <2 x i64> %pair, ptr %dp, align 8
+  %m1 = add i64 %m, 1
+  %mmore = icmp slt i64 %m1, %n
+  br i1 %mmore, label %scatter.loop, label %scatter
+scatter:
+  %bit1 = add i64 %bit, {_DIGIT}
+  %again = icmp slt i64 %bit1, %top
+  br i1 %again, label %digit, label %turned
+turned:
+  %from1 = phi ptr [ %to, %scatter ]
+  %to1 = phi ptr [ %from, %scatter ]
+  %exact = icmp eq i64 %least, 0
+  br i1 %exact, label %done, label %insert
+done:
+  ret ptr %from1
+}}"""}
+# flip: -1 for a reversed order, else 0. The result: 0, or 1 where nothing was done and the interpreter is to be asked.
+# Each item has a key, an unsigned number of the same order; -0.0 has that of 0.0.
+NEEDS["pyj_sort_list"] = "pyj_sort_entries",
+TEXT["pyj_sort_list"] = f"""
 define internal i32 @pyj_sort_list(ptr %list, i64 %flip) nounwind noinline {{
 start:
-  %counts = alloca [256 x i64]
 {_load("n", "i64", "%list", OB_SIZE)}
   %single = icmp slt i64 %n, 2
   br i1 %single, label %nothing, label %begin
@@ -108,102 +230,10 @@ readall:
   %differ = xor i64 %any1, %all1
   br i1 %ordered1, label %done, label %choose
 choose:
-  %few = icmp sle i64 %n, {_FEW}
-  br i1 %few, label %insert, label %radix
-insert:
-  %t = phi i64 [ 1, %choose ], [ %t1, %put ]
-  %tp = getelementptr [2 x i64], ptr %a, i64 %t
-  %tkey = load i64, ptr %tp
-  %top = getelementptr i64, ptr %tp, i64 1
-  %tobj = load ptr, ptr %top
-  br label %seek
-seek:
-  %j = phi i64 [ %t, %insert ], [ %j1, %shift ]
-  %j1 = sub i64 %j, 1
-  %front = icmp eq i64 %j, 0
-  br i1 %front, label %put, label %compare
-compare:
-  %jp = getelementptr [2 x i64], ptr %a, i64 %j1
-  %jkey = load i64, ptr %jp
-  %above = icmp ugt i64 %jkey, %tkey
-  br i1 %above, label %shift, label %put
-shift:
-  %jop = getelementptr i64, ptr %jp, i64 1
-  %jobj = load ptr, ptr %jop
-  %sp = getelementptr [2 x i64], ptr %a, i64 %j
-  store i64 %jkey, ptr %sp
-  %sop = getelementptr i64, ptr %sp, i64 1
-  store ptr %jobj, ptr %sop
-  br label %seek
-put:
-  %pp = getelementptr [2 x i64], ptr %a, i64 %j
-  store i64 %tkey, ptr %pp
-  %pop = getelementptr i64, ptr %pp, i64 1
-  store ptr %tobj, ptr %pop
-  %t1 = add i64 %t, 1
-  %tmore = icmp slt i64 %t1, %n
-  br i1 %tmore, label %insert, label %back
-radix:
-  %from = phi ptr [ %a, %choose ], [ %from1, %turned ]
-  %to = phi ptr [ %b, %choose ], [ %to1, %turned ]
-  %bit = phi i64 [ 0, %choose ], [ %bit1, %turned ]
-  %part = lshr i64 %differ, %bit
-  %byte = and i64 %part, 255
-  %same = icmp eq i64 %byte, 0
-  br i1 %same, label %turned, label %clear
-clear:
-  call void @llvm.memset.p0.i64(ptr %counts, i8 0, i64 2048, i1 false)
-  br label %count
-count:
-  %c = phi i64 [ 0, %clear ], [ %c1, %count ]
-  %cp = getelementptr [2 x i64], ptr %from, i64 %c
-  %ck = load i64, ptr %cp
-  %cs = lshr i64 %ck, %bit
-  %cb = and i64 %cs, 255
-  %cnp = getelementptr i64, ptr %counts, i64 %cb
-  %cn = load i64, ptr %cnp
-  %cn1 = add i64 %cn, 1
-  store i64 %cn1, ptr %cnp
-  %c1 = add i64 %c, 1
-  %cmore = icmp slt i64 %c1, %n
-  br i1 %cmore, label %count, label %sums
-sums:
-  %s = phi i64 [ 0, %count ], [ %s1, %sums ]
-  %sum = phi i64 [ 0, %count ], [ %sum1, %sums ]
-  %snp = getelementptr i64, ptr %counts, i64 %s
-  %sn = load i64, ptr %snp
-  store i64 %sum, ptr %snp
-  %sum1 = add i64 %sum, %sn
-  %s1 = add i64 %s, 1
-  %smore = icmp slt i64 %s1, 256
-  br i1 %smore, label %sums, label %scatter
-scatter:
-  %m = phi i64 [ 0, %sums ], [ %m1, %scatter ]
-  %mp = getelementptr [2 x i64], ptr %from, i64 %m
-  %pair = load <2 x i64>, ptr %mp, align 8
-  %mk = extractelement <2 x i64> %pair, i32 0
-  %ms = lshr i64 %mk, %bit
-  %mb = and i64 %ms, 255
-  %mnp = getelementptr i64, ptr %counts, i64 %mb
-  %mn = load i64, ptr %mnp
-  %mn1 = add i64 %mn, 1
-  store i64 %mn1, ptr %mnp
-  %dp = getelementptr [2 x i64], ptr %to, i64 %mn
-  store <2 x i64> %pair, ptr %dp, align 8
-  %m1 = add i64 %m, 1
-  %mmore = icmp slt i64 %m1, %n
-  br i1 %mmore, label %scatter, label %turned
-turned:
-  %from1 = phi ptr [ %from, %radix ], [ %to, %scatter ]
-  %to1 = phi ptr [ %to, %radix ], [ %from, %scatter ]
-  %bit1 = add i64 %bit, 8
-  %again = icmp ult i64 %bit1, 64
-  br i1 %again, label %radix, label %back
-back:
-  %result = phi ptr [ %a, %put ], [ %from1, %turned ]
+  %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
   br label %write
 write:
-  %w = phi i64 [ 0, %back ], [ %w1, %write ]
+  %w = phi i64 [ 0, %choose ], [ %w1, %write ]
   %wp = getelementptr [2 x i64], ptr %result, i64 %w
   %wop = getelementptr i64, ptr %wp, i64 1
   %wo = load ptr, ptr %wop
@@ -215,7 +245,173 @@ write:
 done:
   call void @free(ptr %a)
   ret i32 0
-}}"""}
+}}"""
+
+# Sorts a list by keys of `width` numbers each, which lie one after the other; `floats` has a bit for each that is a
+# float. Pairs of a number and the place of the key are sorted by the first numbers, then where these are equal by the
+# second, and so on.
+_KEYS = "ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip"
+NEEDS["pyj_sort_columns"] = "pyj_sort_entries",
+TEXT["pyj_sort_columns"] = f"""
+define internal void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, {_KEYS}) nounwind noinline {{
+start:
+  %one = shl i64 1, %column
+  %bits = and i64 %floats, %one
+  %real = icmp ne i64 %bits, 0
+  br label %read
+read:
+  %i = phi i64 [ 0, %start ], [ %i1, %keyed ]
+  %before = phi i64 [ 0, %start ], [ %k, %keyed ]
+  %ordered = phi i1 [ true, %start ], [ %ordered1, %keyed ]
+  %any = phi i64 [ 0, %start ], [ %any1, %keyed ]
+  %all = phi i64 [ -1, %start ], [ %all1, %keyed ]
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  %atp = getelementptr i64, ptr %ap, i64 1
+  %at = load i64, ptr %atp
+  %row = mul i64 %at, %width
+  %cell = add i64 %row, %column
+  %wp = getelementptr i64, ptr %words, i64 %cell
+  %w = load i64, ptr %wp
+  br i1 %real, label %float, label %int
+float:
+  %x = bitcast i64 %w to double
+  %plus = fadd double %x, 0.0
+  %fbits = bitcast double %plus to i64
+  %signs = ashr i64 %fbits, 63
+  %turn = or i64 %signs, {-1 << 63}
+  %fkey = xor i64 %fbits, %turn
+  br label %keyed
+int:
+  %ikey = xor i64 %w, {-1 << 63}
+  br label %keyed
+keyed:
+  %key = phi i64 [ %fkey, %float ], [ %ikey, %int ]
+  %k = xor i64 %key, %flip
+  store i64 %k, ptr %ap
+  %follows = icmp ule i64 %before, %k
+  %ordered1 = and i1 %ordered, %follows
+  %any1 = or i64 %any, %k
+  %all1 = and i64 %all, %k
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %read, label %readall
+readall:
+  br i1 %ordered1, label %columns, label %sort
+sort:
+  %differ = xor i64 %any1, %all1
+  %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
+  %moved = icmp ne ptr %result, %a
+  br i1 %moved, label %copy, label %columns
+copy:
+  %bytes = shl i64 %n, 4
+  call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %result, i64 %bytes, i1 false)
+  br label %columns
+columns:
+  %next = add i64 %column, 1
+  %last = icmp eq i64 %next, %width
+  br i1 %last, label %done, label %run
+run:
+  %from = phi i64 [ 0, %columns ], [ %to, %ran ]
+  %fp = getelementptr [2 x i64], ptr %a, i64 %from
+  %fk = load i64, ptr %fp
+  br label %same
+same:
+  %e = phi i64 [ %from, %run ], [ %to, %alike ]
+  %to = add i64 %e, 1
+  %end = icmp eq i64 %to, %n
+  br i1 %end, label %ended, label %alike
+alike:
+  %ep = getelementptr [2 x i64], ptr %a, i64 %to
+  %ek = load i64, ptr %ep
+  %equal = icmp eq i64 %ek, %fk
+  br i1 %equal, label %same, label %ended
+ended:
+  %length = sub i64 %to, %from
+  %several = icmp sgt i64 %length, 1
+  br i1 %several, label %deeper, label %ran
+deeper:
+  %bp = getelementptr [2 x i64], ptr %b, i64 %from
+  call void @pyj_sort_columns(ptr %fp, ptr %bp, i64 %length, ptr %words, i64 %width, i64 %next, i64 %floats, i64 %flip)
+  br label %ran
+ran:
+  br i1 %end, label %done, label %run
+done:
+  ret void
+}}"""
+# The result: 0, or 1 where nothing was done, because there is a nan or the list has another length.
+NEEDS["pyj_sort_words"] = "pyj_sort_columns",
+TEXT["pyj_sort_words"] = f"""
+define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinline {{
+start:
+{_load("size", "i64", "%list", OB_SIZE)}
+  %whole = icmp eq i64 %size, %n
+  br i1 %whole, label %begin, label %ask
+ask:
+  ret i32 1
+begin:
+  %single = icmp slt i64 %n, 2
+  br i1 %single, label %nothing, label %check
+nothing:
+  ret i32 0
+check:
+  %total = mul i64 %n, %width
+  br label %test
+test:
+  %q = phi i64 [ 0, %check ], [ %q1, %tested ]
+  %c = phi i64 [ 0, %check ], [ %c2, %tested ]
+  %one = shl i64 1, %c
+  %bits = and i64 %floats, %one
+  %real = icmp ne i64 %bits, 0
+  %xp = getelementptr double, ptr %words, i64 %q
+  %x = load double, ptr %xp
+  %nan = fcmp uno double %x, 0.0
+  %bad = and i1 %real, %nan
+  br i1 %bad, label %ask, label %tested
+tested:
+  %q1 = add i64 %q, 1
+  %c1 = add i64 %c, 1
+  %wrap = icmp eq i64 %c1, %width
+  %c2 = select i1 %wrap, i64 0, i64 %c1
+  %tmore = icmp slt i64 %q1, %total
+  br i1 %tmore, label %test, label %room
+room:
+  %bytes = shl i64 %n, 5
+  %a = call ptr @malloc(i64 %bytes)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %ask, label %made
+made:
+  %b = getelementptr [2 x i64], ptr %a, i64 %n
+  br label %number
+number:
+  %i = phi i64 [ 0, %made ], [ %i1, %number ]
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  %atp = getelementptr i64, ptr %ap, i64 1
+  store i64 %i, ptr %atp
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %number, label %sort
+sort:
+  call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
+{_load("items", "ptr", "%list", LIST_ITEMS)}
+  %obytes = shl i64 %n, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %items, i64 %obytes, i1 false)
+  br label %write
+write:
+  %w = phi i64 [ 0, %sort ], [ %w1, %write ]
+  %wp = getelementptr [2 x i64], ptr %a, i64 %w
+  %wop = getelementptr i64, ptr %wp, i64 1
+  %at = load i64, ptr %wop
+  %op = getelementptr ptr, ptr %b, i64 %at
+  %o = load ptr, ptr %op
+  %ip = getelementptr ptr, ptr %items, i64 %w
+  store ptr %o, ptr %ip
+  %w1 = add i64 %w, 1
+  %wmore = icmp slt i64 %w1, %n
+  br i1 %wmore, label %write, label %done
+done:
+  call void @free(ptr %a)
+  ret i32 0
+}}"""
 
 # ---------------------------------------------------------------- heaps
 
@@ -343,8 +539,69 @@ no:
 ask:
   ret i32 2
 }}"""
+# The same where floats, or the first items of tuples, which are floats or ints, say it: without a call.
+NEEDS["pyj_heap_before"] = "pyj_sort_before", "pyj_sort_int"
+TEXT["pyj_heap_before"] = f"""
+define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
+start:
+{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
+  %alike = icmp eq ptr %class, %other
+  br i1 %alike, label %which, label %ask
+which:
+  %float = icmp eq ptr %class, @PyFloat_Type
+  br i1 %float, label %floats, label %pairs
+floats:
+{_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
+  %lower = fcmp olt double %a, %b
+  %before = zext i1 %lower to i32
+  ret i32 %before
+pairs:
+  %tuple = icmp eq ptr %class, @PyTuple_Type
+  br i1 %tuple, label %sizes, label %ask
+sizes:
+{_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
+  %some = icmp ne i64 %n, 0
+  %same = icmp eq i64 %n, %m
+  %both = and i1 %some, %same
+  br i1 %both, label %items, label %ask
+items:
+{_load("p", "ptr", "%x", TUPLE_ITEMS)}{_load("q", "ptr", "%y", TUPLE_ITEMS)}
+{_load("of", "ptr", "%p", OB_TYPE)}{_load("ofother", "ptr", "%q", OB_TYPE)}
+  %known = icmp eq ptr %of, %ofother
+  br i1 %known, label %kinds, label %ask
+kinds:
+  %real = icmp eq ptr %of, @PyFloat_Type
+  br i1 %real, label %reals, label %wholes
+reals:
+{_load("f", "double", "%p", FLOAT_VALUE)}{_load("g", "double", "%q", FLOAT_VALUE)}
+  %less = fcmp olt double %f, %g
+  %differ = fcmp one double %f, %g
+  %first = zext i1 %less to i32
+  br i1 %differ, label %said, label %ask
+said:
+  ret i32 %first
+wholes:
+  %whole = icmp eq ptr %of, @PyLong_Type
+  br i1 %whole, label %ints, label %ask
+ints:
+  %i = call i64 @pyj_sort_int(ptr %p)
+  %j = call i64 @pyj_sort_int(ptr %q)
+  %ilong = icmp eq i64 %i, {-1 << 63}
+  %jlong = icmp eq i64 %j, {-1 << 63}
+  %long = or i1 %ilong, %jlong
+  %equal = icmp eq i64 %i, %j
+  %unsaid = or i1 %long, %equal
+  %smaller = icmp slt i64 %i, %j
+  %second = zext i1 %smaller to i32
+  br i1 %unsaid, label %ask, label %told
+told:
+  ret i32 %second
+ask:
+  %result = call i32 @pyj_sort_before(ptr %x, ptr %y)
+  ret i32 %result
+}}"""
 # 0: `item`, whose reference is taken, is in the heap; 1: nothing was done; -1: an exception was raised.
-NEEDS["pyj_heap_push"] = "pyj_sort_before",
+NEEDS["pyj_heap_push"] = "pyj_heap_before",
 TEXT["pyj_heap_push"] = f"""
 define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
 start:
@@ -359,7 +616,7 @@ look:
   %above = lshr i64 %less, 1
   %parentp = getelementptr ptr, ptr %items, i64 %above
   %parent = load ptr, ptr %parentp
-  %before = call i32 @pyj_sort_before(ptr %item, ptr %parent)
+  %before = call i32 @pyj_heap_before(ptr %item, ptr %parent)
   switch i32 %before, label %ask [ i32 0, label %found  i32 1, label %higher ]
 higher:
   br label %climb
@@ -393,7 +650,7 @@ put:
 }}"""
 # The first object of a heap, taken out of it; 1: nothing was done; null: an exception was raised. As heapq does it, the
 # last object goes down to a leaf, past the lesser child each time, and up again. Where the way goes is found first.
-NEEDS["pyj_heap_pop"] = "pyj_sort_before",
+NEEDS["pyj_heap_pop"] = "pyj_heap_before",
 TEXT["pyj_heap_pop"] = f"""
 define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
 start:
@@ -426,7 +683,7 @@ choose:
   %rightp = getelementptr ptr, ptr %items, i64 %right
   %lefto = load ptr, ptr %leftp
   %righto = load ptr, ptr %rightp
-  %lesser = call i32 @pyj_sort_before(ptr %lefto, ptr %righto)
+  %lesser = call i32 @pyj_heap_before(ptr %lefto, ptr %righto)
   switch i32 %lesser, label %ask [ i32 0, label %other  i32 1, label %chosen ]
 other:
   br label %chosen
@@ -445,7 +702,7 @@ compare:
   %di = load i64, ptr %dp
   %op = getelementptr ptr, ptr %items, i64 %di
   %o = load ptr, ptr %op
-  %before = call i32 @pyj_sort_before(ptr %last, ptr %o)
+  %before = call i32 @pyj_heap_before(ptr %last, ptr %o)
   switch i32 %before, label %ask [ i32 0, label %cut  i32 1, label %higher ]
 higher:
   %d1 = sub i64 %d, 1
@@ -499,5 +756,7 @@ DECLARATIONS = {
     "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
     "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
     "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
+    "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
+    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
 }

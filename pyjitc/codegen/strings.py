@@ -8,7 +8,7 @@ import struct
 
 from ..runtime.platform import FLOAT_VALUE, STR, STR_IN_PIECES, STR_STATE
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "shortest"]
 
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
@@ -21,6 +21,8 @@ DECLARATIONS = {
     "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+    "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
+    "_PyUnicode_JoinArray": "declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
     "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
     "PyLong_FromUnicodeObject": "declare ptr @PyLong_FromUnicodeObject(ptr, i32)",
@@ -153,6 +155,74 @@ yes:
   ret i1 true
 no:
   ret i1 false""")
+
+
+def _mirrored_loop(bits: int) -> str:
+    return f"""
+from{bits}:
+  br label %char{bits}
+char{bits}:
+  %i{bits} = phi i64 [ 0, %from{bits} ], [ %next{bits}, %on{bits} ]
+  %j{bits} = phi i64 [ %last, %from{bits} ], [ %less{bits}, %on{bits} ]
+  %sp{bits} = getelementptr i{bits}, ptr %sdata, i64 %i{bits}
+  %tp{bits} = getelementptr i{bits}, ptr %tdata, i64 %j{bits}
+  %sc{bits} = load i{bits}, ptr %sp{bits}
+  %tc{bits} = load i{bits}, ptr %tp{bits}
+  %same{bits} = icmp eq i{bits} %sc{bits}, %tc{bits}
+  br i1 %same{bits}, label %on{bits}, label %no
+on{bits}:
+  %next{bits} = add i64 %i{bits}, 1
+  %less{bits} = sub i64 %j{bits}, 1
+  %end{bits} = icmp eq i64 %next{bits}, %n
+  br i1 %end{bits}, label %yes, label %char{bits}"""
+
+
+# s[::-1] == t, without the reversed text as an object.
+_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
+  %aslong = icmp eq i64 %n, %m
+  br i1 %aslong, label %states, label %no
+states:
+  %last = sub i64 %n, 1
+  %empty = icmp eq i64 %n, 0
+  br i1 %empty, label %yes, label %forms
+forms:
+{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
+  %xor = xor i32 %sstate, %tstate
+  %whole = and i32 %sstate, 32
+  %pieces = xor i32 %whole, 32
+  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
+  %unlike = or i32 %unlike0, %pieces
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %others
+characters:
+  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
+  %splain = icmp ne i32 %sascii, 0
+  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
+  %tplain = icmp ne i32 %tascii, 0
+  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %sdata = getelementptr i8, ptr %s, i64 %sat
+  %tdata = getelementptr i8, ptr %t, i64 %tat
+  %shifted = lshr i32 %sstate, 2
+  %size = and i32 %shifted, 7
+  switch i32 %size, label %from32 [ i32 1, label %from8  i32 2, label %from16 ]
+{_mirrored_loop(8)}{_mirrored_loop(16)}{_mirrored_loop(32)}
+others:
+  %i = phi i64 [ 0, %forms ], [ %i1, %following ]
+  %j = sub i64 %last, %i
+  %sc = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i)
+  %tc = call i32 @PyUnicode_ReadChar(ptr %t, i64 %j)
+  %same = icmp eq i32 %sc, %tc
+  br i1 %same, label %following, label %no
+following:
+  %i1 = add i64 %i, 1
+  %end = icmp eq i64 %i1, %n
+  br i1 %end, label %yes, label %others
+yes:
+  ret i1 true
+no:
+  ret i1 false""", shared=True)
 
 # ---------------------------------------------------------------- appending
 
@@ -402,7 +472,7 @@ make:
   ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
 
 # repr of a float. Where 15 digits or fewer say it, it is m / 10**k with the least k, which division rounds as reading
-# the digits does; others, and those that have an exponent, are left to the interpreter.
+# the digits does; for others, and those that have an exponent, see below.
 _define("ptr @pyj_str_of_float(double %x)", """
   %room = alloca [40 x i8]
   %size = call double @llvm.fabs.f64(double %x)
@@ -477,8 +547,223 @@ make:
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
   ret ptr %made
 slow:
-  %result = call ptr @pyj_str_formatted(double %x, i8 114, i32 0, i32 2)
-  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_tables", shared=True)
+  %result = call ptr @pyj_str_shortest(double %x)
+  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_shortest", "pyj_str_tables", shared=True)
+
+# The powers of ten from 10**-292 to 10**324 as 128 bits of which the first is set, rounded up.
+_LEAST_POWER, _MOST_POWER = -292, 324
+
+
+def _power_of_ten(n: int) -> int:
+    if n >= 0:
+        bits = (10 ** n).bit_length()
+        return 10 ** n << 128 - bits if bits <= 128 else -(-10 ** n >> bits - 128)
+    shift = (10 ** -n).bit_length() + 127
+    found = -((-1 << shift) // 10 ** -n)
+    return found if found < 1 << 128 else -((-1 << shift - 1) // 10 ** -n)
+
+
+def shortest() -> str:
+    """The table of these powers, which few programs need."""
+    powers = list(map(_power_of_ten, range(_LEAST_POWER, _MOST_POWER + 1)))
+    words = ", ".join(f"i64 {p >> 64}, i64 {p & (1 << 64) - 1}" for p in powers)
+    return f"@pyj_str_exponents = private unnamed_addr constant [{2 * len(powers)} x i64] [{words}]"
+
+
+# The product of 128 bits of a power of ten and a number, without its lowest 128 bits; its last bit says whether these
+# are more than the power's own inexactness.
+_define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
+  %n = zext i64 %number to i128
+  %h = zext i64 %high to i128
+  %l = zext i64 %low to i128
+  %x = mul nuw i128 %l, %n
+  %y = mul nuw i128 %h, %n
+  %carried = lshr i128 %x, 64
+  %sum = add nuw i128 %y, %carried
+  %rest = trunc i128 %sum to i64
+  %upper = lshr i128 %sum, 64
+  %whole = trunc i128 %upper to i64
+  %inexact = icmp ugt i64 %rest, 1
+  %last = zext i1 %inexact to i64
+  %result = or i64 %whole, %last
+  ret i64 %result""")
+# repr of a float by the fewest digits that say it, of these the nearest ones. Source: Raffaello Giulietti, "The
+# Schubfach way to render doubles" (2020), in the form of Alexander Bolz's Drachennest.
+_define("ptr @pyj_str_shortest(double %x)", f"""
+start:
+  %room = alloca [64 x i8]
+  %digitroom = alloca [24 x i8]
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %up = lshr i64 %bits, 52
+  %exponent = and i64 %up, 2047
+  %fraction = and i64 %bits, {(1 << 52) - 1}
+  %special = icmp eq i64 %exponent, 2047
+  %small = icmp eq i64 %exponent, 0
+  %hidden = select i1 %small, i64 0, i64 {1 << 52}
+  %c = or i64 %fraction, %hidden
+  %nothing = icmp eq i64 %c, 0
+  %rare = or i1 %special, %nothing
+  br i1 %rare, label %slow, label %scale
+slow:
+  %asked = call ptr @pyj_str_formatted(double %x, i8 114, i32 0, i32 2)
+  ret ptr %asked
+scale:
+  %biased = select i1 %small, i64 1, i64 %exponent
+  %q = sub i64 %biased, 1075
+  %power2 = icmp eq i64 %fraction, 0
+  %normal = icmp ugt i64 %exponent, 1
+  %closer = and i1 %power2, %normal
+  %odd = and i64 %c, 1
+  %cb = shl i64 %c, 2
+  %above = add i64 %cb, 2
+  %step = select i1 %closer, i64 1, i64 2
+  %below = sub i64 %cb, %step
+  %q10 = mul i64 %q, 1262611
+  %less = select i1 %closer, i64 524031, i64 0
+  %k22 = sub i64 %q10, %less
+  %k = ashr i64 %k22, 22
+  %minus = sub i64 0, %k
+  %log = mul i64 %minus, 1741647
+  %log2 = ashr i64 %log, 19
+  %h0 = add i64 %q, %log2
+  %h = add i64 %h0, 1
+  %place = sub i64 {-_LEAST_POWER}, %k
+  %entry = mul i64 %place, 2
+  %highp = getelementptr i64, ptr @pyj_str_exponents, i64 %entry
+  %high = load i64, ptr %highp
+  %lowp = getelementptr i64, ptr %highp, i64 1
+  %low = load i64, ptr %lowp
+  %cb.h = shl i64 %cb, %h
+  %below.h = shl i64 %below, %h
+  %above.h = shl i64 %above, %h
+  %vb = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %cb.h)
+  %vbl = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %below.h)
+  %vbr = call i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %above.h)
+  %lower = add i64 %vbl, %odd
+  %upper = sub i64 %vbr, %odd
+  %s = lshr i64 %vb, 2
+  %several = icmp uge i64 %s, 10
+  br i1 %several, label %shorter, label %exact
+shorter:
+  %sp = udiv i64 %s, 10
+  %forty = mul i64 %sp, 40
+  %fortymore = add i64 %forty, 40
+  %upin = icmp ule i64 %lower, %forty
+  %wpin = icmp ule i64 %fortymore, %upper
+  %oneof = xor i1 %upin, %wpin
+  %spmore = zext i1 %wpin to i64
+  %tens = add i64 %sp, %spmore
+  %k1 = add i64 %k, 1
+  br i1 %oneof, label %strip, label %exact
+exact:
+  %four = shl i64 %s, 2
+  %fourmore = add i64 %four, 4
+  %uin = icmp ule i64 %lower, %four
+  %win = icmp ule i64 %fourmore, %upper
+  %only = xor i1 %uin, %win
+  %mid = add i64 %four, 2
+  %over = icmp ugt i64 %vb, %mid
+  %tie = icmp eq i64 %vb, %mid
+  %sodd = trunc i64 %s to i1
+  %tieup = and i1 %tie, %sodd
+  %nearer = or i1 %over, %tieup
+  %roundup = select i1 %only, i1 %win, i1 %nearer
+  %more = zext i1 %roundup to i64
+  %ones = add i64 %s, %more
+  br label %strip
+strip:
+  %d = phi i64 [ %tens, %shorter ], [ %ones, %exact ], [ %d10, %zero ]
+  %e = phi i64 [ %k1, %shorter ], [ %k, %exact ], [ %e1, %zero ]
+  %d10 = udiv i64 %d, 10
+  %back = mul i64 %d10, 10
+  %ends = icmp eq i64 %back, %d
+  br i1 %ends, label %zero, label %write
+zero:
+  %e1 = add i64 %e, 1
+  br label %strip
+write:
+  %dend = getelementptr i8, ptr %digitroom, i64 24
+  %digits = call ptr @pyj_str_digits(ptr %dend, i64 %d)
+  %dfrom = ptrtoint ptr %digits to i64
+  %dto = ptrtoint ptr %dend to i64
+  %count = sub i64 %dto, %dfrom
+  %point = add i64 %count, %e
+  store i8 45, ptr %room
+  %sign = zext i1 %negative to i64
+  %first = getelementptr i8, ptr %room, i64 %sign
+  %low4 = icmp sle i64 %point, -4
+  %high16 = icmp sgt i64 %point, 16
+  %far = or i1 %low4, %high16
+  br i1 %far, label %scientific, label %plain
+plain:
+  %leading = icmp sle i64 %point, 0
+  br i1 %leading, label %zeros, label %behind
+zeros:
+  call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 8, i1 false)
+  %dotp = getelementptr i8, ptr %first, i64 1
+  store i8 46, ptr %dotp
+  %skip = sub i64 2, %point
+  %zto = getelementptr i8, ptr %first, i64 %skip
+  call void @llvm.memcpy.p0.p0.i64(ptr %zto, ptr %digits, i64 %count, i1 false)
+  %zend = getelementptr i8, ptr %zto, i64 %count
+  br label %make
+behind:
+  %whole = icmp sge i64 %point, %count
+  br i1 %whole, label %integer, label %within
+integer:
+  call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 24, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %first, ptr %digits, i64 %count, i1 false)
+  %ipoint = getelementptr i8, ptr %first, i64 %point
+  store i8 46, ptr %ipoint
+  %iend = getelementptr i8, ptr %ipoint, i64 2
+  br label %make
+within:
+  call void @llvm.memcpy.p0.p0.i64(ptr %first, ptr %digits, i64 %point, i1 false)
+  %wpoint = getelementptr i8, ptr %first, i64 %point
+  store i8 46, ptr %wpoint
+  %wto = getelementptr i8, ptr %wpoint, i64 1
+  %wfrom = getelementptr i8, ptr %digits, i64 %point
+  %wcount = sub i64 %count, %point
+  call void @llvm.memcpy.p0.p0.i64(ptr %wto, ptr %wfrom, i64 %wcount, i1 false)
+  %wend = getelementptr i8, ptr %wto, i64 %wcount
+  br label %make
+scientific:
+  %lead = load i8, ptr %digits
+  store i8 %lead, ptr %first
+  %second = getelementptr i8, ptr %first, i64 1
+  %single = icmp eq i64 %count, 1
+  br i1 %single, label %mark, label %decimals
+decimals:
+  store i8 46, ptr %second
+  %sto = getelementptr i8, ptr %first, i64 2
+  %sfrom = getelementptr i8, ptr %digits, i64 1
+  %scount = sub i64 %count, 1
+  call void @llvm.memcpy.p0.p0.i64(ptr %sto, ptr %sfrom, i64 %scount, i1 false)
+  %send = getelementptr i8, ptr %sto, i64 %scount
+  br label %mark
+mark:
+  %ep = phi ptr [ %second, %scientific ], [ %send, %decimals ]
+  store i8 101, ptr %ep
+  %value = sub i64 %point, 1
+  %down = icmp slt i64 %value, 0
+  %opposite = sub i64 0, %value
+  %size = select i1 %down, i64 %opposite, i64 %value
+  %char = select i1 %down, i8 45, i8 43
+  %esign = getelementptr i8, ptr %ep, i64 1
+  store i8 %char, ptr %esign
+  %etwo = icmp ult i64 %size, 100
+  %ewidth = select i1 %etwo, i64 4, i64 5
+  %eend = getelementptr i8, ptr %ep, i64 %ewidth
+  %ezero = getelementptr i8, ptr %ep, i64 2
+  store i8 48, ptr %ezero
+  %edigits = call ptr @pyj_str_digits(ptr %eend, i64 %size)
+  br label %make
+make:
+  %end = phi ptr [ %zend, %zeros ], [ %iend, %integer ], [ %wend, %within ], [ %eend, %mark ]
+  %made = call ptr @pyj_str_of_bytes(ptr %room, ptr %end)
+  ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scaled", "pyj_str_exponents",
+        shared=True)
 
 # A float as the C function of the interpreter writes it: its code, precision and flags.
 _define("ptr @pyj_str_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """
@@ -493,6 +778,140 @@ make:
   ret ptr %made
 out:
   ret ptr null""", "pyj_str_of_bytes", shared=True)
+
+# A float with up to 9 digits behind the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
+# and rounded to even, as dtoa rounds. Numbers from 2**53 on, and those that have 19 digits, are left to the
+# interpreter.
+_POWERS = ", ".join(f"i64 {10 ** n}" for n in range(10))
+TEXT["pyj_str_scales"] = f"@pyj_str_scales = private unnamed_addr constant [10 x i64] [{_POWERS}]"
+_define("ptr @pyj_str_fixed(double %x, i32 %digits)", f"""
+start:
+  %room = alloca [48 x i8]
+  %end = getelementptr i8, ptr %room, i64 48
+  %bits = bitcast double %x to i64
+  %negative = icmp slt i64 %bits, 0
+  %up = lshr i64 %bits, 52
+  %exponent = and i64 %up, 2047
+  %fraction = and i64 %bits, {(1 << 52) - 1}
+  %small = icmp eq i64 %exponent, 0
+  %hidden = select i1 %small, i64 0, i64 {1 << 52}
+  %mantissa = or i64 %fraction, %hidden
+  %least = select i1 %small, i64 1, i64 %exponent
+  %shift = sub i64 1075, %least
+  %below = icmp sgt i64 %shift, 0
+  %few = icmp ult i32 %digits, 10
+  %both = and i1 %below, %few
+  br i1 %both, label %scale, label %slow
+scale:
+  %count = zext i32 %digits to i64
+  %powerp = getelementptr i64, ptr @pyj_str_scales, i64 %count
+  %power = load i64, ptr %powerp
+  %m128 = zext i64 %mantissa to i128
+  %p128 = zext i64 %power to i128
+  %product = mul nuw i128 %m128, %p128
+  %far = icmp ugt i64 %shift, 120
+  %places = select i1 %far, i64 120, i64 %shift
+  %s128 = zext i64 %places to i128
+  %whole = lshr i128 %product, %s128
+  %back = shl i128 %whole, %s128
+  %rest = sub i128 %product, %back
+  %s1 = sub i128 %s128, 1
+  %half = shl i128 1, %s1
+  %above = icmp ugt i128 %rest, %half
+  %tie = icmp eq i128 %rest, %half
+  %large = icmp ugt i128 %whole, {10 ** 18}
+  br i1 %large, label %slow, label %round
+round:
+  %q = trunc i128 %whole to i64
+  %odd = trunc i64 %q to i1
+  %even = and i1 %tie, %odd
+  %more = or i1 %above, %even
+  %one = zext i1 %more to i64
+  %number = add i64 %q, %one
+  %int = udiv i64 %number, %power
+  %ints = mul i64 %int, %power
+  %decimals = sub i64 %number, %ints
+  %none = icmp eq i32 %digits, 0
+  br i1 %none, label %before, label %decimal
+decimal:
+  %n = phi i32 [ %digits, %round ], [ %n1, %decimal ]
+  %d = phi i64 [ %decimals, %round ], [ %d1, %decimal ]
+  %at = phi ptr [ %end, %round ], [ %at1, %decimal ]
+  %d1 = udiv i64 %d, 10
+  %tens = mul i64 %d1, 10
+  %last = sub i64 %d, %tens
+  %last8 = trunc i64 %last to i8
+  %char = add i8 %last8, 48
+  %at1 = getelementptr i8, ptr %at, i64 -1
+  store i8 %char, ptr %at1
+  %n1 = sub i32 %n, 1
+  %again = icmp ne i32 %n1, 0
+  br i1 %again, label %decimal, label %point
+point:
+  %pointp = getelementptr i8, ptr %at1, i64 -1
+  store i8 46, ptr %pointp
+  br label %before
+before:
+  %behind = phi ptr [ %end, %round ], [ %pointp, %point ]
+  %unsigned = call ptr @pyj_str_digits(ptr %behind, i64 %int)
+  br i1 %negative, label %sign, label %make
+sign:
+  %signp = getelementptr i8, ptr %unsigned, i64 -1
+  store i8 45, ptr %signp
+  br label %make
+make:
+  %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
+  %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made
+slow:
+  %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
+  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scales", shared=True)
+
+# The texts of a table of n joined: ASCII ones are copied, others are left to the interpreter.
+_define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""
+start:
+  br label %size
+size:
+  %i = phi i64 [ 0, %start ], [ %i1, %ascii ]
+  %sum = phi i64 [ 0, %start ], [ %sum1, %ascii ]
+  %xp = getelementptr ptr, ptr %parts, i64 %i
+  %x = load ptr, ptr %xp
+{_load("state", "i32", "%x", STR["state"])}{_load("m", "i64", "%x", STR["length"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  br i1 %plain, label %ascii, label %slow
+ascii:
+  %sum1 = add i64 %sum, %m
+  %i1 = add i64 %i, 1
+  %more = icmp ult i64 %i1, %n
+  br i1 %more, label %size, label %make
+make:
+  %made = call ptr @PyUnicode_New(i64 %sum1, i32 127)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %out, label %begin
+begin:
+  %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
+  br label %copy
+copy:
+  %k = phi i64 [ 0, %begin ], [ %k1, %copy ]
+  %to = phi ptr [ %data, %begin ], [ %to1, %copy ]
+  %yp = getelementptr ptr, ptr %parts, i64 %k
+  %y = load ptr, ptr %yp
+  %length.p = getelementptr i8, ptr %y, i64 {STR["length"]}
+  %length = load i64, ptr %length.p
+  %from = getelementptr i8, ptr %y, i64 {STR["ascii"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %length, i1 false)
+  %to1 = getelementptr i8, ptr %to, i64 %length
+  %k1 = add i64 %k, 1
+  %left = icmp ult i64 %k1, %n
+  br i1 %left, label %copy, label %out
+out:
+  ret ptr %made
+slow:
+  %empty = call ptr @PyUnicode_New(i64 0, i32 0)
+  %joined = call ptr @_PyUnicode_JoinArray(ptr %empty, ptr %parts, i64 %n)
+  call void @Py_DecRef(ptr %empty)
+  ret ptr %joined""", shared=True)
 
 _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}

@@ -537,7 +537,9 @@ def function_of(frame, code, qualname, roles):
 
 def set_function_attribute(frame, x):
     part, function = frame.pops(2)
-    code, qualname, roles = frame.made[function]
+    code, qualname, roles = frame.made.pop(function)
+    insts = frame.block.insts
+    del insts[next(n for n, inst in enumerate(insts) if inst.result is function)]  # it is made with all that it has
     role = {1: "defaults", 2: "kwdefaults", 4: "annotations", 8: "closure"}[x.arg]
     frame.push(function_of(frame, code, qualname, {**roles, role: part}))
 

@@ -8,9 +8,10 @@ After:   even = function[marker: odd is function[me]]; odd = function[even]
 """
 from __future__ import annotations
 
+from ..types.kinds import Singleton
 from .bytecode import VERSION
 
-__all__ = ["Recursive", "SELF", "find"]
+__all__ = ["Recursive", "SELF", "find", "is_marker"]
 
 SELF = "self"
 _MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "MAKE_FUNCTION",
@@ -42,6 +43,11 @@ class _Made:
         self.code, self.qualname, self.plain = code, qualname, plain
         self.names = list(code.co_freevars)
         self.early: dict[str, Recursive] = {}
+
+
+def is_marker(t) -> bool:
+    """Whether a type stands in a closure for another function than the one that has the closure."""
+    return isinstance(t, Singleton) and type(t.value) is Recursive and not t.value.own
 
 
 def find(code, instrs, stores, takes, fixed, cell_name):

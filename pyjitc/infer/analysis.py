@@ -12,12 +12,14 @@ import os
 from ..base.errors import PyjitcError
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ops import control
-from ..types.kinds import MAX_SIZE, DictDisplay, Dual, TooLarge, Tuple, Union, members_of, union_of
-from . import boxed
+from ..ops import control, generic
+from ..types.kinds import (
+    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_plain_tuple, members_of,
+    union_of,
+)
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, Operand, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
@@ -28,6 +30,7 @@ displays = lazy(f"{__package__}.displays")
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
+_MAX_LENGTHS = 2  # of the tuples that a variable of a loop may be
 _MAX_NESTED = 8  # changes of what has a list in it that is written out
 
 
@@ -182,6 +185,8 @@ class Analysis:
                 except AssertionError as error:  # one that left this function would leave it half analysed
                     self.refuse(block, inst, _defect(error))
                     return
+            except NeedsObjects as error:
+                self.session.need_objects(error.type)
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:
@@ -225,7 +230,8 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
-            if self.spec is self.session.order[0] and (av[0].inner or isinstance(av[0], (DictDisplay, Tuple))):
+            if self.spec is self.session.order[0] and any_part(
+                    av[0], lambda part: part.inner or isinstance(part, (Function, FunctionObject))):
                 av = self.leave(inst, block, av)
                 if av is None:
                     return
@@ -252,8 +258,6 @@ class Analysis:
         """What the entry returns: functions and iterators of compiled code become Python objects."""
         self.meaning.pop(inst, None)
         x = Operand(0, *av)
-        if boxed.is_boxable(av[0]):
-            return av
         self.evaluator.inst, self.evaluator.block = inst, block
         found = leaving.leaving(self.evaluator, x)
         if found is x:
@@ -309,6 +313,8 @@ class Analysis:
             self.touch(target)
 
     def joined(self, x: AV, y: AV, header: bool) -> AV:
+        if header and not self.spec.proto.library and _lengths(x[0], y[0]) > _MAX_LENGTHS:
+            self.need_lengths()
         if not self.forgiving:
             return join(x, y, self.absorbs, header)
         try:
@@ -316,11 +322,28 @@ class Analysis:
         except Mismatch:  # of too many types
             return forgiving.any_object(x, y)
 
+    def need_lengths(self) -> None:
+        """A tuple grows with every round of a loop or with every call: what `+` makes of tuples in this function are
+        tuples of any length from now on. Inference begins again."""
+        sums = {inst for block in self.incoming for inst in block.insts
+                if inst.op in (generic.BINARY, generic.INPLACE) and inst.attrs["op"] == "+"
+                and any([is_plain_tuple(m) for av in [self.av.get(inst.result)] if av for m in members_of(av[0])])}
+        if not sums <= self.session.lists.sums:
+            self.session.lists.sums |= sums
+            raise Restart
+
     def update_param(self, param, av, block):
         old = self.av.get(param)
         self.update(param, av)
         if self.av.get(param) is not old:
             self.touch(block)
+
+
+def _lengths(x: Type, y: Type) -> int:
+    """How many lengths the tuples have that are values of two types."""
+    if not (isinstance(x, (Tuple, Union)) and isinstance(y, (Tuple, Union))):
+        return 0
+    return len({len(t.parts or ()) for t in (*members_of(x), *members_of(y)) if is_plain_tuple(t)})
 
 
 class _Shape:

@@ -4,23 +4,18 @@ from __future__ import annotations
 import operator
 from typing import Any, Hashable
 
-from ..base.lazy import lazy
-from ..front.recursion import Recursive
+from ..front.recursion import is_marker
 from ..ops import pyobject, structure
 from ..types.kinds import (
-    Bool, Cell, DictDisplay, Exception_, Float, Function, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type,
-    Unbound, any_part,
+    Bool, Exception_, Float, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
 )
 from .constants import is_plain
-from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from .meaning import UNKNOWN, Apply, Const, Expr
 from .names import with_object
 
-interpreted = lazy("pyjitc.runtime.interpreted")
-
 __all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "direct",
-           "display", "exception",
-           "get_attribute", "get_item", "is_boxable", "is_instance", "iterate", "length", "parts_of", "set_attribute",
-           "set_item", "test", "text", "to_float", "to_int", "truth", "unary"]
+           "exception", "get_attribute", "get_item", "is_boxable", "is_instance", "iterate", "length", "parts_of",
+           "set_attribute", "set_item", "test", "text", "to_float", "to_int", "truth", "unary"]
 
 _NAMES = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "TrueDivide", "//": "FloorDivide", "%": "Remainder",
           "**": "Power", "@": "MatrixMultiply", "<<": "Lshift", ">>": "Rshift", "&": "And", "|": "Or", "^": "Xor"}
@@ -39,53 +34,15 @@ def boxed(x: Expr) -> Expr:
         return x
     if x.value is not UNKNOWN and is_plain(t) and type(x.value) is t.python_class:
         return Const(Object, x.value)
-    if isinstance(t, Function):
-        return function(x, interpreted.make_function)
     if isinstance(t, Method) and is_boxable(t.receiver):
         return get_attribute(Apply(structure.METHOD_SELF, x), t.name)
-    if isinstance(t, DictDisplay):
-        return display(x)
     return Apply(pyobject.PY_BOX, x if t is None else with_object(x))
 
 
 def is_boxable(t: Type) -> bool:
     """Whether every value of a type has a Python object that code generation makes."""
-    return not any_part(t, lambda part: part.inner or part is Unbound or isinstance(part, DictDisplay))
+    return not any_part(t, lambda part: part.inner or part is Unbound or is_marker(part))
 
-
-def function(x: Expr, make, *given: Expr) -> Expr:
-    """A function of compiled code as one of the interpreter. make: the function of runtime/interpreted.py for it, which
-    gets what is `given` first."""
-    t = x.type
-    parts = {role: Apply(structure.CAPTURE_GET, x, index=n) for n, role in enumerate(t.roles)}
-    for part in t.captures:
-        if any_part(part, lambda one: isinstance(one, Cell) or isinstance(one, Singleton)
-                    and type(one.value) is Recursive):
-            raise Mismatch(f"the function {t.proto.qualname} shares a variable that changes with the function around "
-                           f"it, or refers to itself, and cannot be handed to the interpreter",
-                           "pass what changes as an argument")
-    nothing = Const(Object, None)
-    return Apply(pyobject.PY_CALL, Const(Object, make), *given, Const(Object, t.proto.code),
-                 Const(Object, t.proto.globals), Const(Object, t.proto.qualname),
-                 *[boxed(display(_objects(parts[role]))) if role in parts else nothing
-                   for role in ("defaults", "kwdefaults", "closure")])
-
-
-def display(x: Expr) -> Expr:
-    """A dict that the program writes out as an object; another value as it is."""
-    if not isinstance(x.type, DictDisplay):
-        return x
-    parts = [part for name, _ in x.type.members
-             for part in (Const(Object, name), Apply(structure.STRUCT_GET, x, field=name))]
-    return by_python(interpreted.dict_of, *parts)
-
-
-def _objects(x: Expr) -> Expr:
-    """A tuple with the Python objects of its items, functions among them."""
-    if not isinstance(x.type, Tuple) or is_boxable(x.type):
-        return x
-    return Apply(structure.TUPLE_MAKE, *[boxed(Apply(structure.TUPLE_GET, x, index=n))
-                                         for n in range(len(x.type.elements))], cls=None)
 
 
 def api(function: str, *operands: Expr) -> Expr:

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import enum
+from types import FunctionType
 
 import numpy as np
 
 from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
+from ..runtime.dispatcher import Callable_
 from ..runtime.objects import is_object_class
 from ..types import kinds
 from ..types.classes import plain_integers, refused_method
@@ -123,7 +125,7 @@ def constant(value) -> Expr:
             return Const(DType(scalar), value)
     elif kind in kinds.CONTAINERS and kind is not frozenset or kind is bytearray or kind is memoryview:
         try:
-            held = typeof(value)
+            held = typeof(value, _function)
         except (TypeError, OverflowError):
             return Const(Singleton(value), value)
         return Apply(pyobject.PY_UNBOX, Const(Object, value), type=held)
@@ -145,6 +147,11 @@ def constant(value) -> Expr:
             raise Mismatch(f"a {kind.__name__} is no constant: its elements may be on a device",
                            "pass it to the kernel as an argument")
     return Const(Singleton(value), value)
+
+
+def _function(value):
+    """The type of a function in a container."""
+    return Singleton(value) if type(value) is FunctionType or isinstance(value, Callable_) else None
 
 
 def plain_int(x: Expr) -> Expr:

@@ -1,14 +1,15 @@
 """The types of derivatives: what a call of one gives, and what may be asked for. Loaded by programs that ask."""
 from __future__ import annotations
 
-from ..ops import arith, structure
+from ..ops import arith, derivative, structure
 from ..types import kinds as k
-from ..types.tangents import gradient_type, holds_complex, plain, tangent_type, varies
+from ..types.tangents import gradient_type, holds_complex, holds_display, plain, tangent_type, varies
+from .constants import constant
 from .expressions import UserCall
-from .meaning import UNKNOWN, Apply, Derived, Mismatch
+from .meaning import UNKNOWN, Apply, Derived, Mismatch, Ruled
 from .names import describe
 
-__all__ = ["settle"]
+__all__ = ["settle", "settle_ruled"]
 
 
 def settle(evaluator, e: Derived):
@@ -43,6 +44,66 @@ def settle(evaluator, e: Derived):
     return e, (e.type, UNKNOWN)
 
 
+def settle_ruled(evaluator, e: Ruled):
+    """(the call of the function itself, its abstract value or None); what is called notes its derivatives."""
+    for i, x in enumerate(e.operands):
+        if x.type is None:
+            e.operands[i], av = evaluator.settle(x)
+            if av is None:
+                return e.operands[i], None
+    called, av = evaluator.settle(evaluator.call(constant(e.callee.value), e.operands, {}))
+    given = e.operands[-1].type
+    if av is None or type(called) is not UserCall or not varies(given) or called.operands[-1].value is not UNKNOWN:
+        return called, av
+
+    def spec(rule, *types):
+        if rule is None:
+            return None
+        function, *first = rule
+        found, _ = evaluator.settle(evaluator.call(constant(function), [*first, *map(_unknown, types)], {}))
+        assert type(found) is UserCall
+        return found.spec
+
+    name = f"{e.operands[-2].type.value.__qualname__}()"
+    result, kept = av[0], av[0]
+    tangent = spec(e.tangent, given, tangent_type(given))
+    forward = spec(e.forward, given)
+    if forward is not None:
+        if forward.result is None:
+            return called, av
+        out, kept = forward.result[0].elements
+        if out is not result:
+            raise Mismatch(f"the forward rule of {name} returns {out} as the result, and the function itself "
+                           f"{result}", "return (result, what the backward rule needs)")
+    backward = spec(e.backward, given, kept, gradient_type(plain(result)))
+    for one, wanted, what in ((tangent, tangent_type(result), "a tangent of the result"),
+                              (backward, k.Tuple((gradient_type(given),)), "cotangents of the arguments")):
+        if one is None or one.result is None:  # a rule may call the function, and waits for what it returns
+            continue
+        if not _fits(one.result[0], wanted):
+            raise Mismatch(f"a rule of {name} gives {one.result[0]} as {what}: {wanted} is expected",
+                           "give one for each argument, None where it cannot vary, of the argument's dtype")
+    called.spec.rules = derivative.Ruled(tangent, forward, backward, tuple(e.fixed))
+    return called, av
+
+
+def _unknown(t):
+    """An operand of this type."""
+    return constant(None) if t is k.NoneType else Apply(structure.UNDEF, type=t)
+
+
+def _fits(t, wanted) -> bool:
+    if t is wanted or wanted is k.NoneType or t is k.NoneType and not varies(wanted):
+        return True
+    if type(wanted) is k.Tuple:
+        return type(t) is k.Tuple and len(t.elements) == len(wanted.elements) and all(
+            map(_fits, t.elements, wanted.elements))
+    if type(wanted) is k.Array:
+        return t is k.NoneType or k.is_float(t) or (
+            type(t) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim)
+    return t is k.NoneType or k.is_float(t)
+
+
 def _check_argument(name, i, t, mode):
     if holds_complex(t):
         raise Mismatch(f"argument {i} of {name}() is complex: derivatives of complex numbers are not compiled yet",
@@ -58,6 +119,9 @@ def _check_result(name, result, e):
     if holds_complex(result):
         raise Mismatch(f"{name}() returns complex numbers: derivatives of those are not compiled yet",
                        "return a real number: z.real, or abs(z)")
+    if holds_display(result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result):
+        raise Mismatch(f"{name}() returns a list or a dict, of which there is no derivative yet", "return a tuple of "
+                       "numbers and arrays")
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
                        "return the same type on every path")

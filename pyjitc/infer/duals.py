@@ -19,8 +19,8 @@ import numpy as np
 
 from ..ops import arith, generic, structure
 from ..types.kinds import (
-    Array, Bool, Complex, Dual, Float, Function, Int, NpBool, NpInt, Object, Singleton, Type, float64, is_complex,
-    is_float, is_integer, is_number, is_python_number, union_of,
+    Array, Bool, Complex, Dual, Float, Function, FunctionObject, Int, NpBool, NpInt, Object, Singleton, Type,
+    float64, is_complex, is_float, is_integer, is_number, is_python_number, union_of,
 )
 from ..types.lattice import fits, numpy_counterpart, promote, type_of_dtype
 from .join import constant_as, join
@@ -51,7 +51,8 @@ def keeps(inst, operands, is_program_function) -> bool:
     """Whether the instruction takes duals as they are: it moves values, or calls a function of the program."""
     if inst.op is generic.CALL:
         t = operands[0].type
-        return t is Object or isinstance(t, Function) or isinstance(t, Singleton) and is_program_function(t.value)
+        return t is Object or isinstance(t, (Function, FunctionObject)) or isinstance(t, Singleton) and (
+            is_program_function(t.value) or getattr(t.value, "takes_duals", False) is True)
     return inst.op in _MOVES
 
 

@@ -47,6 +47,8 @@ def emit(session, entry) -> list[ir.Function]:
                 spec.typed.flags = spec.typed.flags._replace(parallel=True)
             if code in session.library.derivatives:
                 spec.typed.memo["rules"] = session.library.derivatives[code]
+            if spec.rules is not None:
+                spec.typed.memo["rules"] = spec.rules.with_functions(shell)
             queue.append(spec)
         return spec.typed
 
@@ -522,13 +524,12 @@ class _Emission:
         if found is not None:
             return found
         spec = e.called.spec
-        args, wrt = [], []
+        args, places = [], {}
         if spec.closure is not None:
             args.append(self.expr(e.called.closure))
         for k, (x, av) in enumerate(zip(e.called.operands, spec.args)):
             if av[1] is UNKNOWN:
-                if k in e.wrt:
-                    wrt.append(len(args))
+                places[k] = len(args)
                 args.append(self.expr(x))
                 if self.block is None:
                     return None
@@ -536,7 +537,7 @@ class _Emission:
             args.append(self.expr(x))
             if self.block is None:
                 return None
-        request = Request(self.shell(spec), e.mode, tuple(wrt), e.has_aux)
+        request = Request(self.shell(spec), e.mode, tuple([places[k] for k in e.wrt]), e.has_aux)
         key = request, tuple([x.type for x in args]), e.type
         callee = self.requests.get(key)
         if callee is None:

@@ -6,6 +6,7 @@ become specialisations of their own.
 from __future__ import annotations
 
 import functools
+import gc
 import operator
 from types import MethodType
 
@@ -13,21 +14,23 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, DType, Dual, Ended, Exception_, Function, Generator, Int, Iterator, ListDisplay,
-    Method, NoneType, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union,
-    any_part, is_numpy_scalar, is_python_number, numbered, union_of,
+    Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
+    Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
+    Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_plain_tuple, is_python_number, numbered,
+    union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
+from .boxed import call
 from .constants import constant, plain_int
 from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, Share, Step, Throw,
+    NeedsList, Nest, Operand, Ruled, Share, Step, Throw,
 )
-from .names import describe, has_generator, with_object
-from .operations import HANDLERS, Operations, defaults_of, members_of, static_value
+from .names import describe, has_generator, needs_objects, with_object
+from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
 from .session import value_of_member
 
 displays = lazy(f"{__package__}.displays")
@@ -239,6 +242,8 @@ class Evaluator(Operations):
             return self.settle(self.fresh(meaning))
         if kind is Derived:
             return derivatives.settle(self, meaning)
+        if kind is Ruled:
+            return derivatives.settle_ruled(self, meaning)
         if kind is Apply and meaning.type is None:
             operands = []
             for x in meaning.operands:
@@ -266,6 +271,7 @@ class Evaluator(Operations):
         for n, held in enumerate(made.held):
             if held.sealed:
                 held = self.session.opened(held, self.session.site(self.analysis.spec, self.inst, None, dict))
+            needs_objects(held)
             t.store(n, held)
         watch(t, self.analysis, self.block)
         return made.make(t)
@@ -279,6 +285,7 @@ class Evaluator(Operations):
         op = applied.op
         if op.stores is not None:
             for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
+                needs_objects(t)
                 container.store(n, t)
         return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
 
@@ -445,6 +452,9 @@ class Evaluator(Operations):
     def user_call(self, proto, operands, closure, function):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
         avs = tuple((x.type, x.value) for x in operands)
+        if not proto.library and any([is_plain_tuple(x.type) and len(x.type.elements) > 1 for x in operands]) and (
+                self.session.is_longer(proto, operands, (self.analysis, self.inst))):
+            self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
                                  constants=proto.library, caller=(self.analysis, self.inst))
         if spec.dependents is not None:
@@ -493,6 +503,8 @@ class Evaluator(Operations):
                                  {**fixed, **kwargs})
             if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
+            if type(target) is functools._lru_cache_wrapper:
+                return self.cached_call(target, args, kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 self.session.note_options(target)
@@ -509,6 +521,8 @@ class Evaluator(Operations):
                 named = {"names": tuple(kwargs)} if kwargs else {}
                 return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
             return self.library.call(callee, args, kwargs)
+        if isinstance(t, FunctionObject):
+            return self.call(opened(callee), args, kwargs)
         if isinstance(t, Function):
             parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
             defaults = self.elements(parts["defaults"]) if "defaults" in parts else []
@@ -521,6 +535,25 @@ class Evaluator(Operations):
         if isinstance(t, Method):
             return self.library.method(self.receiver(callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+    def cached_call(self, target, args, kwargs):
+        """A call of what functools.cache or lru_cache made. What has no limit is looked up and kept in the very dict
+        that the interpreter uses; any other one is called, and with it the function in the interpreter."""
+        function = constant(target.__wrapped__)
+        limits = target.cache_parameters()
+        if limits["maxsize"] is None and not limits["typed"] and not kwargs:
+            kept = next(x for x in gc.get_referents(target) if type(x) is dict and x is not target.__dict__)
+            found = constant(kept).type
+            if isinstance(found, Dict):
+                t = self.session.opened(found, self.session.caches.setdefault(id(target), {}))
+                key = args[0] if len(args) == 1 and args[0].type in (Int, Str) else Apply(
+                    structure.TUPLE_MAKE, *args, cls=None)
+                return self.library.cached(Apply(pyobject.PY_UNBOX, Const(Object, kept), type=t), key, function, args)
+        meaning, av = self.settle(self.call(function, args, kwargs))
+        if av is None:
+            return meaning
+        return Apply(pyobject.PY_UNBOX, call(constant(target), args, kwargs), type=av[0], otherwise=(
+            "TypeError", f"what {target.__name__}() has kept of a call is not of type {closed(av[0])}"))
 
     def receiver(self, callee):
         """What a method is bound to; a constant text stays one."""

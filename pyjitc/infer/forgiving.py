@@ -177,7 +177,7 @@ def _call_star(self, inst, operands):
     arguments = operands[1]
     if isinstance(arguments.type, ListDisplay):
         arguments = Apply(structure.TUPLE_MAKE, *self.elements(arguments), cls=None)
-    return by_python(interpreted.call_star, operands[0], arguments, by.display(keywords))
+    return by_python(interpreted.call_star, operands[0], arguments, keywords)
 
 
 def _own(x):
@@ -227,7 +227,7 @@ def _listed(self, inst, operands):
 
 
 def _dict(self, inst, operands):
-    return by_python(interpreted.dict_of, *map(by.display, operands))
+    return by_python(interpreted.dict_of, *operands)
 
 
 def _compare(self, inst, operands):
@@ -263,8 +263,7 @@ _MEANINGS = {
     generic.LIST_APPEND: lambda self, inst, xs: by_python(list.append, _own(xs[0]), xs[1], type=NoneType),
     generic.SET_ADD: lambda self, inst, xs: by_python(set.add, _own(xs[0]), xs[1], type=NoneType),
     generic.DICT_SET: lambda self, inst, xs: by.set_item(_own(xs[0]), xs[1], xs[2]),
-    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *map(by.display, xs),
-                                                         Const(Object, inst.attrs["unique"])),
+    generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *xs, Const(Object, inst.attrs["unique"])),
     generic.UNPACK: _unpack, generic.UNPACK_EX: _unpack_star,
     generic.ITER: lambda self, inst, xs: by.iterate(xs[0]), generic.LENGTH: lambda self, inst, xs: by.length(xs[0]),
     generic.IMPORT_FROM: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from ..ops import pyobject, structure
 from ..runtime import interpreted
-from ..types.kinds import DictDisplay, Function, Iterator, Object, Tuple
+from ..types.kinds import Function, FunctionObject, Iterator, Object, Tuple, any_part
 from . import boxed
 from .meaning import Apply, Const, Expr
+from .names import needs_objects
 
 __all__ = ["handed_out", "leaving"]
 
@@ -14,18 +15,15 @@ def leaving(evaluator, x: Expr) -> Expr:
     """What the interpreter gets for a value that the entry returns; the value itself where it can be boxed, or where
     nothing can be given for it."""
     t = x.type
-    if isinstance(t, Function) and t.proto.library:
-        return boxed.boxed(x)
-    if isinstance(t, Function):
+    if isinstance(t, Function) and not t.proto.library or isinstance(t, FunctionObject):
         options = Const(Object, tuple(evaluator.session.options))
-        return boxed.function(x, interpreted.make_compiled, options)
+        return boxed.by_python(interpreted.compiled, options, x)
     if isinstance(t, Iterator):
         return handed_out(evaluator, x)
-    if isinstance(t, DictDisplay):
-        return boxed.display(x)
-    if isinstance(t, Tuple) and not boxed.is_boxable(t):
+    if isinstance(t, Tuple) and any_part(t, lambda part: isinstance(part, (Function, FunctionObject, Iterator))):
         parts = [leaving(evaluator, Apply(structure.TUPLE_GET, x, index=n)) for n in range(len(t.elements))]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
+    needs_objects(t)
     return x
 
 

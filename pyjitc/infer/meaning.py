@@ -11,8 +11,9 @@ from typing import Any, Callable
 from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived", "FieldGet",
-           "FieldSet", "Local", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "NeedsList", "Restart", "Again"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
+           "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
+           "NeedsObjects", "NeedsList", "Restart", "Again"]
 
 
 class _Unknown:
@@ -45,8 +46,18 @@ class NeedsList(Exception):
     """What is done with a list that the program writes out needs a list: its type is not enough (see displays.py)."""
 
 
+class NeedsObjects(Exception):
+    """A value of `type` becomes a Python object: the functions in it have to be objects of the interpreter's, and the
+    variables that they share cells of the interpreter's."""
+
+    def __init__(self, type: Type):
+        super().__init__(type)
+        self.type = type
+
+
 class Restart(Exception):
-    """Inference begins again: it has found more lists that programs write out to be lists (see displays.py)."""
+    """Inference begins again: it has found more lists that programs write out to be lists (see displays.py), or
+    functions and variables that are to be objects of the interpreter's."""
 
 
 class Again(Exception):
@@ -169,6 +180,20 @@ class Derived(Expr):
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
         self.seeds, self.has_aux = list(seeds), has_aux
         self.called: Any = None  # the call of the function itself, when its type is known
+        self.type = None
+        self.value = UNKNOWN
+
+
+class Ruled(Expr):
+    """A call of a function whose derivatives the program gives, `callee(*operands)` with all its arguments as the last
+    operand, a tuple. tangent, forward, backward: (function of the library, its first operands), or None: see
+    ops/derivative.py. fixed: the positions of arguments that may not vary."""
+
+    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed")
+
+    def __init__(self, callee, operands, tangent, forward, backward, fixed):
+        self.callee, self.operands = callee, list(operands)
+        self.tangent, self.forward, self.backward, self.fixed = tangent, forward, backward, fixed
         self.type = None
         self.value = UNKNOWN
 

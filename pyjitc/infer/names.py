@@ -1,11 +1,12 @@
 """How messages name what a value is."""
 from __future__ import annotations
 
+from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Generator, Type, Unbound, any_part
-from .meaning import Expr, Mismatch
+from ..types.kinds import Cell, Function, Generator, Type, Unbound, any_part, all_parts
+from .meaning import Expr, Mismatch, NeedsObjects
 
-__all__ = ["describe", "has_generator", "is_of_python", "with_object"]
+__all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "with_object"]
 
 
 def describe(t: Type) -> str:
@@ -15,10 +16,23 @@ def describe(t: Type) -> str:
 
 def with_object(x: Expr) -> Expr:
     """`x`, where the interpreter can be given an object for it."""
+    needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
         raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter",
                        "pass numbers, arrays, tuples or strings")
     return x
+
+
+def needs_objects(t: Type) -> None:
+    """Asks for objects instead of the functions in a value of type t, which is to be a Python object."""
+    found = [part for part in all_parts(t) if isinstance(part, Function) and not part.proto.library]
+    for part in found:
+        if any(map(is_marker, all_parts(part))):
+            raise Mismatch(f"the functions that {part.proto.qualname} and others define together, and that call each "
+                           f"other, cannot be kept in a container or handed to the interpreter",
+                           "call them by their names, or define them outside of the compiled function")
+    if found or any_part(t, lambda part: isinstance(part, Cell)):
+        raise NeedsObjects(t)
 
 
 def is_of_python(proto) -> bool:

@@ -14,9 +14,9 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, List, ListDisplay,
-    Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Unbound, Undefined, Union, any_part,
-    is_scalar,
+    Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
+    List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
+    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar,
 )
 from .bind import bind
 from .boxed import by_python, get_attribute, test
@@ -25,8 +25,8 @@ from .join import join
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, NeedsList, Operand, Restart, Share, Throw, UNKNOWN
-from .names import describe, with_object
+from .meaning import Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, Operand, Restart, Share, Throw, UNKNOWN
+from .names import describe, needs_objects, with_object
 from .session import value_of_member
 
 dis = lazy("dis")
@@ -132,13 +132,16 @@ class Operations:
                               (NameError, f"name '{variable.name}' is not defined"))
         if variable.content is None:
             return Throw(exception, message, name=variable.name)
-        found = Apply(pyobject.PY_VARIABLE, Const(Object, variable.container), key=variable.key, cls=exception,
-                      message=message)
-        if variable.content is Object:
+        return self.read_variable(variable.name, Const(Object, variable.container), variable.key, variable.content,
+                                  exception, message)
+
+    def read_variable(self, name, container, key, content, exception, message):
+        found = Apply(pyobject.PY_VARIABLE, container, key=key, cls=exception, message=message)
+        if content is Object:
             return found
-        return Apply(pyobject.PY_UNBOX, found, type=variable.content, otherwise=(
-            "TypeError", f"the variable '{variable.name}' was of type {variable.content} when this was compiled, and "
-                         f"holds something else now"))
+        return Apply(pyobject.PY_UNBOX, found, type=content, otherwise=(
+            "TypeError", f"the variable '{name}' was of type {closed(content)} when this was compiled, and holds "
+                         f"something else now"))
 
     def other_variable(self, name, more=()):
         """The hint of an error about a variable that has no value: a name near it, of the function's or of `more`."""
@@ -190,26 +193,37 @@ class Operations:
 
     def make_cell(self, inst, operands):
         site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
-        self.refine(site, operands[0].type)
-        return MakeCell(operands[0], Cell(site))
+        if inst not in self.session.lists.cells:
+            self.refine(site, operands[0].type)
+            return MakeCell(operands[0], Cell(site))
+        given = []
+        if operands[0].type is not Unbound:
+            given = operands
+            self.refine(site, with_object(operands[0]).type)
+        made = by_python(pytypes.CellType, *given)
+        return Apply(structure.RETYPE, made, type=ObjectCell(site))
 
     def refine(self, site, content):
-        if _holds(content, site):
-            raise Mismatch(f"the variable '{site.name}' holds a function that refers to the variable",
-                           "define the function once, before anything uses it")
+        if _holds(content, site):  # the two keep each other alive, which the collector of the interpreter sees
+            raise NeedsObjects(Tuple((Cell(site), content)))
         site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
 
     def cell_get(self, inst, operands):
         cell = operands[0]
         if isinstance(cell.type, Singleton) and type(cell.type.value) is pytypes.CellType:
             return self.variable_value(self.session.outer[id(cell.type.value), None], True)
-        unbound = cell.type is Unbound
+        unbound = cell.type is Unbound or isinstance(cell.type, ObjectCell) and cell.type.content is None
         if isinstance(cell.type, Cell):
             unbound = cell.type.content is Unbound
         if unbound:
             name = inst.attrs["name"]
             exception, message = self.session.unbound_error(name, inst.attrs.get("free", False))
             return Throw(exception, message, self.other_variable(name), name=name)
+        if isinstance(cell.type, ObjectCell):
+            name, content = inst.attrs["name"], cell.type.content
+            exception, message = self.session.unbound_error(name, inst.attrs.get("free", False))
+            return self.read_variable(name, Apply(structure.RETYPE, cell, type=Object), None, content, exception,
+                                      message)
         if not isinstance(cell.type, Cell):
             return cell  # captured by value: it is never rebound
         return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
@@ -218,6 +232,9 @@ class Operations:
         t = operands[0].type
         if isinstance(t, Singleton) and type(t.value) is pytypes.CellType and operands[1].type is not Unbound:
             return self.store_variable(self.session.outer[id(t.value), None], operands[1])
+        if isinstance(t, ObjectCell):
+            self.refine(t.site, with_object(operands[1]).type)
+            return test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
         if not isinstance(t, Cell):
             raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
                            f"supported",
@@ -227,6 +244,8 @@ class Operations:
 
     def binary(self, inst, operands):
         operands = plain_ints(operands)
+        if inst in self.session.lists.sums and all([is_plain_tuple(x.type) for x in operands]):
+            return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
@@ -408,7 +427,7 @@ class Operations:
         t = callee.type
         if t is Object:
             return self.call(callee, args, kwargs)
-        if not isinstance(t, Function):
+        if not isinstance(t, (Function, FunctionObject)):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
             whole = function is not None and self.library.rule_for(target) is None or self.library.takes_unions(target)
@@ -482,6 +501,8 @@ class Operations:
         """`callee(*items, **kwargs)` of as many items as there are at run time: the interpreter binds them to the
         parameters of a Python function."""
         t = callee.type
+        if isinstance(t, FunctionObject):
+            callee, t = opened(callee), t.function
         function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
         if function is not None and self.library.rule_for(t.value) is None:
             self.session.depend_on_function(function)
@@ -636,7 +657,12 @@ class Operations:
         kept = [(role, x) for role, x in zip(roles, operands) if role != "annotations"]
         proto = self.session.nested(self.analysis.spec.proto, inst.attrs["code"], inst.attrs["qualname"])
         t = Function(proto, tuple(x.type for _, x in kept), tuple(role for role, _ in kept))
-        return Apply(structure.FUNCTION_MAKE, *(x for _, x in kept), type=t)
+        made = Apply(structure.FUNCTION_MAKE, *(x for _, x in kept), type=t)
+        if proto.code not in self.session.lists.functions:
+            return made
+        for _, x in kept:
+            needs_objects(x.type)
+        return Apply(structure.RETYPE, Apply(pyobject.PY_BOX, made), type=FunctionObject(t))
 
     def check_bound(self, inst, operands):
         x = operands[0]
@@ -793,6 +819,11 @@ class Operations:
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
                        "iterate over it inside a compiled function")
+
+
+def opened(x):
+    """A function with what it has captured, where it is an object."""
+    return Apply(pyobject.PY_UNBOX, Apply(structure.RETYPE, x, type=Object), type=x.type.function)
 
 
 def _markers(function, role):

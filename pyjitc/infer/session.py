@@ -13,13 +13,15 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
-from ..types.classes import FIXED_MODULES
+from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
-    Content, Ellipsis_, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined, closed, opened,
+    Array, Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined,
+    all_parts, any_part, closed, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
+from .displays import is_display
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch
+from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
 
@@ -28,6 +30,7 @@ _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis
 
 _MAX_DEPTH = 30
 _MAX_SPECS = 200
+_MAX_NESTED_DISPLAYS = 3  # calls of a recursive function inside each other, each with another list that is written out
 _MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
 
 
@@ -46,12 +49,17 @@ class Dependency:
 
 class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
-    instructions; or all of them. Inference begins again when it finds another one."""
+    instructions; or all of them. cells: the instructions that make cells of the interpreter's; functions: the code of
+    the functions that are objects of the interpreter's; sums: the instructions that make tuples of any length of two.
+    Inference begins again when it finds another one."""
 
-    __slots__ = ("insts", "every", "constant", "changed", "generators")
+    __slots__ = ("cells", "functions", "sums", "insts", "every", "constant", "changed", "generators")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
+        self.cells: set[ir.Inst] = set()
+        self.functions: set[pytypes.CodeType] = set()
+        self.sums: set[ir.Inst] = set()
         self.every = False
         self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
@@ -79,10 +87,10 @@ class Spec:
 
     result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first
-    call."""
+    call; rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts", "remarks")
+                 "function", "caller", "accepts", "remarks", "rules")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -96,6 +104,7 @@ class Spec:
         self.analysis = None
         self.dependents: dict | None = {}  # (analysis, block) that calls it
         self.caller = None
+        self.rules: Any = None
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
         self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
@@ -124,6 +133,7 @@ class Session:
         self.sites: dict = {}
         self.first_sites: dict = {}  # the same, by the way to the specialisation
         self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
+        self.caches: dict[int, dict] = {}  # id of what functools.lru_cache made -> the same for the dict that it keeps
         self.lists = lists
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
@@ -161,6 +171,37 @@ class Session:
             self.sites[spec, inst, kind] = found
         return found
 
+    def need_objects(self, t: Type) -> None:
+        """What functions are in a value of type t, and the variables that they share, are to be objects of the
+        interpreter's: inference begins again."""
+        found, lists = all_parts(t), self.lists
+        lists.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        sites = [part.site.root for part in found if isinstance(part, Cell)]
+        lists.cells |= {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        raise Restart
+
+    @staticmethod
+    def _callers(caller):
+        """The specialisations that the program is in where `caller` calls."""
+        seen = set()
+        while caller is not None and caller[0] not in seen:
+            seen.add(caller[0])
+            yield caller[0].spec
+            caller = caller[0].spec.caller
+
+    def _nested(self, proto, caller) -> int:
+        """How many calls of a function the program is in where `caller` calls it."""
+        return sum([spec.proto is proto for spec in self._callers(caller)])
+
+    def is_longer(self, proto, operands, caller) -> bool:
+        """Whether a tuple is longer with every call of a function that calls itself."""
+        lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
+        for spec in self._callers(caller):
+            if spec.proto is proto:
+                for found, av in zip(lengths, spec.args):
+                    found += [len(av[0].parts or ())] if is_plain_tuple(av[0]) else []
+        return any([len(found) > 2 and found[0] > found[1] > found[2] for found in lengths])
+
     @staticmethod
     def _path(spec: Spec) -> tuple[tuple, bool]:
         """How the program comes to a specialisation: (function, the call of the next one) from the entry on, where a
@@ -197,6 +238,9 @@ class Session:
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1
             most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
+            if count > _MAX_NESTED_DISPLAYS and not proto.library and any([is_display(t) for t, _ in args]) \
+                    and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
+                raise NeedsList  # each call of a recursion writes a longer list out
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
@@ -220,6 +264,12 @@ class Session:
         found = self.attributes.get((cls, name))
         if found is None:
             found = self.attributes[cls, name] = self.variable()
+            declared = vars(cls).get(DECLARED_TYPES)
+            t = None if declared is None else declared.get(name)
+            # Arrays of any strides are what code for a signature takes; else they are those that are stored.
+            if t is not None and (self.options.declared or not any_part(
+                    t, lambda part: isinstance(part, Array) and part.layout == "A")):
+                found.grow(self.opened(t, self.arguments))
         return found
 
     def note(self, cls: type, name: str, t: Type) -> None:

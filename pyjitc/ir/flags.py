@@ -46,6 +46,10 @@ class FunctionFlags(Named):
     """LLVM's passes over loops would find nothing to do in the function. Set by passes/polling.py; codegen/module.py
     takes the short pipeline where that is so of all functions of a module."""
 
+    packs: bool = False
+    """Loops store several elements of an array that may lie side by side: LLVM looks for such, and computes them as one
+    vector. Set by passes/polling.py; codegen/module.py tells LLVM so for the module."""
+
     alias_groups: int = 0
     """How many groups of arrays that share no memory there are (see array_load): passes/versioning.py and
     passes/ahead.py number theirs with it."""

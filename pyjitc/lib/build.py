@@ -14,6 +14,7 @@ from ..infer.constants import apply, is_wide, too_wide
 from ..infer.meaning import CallValue, Const, Expr, Mismatch
 from ..ir.flags import FunctionFlags
 from ..ops import arith
+from ..ops.derivative import Ruled
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
@@ -21,7 +22,7 @@ units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
            "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
-           "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "derivatives"]
+           "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives"]
 
 const = Const
 
@@ -87,7 +88,7 @@ class Rules(Named):
     writes: tuple[int, ...]
 
 
-DERIVATIVES: dict[CodeType, Rules] = {}  # code of a library function -> its derivatives
+DERIVATIVES: dict[CodeType, Rules | Ruled] = {}  # code of a library function -> its derivatives
 
 
 def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
@@ -106,6 +107,16 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "")
     if code not in FLAGS:
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
     DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
+
+
+def by_value(module: str, *functions) -> None:
+    """The derivatives of library functions that stay calls and write into no argument: `F_tangent` and `F_backward` of
+    a module that is loaded when they are asked for; see Ruled in ops/derivative.py."""
+    for function in functions:
+        if function.__code__ not in FLAGS:
+            raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
+        name = f"{module}:{function.__name__}"
+        DERIVATIVES[function.__code__] = Ruled(f"{name}_tangent", None, f"{name}_backward")
 
 
 def cast(x: Expr, t: k.Type) -> Expr:

@@ -1,13 +1,15 @@
 """What the functions that `pyjitc.grad` and its kin make call: names for the compiler, each with its rule."""
 from __future__ import annotations
 
-from ..infer.meaning import Apply, Derived
+from ..infer.constants import constant
+from ..infer.meaning import Apply, CallValue, Derived
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
-from ..types.tangents import varies
+from ..types.tangents import holds_display, varies
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
+from .trees import applied, of_trees, structured, tuples
 
 __all__ = ["gradients", "pulled", "pushed", "stop_gradient"]
 
@@ -17,22 +19,46 @@ def _items(x):
 
 
 @intrinsic
-def gradients(f, argnums: Constant, has_aux: Constant, args):
+def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
     """(f(*args), the gradients of it by the arguments at `argnums`); with has_aux of the first item of the result."""
+    if marks is not None or holds_display(args.type):
+        return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux)
 
 
 @intrinsic
-def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args):
+def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
     """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`); with has_aux of the first
     item of the result."""
+    if marks is not None or holds_display(args.type):
+        return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
     return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux)
 
 
 @intrinsic
-def pushed(f, argnums: Constant, tangents, args):
+def pushed(f, argnums: Constant, tangents, args, marks=None):
     """(f(*args), its change for these tangents, a tuple, of the arguments at `argnums`)."""
+    if marks is not None or holds_display(args.type) or holds_display(tangents.type):
+        return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
     return Derived(f, _items(args), "push", argnums, _items(tangents))
+
+
+def _of_trees(function, f, argnums, args, marks, *rest):
+    return CallValue(constant(function), f, *of_trees(_items(args), argnums, marks), *rest)
+
+
+def gradients_of_trees(f, marks, order, varied, others, of_varied, has_aux):
+    value, (found,) = gradients(applied, (3,), has_aux, (f, marks, order, varied, others))
+    return value, structured(of_varied, found)
+
+
+def pulled_of_trees(f, marks, order, varied, others, of_varied, has_aux, cotangent):
+    value, (found,) = pulled(applied, (3,), has_aux, cotangent, (f, marks, order, varied, others))
+    return value, structured(of_varied, found)
+
+
+def pushed_of_trees(f, marks, order, varied, others, of_varied, tangents):
+    return pushed(applied, (3,), (tangents,), (f, marks, order, varied, others))
 
 
 def stopped(x):

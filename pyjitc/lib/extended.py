@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ..infer.meaning import Apply, Expr
-from ..ops.structure import METHOD_MAKE
+from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "attribute", "method"]
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "attribute", "method", "operation"]
 
 FUNCTIONS: dict[int, Callable] = {}  # by the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
-ATTRIBUTES: dict[str, list[Callable | None]] = {}  # None: it is a method
+ATTRIBUTES: dict[str, list[Callable]] = {}
+OPERATORS: dict[str, list[Callable]] = {}  # by the name that module operator has: rule(args, kwargs), or None
+
+
+def operation(name: str, *operands: Expr) -> Expr | None:
+    """What an operation of these operands means to a program, where it says so."""
+    for rule in OPERATORS.get(name, ()):
+        found = rule(operands, {})
+        if found is not None:
+            return found
+    return None
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
@@ -27,7 +36,7 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
 
 def attribute(x: Expr, name: str) -> Expr | None:
     for rule in ATTRIBUTES[name]:
-        found = Apply(METHOD_MAKE, x, name=name) if rule is None else rule([x], {})
+        found = rule([x], {})
         if found is not None:
             return found
     return None

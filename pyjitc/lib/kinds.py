@@ -24,8 +24,8 @@ _iterators = lazy("pyjitc.lib.np.iteration.iterators")
 HOMES: dict = {
     lazy("pyjitc.lib.py.scalars"): (k.Int, k.Float, k.Bool, k.Complex, k.NpBool, k.NpInt, k.NpFloat, k.NpComplex,
                                     k.NpTime),
-    _objects: (k.Object, k.NoneType, k.Ellipsis_, k.Slice, k.DType, k.Function, k.Method, k.Exception_, k.Iterator,
-               k.Generator, k.Ended, "object_iterator"),
+    _objects: (k.Object, k.NoneType, k.Ellipsis_, k.Slice, k.DType, k.Function, k.FunctionObject, k.Method,
+               k.Exception_, k.Iterator, k.Generator, k.Ended, "object_iterator"),
     lazy("pyjitc.lib.py.random_numbers"): (k.PythonRandom,),
     lazy("pyjitc.lib.py.texts"): (k.Str, k.Bytes, k.ByteArray, k.MemoryView),
     lazy("pyjitc.lib.py.textfn"): ("str_iterator", "bytes_iterator", "bytearray_iterator", "memory_iterator"),

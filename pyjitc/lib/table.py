@@ -12,7 +12,8 @@ from ..base.lazy import lazy
 from ..infer.meaning import Apply, Call, Const, Mismatch, Share, Throw
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
-from ..types.kinds import Bool, Float, Iterator, Method, Object, Singleton, Union
+from ..types.classes import OPERATORS
+from ..types.kinds import Bool, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
 from .build import DERIVATIVES, FLAGS
 from .np import index
@@ -28,7 +29,7 @@ subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
-any_length = lazy("pyjitc.lib.py.any_length")
+any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
@@ -96,6 +97,12 @@ _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expa
 
 
 
+# Names in module operator of operations, under which a program may say what they mean.
+_NAMED = {"and": "and_", "or": "or_"}
+_UNARY = {"-": "neg", "+": "pos", "~": "invert"}
+_COMPARED = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "in": "contains"}
+
+
 class Library:
     """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
     `flags`: code of the library functions that are not inlined -> flags of their typed forms; `derivatives`: of some
@@ -112,9 +119,10 @@ class Library:
         """What functions mean instead on the target that this library is for: function -> rule."""
         self.calls.update({id(function): rule for function, rule in rules.items()})
 
-    def rule_for(self, target):
-        """The rule that gives a call of `target` its meaning, or None."""
-        rule = extended.FUNCTIONS.get(id(target)) or self.calls.get(id(target))
+    def rule_for(self, target, own: bool = False):
+        """The rule that gives a call of `target` its meaning, or None. own: leave out what a program says of it."""
+        rule = None if own else extended.FUNCTIONS.get(id(target))
+        rule = rule or self.calls.get(id(target))
         if rule is None and (module := py_index.module_of(target)) is not None:
             rule = module.CALLS.get(target)
             if rule is not None:
@@ -151,28 +159,44 @@ class Library:
     # -- operations
 
     def binary(self, op, x, y, inplace=False):
+        if extended.OPERATORS:
+            name = OPERATORS[op]
+            found = extended.operation("i" + name, x, y) if inplace else None
+            found = extended.operation(_NAMED.get(name, name), x, y) if found is None else found
+            if found is not None:
+                return found
         return operations.binary(op, x, y, inplace)
 
     def unary(self, op, x):
-        return operations.unary(op, x)
+        found = extended.operation(_UNARY[op], x) if extended.OPERATORS and op in _UNARY else None
+        return operations.unary(op, x) if found is None else found
 
     def compare(self, op, x, y):
+        if extended.OPERATORS and op in _COMPARED:
+            found = extended.operation("contains", y, x) if op == "in" else extended.operation(_COMPARED[op], x, y)
+            if found is not None:
+                return found
         return operations.compare(op, x, y)
 
     def truth(self, x):
-        return operations.truth(x)
+        found = extended.operation("truth", x) if extended.OPERATORS else None
+        return operations.truth(x) if found is None else found
 
     def length(self, x):
-        return protocol_of(x.type).length(x)
+        found = extended.operation("len", x) if extended.OPERATORS else None
+        return protocol_of(x.type).length(x) if found is None else found
 
     def getitem(self, x, i):
-        return protocol_of(x.type).getitem(x, i)
+        found = extended.operation("getitem", x, i) if extended.OPERATORS else None
+        return protocol_of(x.type).getitem(x, i) if found is None else found
 
     def setitem(self, x, i, v, asks):
-        return protocol_of(x.type).setitem(x, i, v, asks)
+        found = extended.operation("setitem", x, i, v) if extended.OPERATORS else None
+        return protocol_of(x.type).setitem(x, i, v, asks) if found is None else found
 
     def delitem(self, x, i):
-        return protocol_of(x.type).delitem(x, i)
+        found = extended.operation("delitem", x, i) if extended.OPERATORS and i is not None else None
+        return protocol_of(x.type).delitem(x, i) if found is None else found
 
     def delete_attribute(self, x, name):
         return protocol_of(x.type).delete_attribute(x, name)
@@ -229,6 +253,12 @@ class Library:
         """The tuple of what x yields, as many as there are."""
         return any_length.tuple_of(x)
 
+    def joined_tuple(self, x, y):
+        return any_length.joined(x, y)
+
+    def cached(self, store, key, function, args):
+        return Call(caches.cached, store, key, function, *args)
+
     def bound(self, binder, items, more):
         """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""
         return any_length.bound(binder, items, more)
@@ -247,10 +277,14 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
-        found = protocol_of(x.type).attribute(x, name)
+        added = name in extended.ATTRIBUTES
+        # Objects of a program's classes may have any attribute, so that nothing would be left to add.
+        found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None
+        if found is None:
+            found = protocol_of(x.type).attribute(x, name)
         if found is None and name in ("__enter__", "__exit__"):
             raise refusals.no_with(x)
-        if found is None and name in extended.ATTRIBUTES:
+        if found is None and added:
             found = extended.attribute(x, name)
         if found is None:
             raise suggestions.attribute(x, name)

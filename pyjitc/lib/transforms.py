@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .derivatives import pulled, pushed
+from .trees import called, flat, like
 
 __all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
 
@@ -15,34 +16,41 @@ __all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
 # -- Jacobians
 
 
-def forward_jacobian(f, at, args):
+def forward_jacobian(f, at, has_aux, args, marks):
     """The derivative of the result by argument `at`: its axes are those of the result and then those of the argument.
     One forward sweep for each element of the argument."""
     x = args[at[0]]
     if not isinstance(x, np.ndarray):
-        return pushed(f, at, (1.0,), args)[1]
-    y = f(*args)
+        return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
+    y = first(called(f, marks, args), has_aux)
     along = np.zeros(x.size, x.dtype)
     out = np.zeros((size_of(y), x.size), dtype_of(y))
     for i in range(x.size):
         along[i] = 1
-        put_column(out, i, pushed(f, at, (along.reshape(x.shape),), args)[1])
+        put_column(out, i, first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux))
         along[i] = 0
     return out.reshape(shape_of(y) + x.shape)
 
 
-def reverse_jacobian(f, at, args):
+def reverse_jacobian(f, at, has_aux, args, marks):
     """The same, by one reverse sweep for each element of the result."""
-    x, y = args[at[0]], f(*args)
+    x, y = args[at[0]], first(called(f, marks, args), has_aux)
     if not isinstance(y, np.ndarray):
-        return pulled(f, at, False, 1.0, args)[1][0]
+        return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
     along = np.zeros(y.size, y.dtype)
     out = np.zeros((y.size, size_of(x)), y.dtype)
     for i in range(y.size):
         along[i] = 1
-        put_row(out, i, pulled(f, at, False, along.reshape(y.shape), args)[1][0])
+        put_row(out, i, pulled(f, at, has_aux, along.reshape(y.shape), args, marks)[1][0])
         along[i] = 0
     return out.reshape(y.shape + shape_of(x))
+
+
+def first(y, has_aux):
+    """The value of a function that returns other results beside it."""
+    if has_aux:
+        return y[0]
+    return y
 
 
 def size_of(y):
@@ -80,17 +88,18 @@ def put_row(out, i, y):
 # -- batches
 
 
-def batched(f, axes, out_axes, args):
-    """The results of f for each example of a batch, along `out_axes` of arrays."""
+def batched(f, axes, out_axes, args, marks):
+    """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
+    see trees.py."""
     n = examples(args, axes, 0)
     if n == 0:
         raise ValueError("vmap of an empty batch: nothing says what the function returns")
-    first = f(*picked(args, axes, 0))
-    out = room(first, n)
-    put(out, 0, first)
+    one = called(f, marks, picked(args, axes, 0))
+    out = room(flat(one), n)
+    put(out, 0, flat(one))
     for i in range(1, n):
-        put(out, i, f(*picked(args, axes, i)))
-    return turned(out, out_axes)
+        put(out, i, flat(called(f, marks, picked(args, axes, i))))
+    return like(one, turned(out, out_axes))
 
 
 def examples(args, axes, k):
@@ -98,17 +107,25 @@ def examples(args, axes, k):
     if k == len(axes):
         return -1
     rest = examples(args, axes, k + 1)
-    if axes[k] is None:
-        return rest
     n = length(args[k], axes[k])
+    if n is None:
+        return rest
     if rest >= 0 and n != rest:
         raise ValueError(f"vmap got arguments with batches of {n} and {rest} examples")
     return n
 
 
 def length(x, axis):
+    """The length of the batch in an argument; None where it has none."""
+    if axis is None:
+        return None
     if isinstance(x, tuple):
-        return length(x[0], axis)
+        if len(x) == 0:
+            return None
+        n = length(x[0], axis[0] if isinstance(axis, tuple) else axis)
+        if n is None:
+            return length(x[1:], axis[1:] if isinstance(axis, tuple) else axis)
+        return n
     return x.shape[axis]
 
 
@@ -124,6 +141,8 @@ def example(x, axis, i):
     if isinstance(x, tuple):
         if len(x) == 0:
             return ()
+        if isinstance(axis, tuple):
+            return (example(x[0], axis[0], i),) + example(x[1:], axis[1:], i)
         return (example(x[0], axis, i),) + example(x[1:], axis, i)
     if x.ndim == 1:
         return x[i]

@@ -12,12 +12,9 @@ class NotThere(NotImplementedError):
 
 
 _INSTEAD = {
+    "cgutils": "LLVM code of intrinsics is about numbers and pointers; write the function in Python",
     "typed": "pass lists and dicts of Python",
     "jitclass": "njit compiles the methods of ordinary classes: pass their objects",
-    "cgutils": "what needs LLVM's builder has no way in; write the function in Python",
-    "lower_builtin": "write the meaning in Python, with overload",
-    "register_model": "give the class a kind of value: see docs/contributing.md",
-    "typeof_impl": "give the class a kind of value: see docs/contributing.md",
 }
 
 
@@ -64,7 +61,7 @@ def _of(name: str) -> type:
 # Modules of Numba that are not public, which programs import nevertheless.
 PRIVATE = frozenset("""
 core.analysis core.annotations core.base core.boxing core.byteflow core.bytecode core.caching core.callconv
-core.ccallback core.cgutils core.codegen core.compiler core.compiler_lock core.compiler_machinery core.consts
+core.ccallback core.codegen core.compiler core.compiler_lock core.compiler_machinery core.consts
 core.controlflow core.cpu core.cpu_options core.datamodel core.datamodel.models core.debuginfo core.descriptors
 core.entrypoints core.environment core.event core.extending core.externals core.fastmathpass core.funcdesc
 core.generators core.imputils core.inline_closurecall core.interpreter core.intrinsics core.ir core.ir_utils

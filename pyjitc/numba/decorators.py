@@ -6,11 +6,11 @@ from types import FunctionType
 
 import numpy as np
 
-from ..api.jit import jit as _jit
-from ..api.jit import njit as _njit
+from ..api.jit import decorated
 from ..base.lazy import lazy
-from ..base.options import NAMES
+from ..base.options import NAMES, make_options
 from . import types
+from .dispatcher import Dispatcher
 
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
@@ -39,27 +39,26 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     """numba.jit: compiles at the first call, or now where signatures are given."""
     if options.get("forceobj") and options.get("nopython"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
+    given = _options({**options, **({"cache": True} if cache else {}),
+                      **({} if boundscheck is None else {"boundscheck": boundscheck})})
+    make_options(given)  # wrong options show at the decorator
     forgiving = options.get("forceobj") or options.get("nopython") is False
-    return _decorated(_jit if forgiving else _njit, signature_or_function,
-                      _options({**options, **({"cache": True} if cache else {}),
-                                **({} if boundscheck is None else {"boundscheck": boundscheck})}))
+    if forgiving:
+        given["objects"] = True
+    function = signature_or_function
+    if inspect.isclass(function):
+        raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
+    if callable(function) and not isinstance(function, types.Type):
+        return decorated(function, (), given, Dispatcher)
+    if function is None or forgiving:  # in object mode a signature says nothing
+        return lambda function: decorated(function, (), given, Dispatcher)
+    declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
+    return lambda function: decorated(_frozen(function), declared, given, Dispatcher)
 
 
 def njit(*args, **options):
     """numba.njit: jit(nopython=True)."""
     return jit(*args, **{name: value for name, value in options.items() if name not in ("nopython", "forceobj")})
-
-
-def _decorated(decorate, given, options):
-    if given is None:
-        checked = decorate(**options)
-        return lambda function: _as_numba(checked(function))
-    if inspect.isclass(given):
-        raise TypeError(f"jit compiles functions, not classes: {given!r}; see numba.experimental.jitclass")
-    if isinstance(given, FunctionType) or hasattr(given, "py_func"):
-        return _as_numba(decorate(**options)(given))
-    declared = decorate(given, **options)
-    return lambda function: _as_numba(declared(_frozen(function)))
 
 
 def _frozen(function):
@@ -72,13 +71,8 @@ def _frozen(function):
     made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
         function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
     made.__dict__.update(function.__dict__)
-    return made
-
-
-def _as_numba(made):
-    """Arrays of subclasses are arrays: what their methods and operators do is not looked at."""
-    if hasattr(made, "__dict__"):
-        made.__dict__["__subclasses__"] = True
+    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not there yet
+        made.__globals__.setdefault(function.__name__, made)
     return made
 
 
@@ -92,9 +86,7 @@ def vectorize(*args, **options):
 
 def cfunc(sig, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    if isinstance(sig, str):
-        sig = eval(sig, {"__builtins__": {}}, vars(types))
-    return _cfuncs.cfunc(sig, **_options(options))
+    return _cfuncs.cfunc(types.signature(sig), **_options(options))
 
 
 def jit_module(**options):

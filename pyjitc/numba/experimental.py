@@ -1,23 +1,229 @@
-"""numba.experimental"""
+"""numba.experimental: `jitclass`, a class with declared fields.
+
+Its objects are objects of Python with slots, which compiled code takes, makes and gives back as they are; what is
+stored in a field is converted to the declared type, by the interpreter and by compiled code alike. Its methods and
+properties are compiled at their first call.
+"""
 from __future__ import annotations
 
+import collections.abc
+import inspect
+import re
+import sys
+import types as pytypes
+import typing
+from types import FunctionType
+
+import numpy as np
+
+from ..base.lazy import lazy
+from ..types import kinds
+from ..types.classes import DECLARED_FIELDS, DECLARED_TYPES
+from . import types
 from .absent import module_attribute
 
-__all__ = ["jitclass"]
+__all__ = ["JitClassType", "as_numba_type", "jitclass"]
+
+_decorators = lazy("pyjitc.numba.decorators")
+
+
+class JitClassType(type):
+    """The class of classes that `jitclass` makes. class_type: what Numba's types say of it."""
+
+    def __new__(mcs, name, bases, namespace):
+        if any(isinstance(base, JitClassType) for base in bases):
+            raise TypeError("cannot subclass from a jitclass")
+        return super().__new__(mcs, name, bases, namespace)
 
 
 def jitclass(cls_or_spec=None, spec=None):
-    """The class itself, whose objects compiled functions take where classes are compiled; its spec is not looked at.
+    """A class whose objects have the fields of `spec`, a dict or a list of (name, type), and those that the class
+    annotates; see the module::
+
+        @jitclass([("value", int32), ("array", float64[:])])
+        class Bag:
+            def __init__(self, value):
+                self.value = value
+                self.array = np.zeros(value)
     """
     if isinstance(cls_or_spec, type):
-        return _class(cls_or_spec)
-    return _class
+        return _made(cls_or_spec, spec)
+    if cls_or_spec is not None and spec is None:
+        spec = cls_or_spec
+    return lambda cls: _made(cls, spec)
 
 
-def _class(cls):
+def _made(cls: type, spec) -> type:
     if not isinstance(cls, type):
         raise TypeError("jitclass takes a class")
-    return cls
+    fields = _fields(cls, spec)
+    compiled = _decorators.jit(nopython=True)
+    module = cls.__module__
+
+    def method(function):
+        if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_GENERATOR:
+            return function
+        return compiled(function)
+
+    namespace, kept = {"__slots__": tuple(fields)}, {}
+    for base in cls.__mro__[-2::-1]:  # object is the last; Numba looks at the methods of the bases as well
+        kept.update((name, value) for name, value in vars(base).items() if base is cls or name not in _OF_CLASSES)
+    for name, value in kept.items():
+        if name in _OF_CLASSES or isinstance(value, (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)):
+            continue
+        if isinstance(value, (staticmethod, classmethod)):
+            value = type(value)(method(value.__func__))
+        elif type(value) is property:
+            if value.fdel is not None:
+                raise TypeError(f"deleter is not supported: {name}")
+            value = property(method(value.fget), method(value.fset), None, value.__doc__)
+        elif name not in ("__repr__", "__str__", "__format__"):
+            value = method(value)
+        if name in fields:
+            if isinstance(value, property) or callable(value):
+                raise NameError(f"name shadowing: {name}")
+            continue  # a default, which the slot has no place for
+        namespace[name] = value
+    for name in ("__doc__", "__qualname__", "__annotations__"):
+        if name in vars(cls):
+            namespace[name] = vars(cls)[name]
+    namespace["__module__"] = module
+    types_of_fields = _Types(fields)
+    namespace[DECLARED_FIELDS] = tuple((name, re.sub("#[0-9a-f]+", "", str(t))) for name, t in fields.items())
+    if "__setattr__" not in namespace:
+        namespace["__setattr__"] = _setter(types_of_fields)
+    made = JitClassType(cls.__name__, tuple(base for base in cls.__bases__ if base is not object), namespace)
+    setattr(made, DECLARED_TYPES, types_of_fields)
+    made.class_type = types.ClassType(made, fields)
+    return made
 
 
-__getattr__ = module_attribute("experimental", frozenset(("structref", "function_type")))
+# What a class statement adds, and what the class is made anew with.
+_OF_CLASSES = frozenset("__dict__ __weakref__ __slots__ __doc__ __qualname__ __annotations__ __module__ "
+                        "__firstlineno__ __static_attributes__ __annotate__ __annotate_func__ "
+                        "__annotations_cache__".split())
+
+
+class _Types:
+    """The types that compiled code gives the fields, by name; a deferred one is defined after the class."""
+
+    def __init__(self, fields: dict):
+        self.fields, self.known = fields, {}
+
+    def get(self, name: str):
+        """The type of what is stored in a field; None: nothing is known of it."""
+        if name not in self.known and name in self.fields:
+            try:
+                found = types._value_type(self.fields[name])
+            except (TypeError, RuntimeError):  # compiled code has no values of this type
+                found = None
+            self.known[name] = kinds.Int if isinstance(found, kinds.NpInt) and found is not kinds.uint64 else found
+        return self.known.get(name)
+
+    def through(self, name: str):
+        """The type of NumPy's that a number is converted to before it is stored, or None."""
+        t = types.unliteral(self.fields[name])
+        t = t.base if isinstance(t, types.Optional) else t
+        return t.type if isinstance(t, (types.Number, types.Boolean)) else None
+
+
+def _setter(declared: _Types):
+    def __setattr__(self, name, value):
+        t = declared.get(name)
+        if t is not None and type(getattr(type(self), name, None)) is not property:
+            value = _converted(name, value, t, declared.fields[name])
+        object.__setattr__(self, name, value)
+
+    return __setattr__
+
+
+def _converted(name, value, t, declared):
+    """A value of the interpreter as what is stored in a field."""
+    if isinstance(declared, types.Optional):
+        if value is None:
+            return None
+        declared = declared.base
+    declared = types.unliteral(declared)
+    if isinstance(declared, (types.Integer, types.Boolean, types.Float, types.Complex)):
+        if not isinstance(value, (bool, int, float, complex, np.generic)):
+            raise TypeError(f"the field {name} is declared as {declared}, and cannot hold {type(value).__name__}")
+        dtype = types.as_dtype(declared)
+        if isinstance(value, int) and dtype.kind in "iu":  # as conversions between integers do
+            value &= (1 << 8 * dtype.itemsize) - 1
+            value -= value >> 8 * dtype.itemsize - 1 << 8 * dtype.itemsize if dtype.kind == "i" else 0
+            found = dtype.type(value)
+        else:
+            found = np.asarray(value).astype(dtype)[()]
+        return found.item() if any(part in _PYTHON for part in kinds.members_of(t)) else found
+    if isinstance(declared, types.Array):
+        if not isinstance(value, np.ndarray) or (value.dtype, value.ndim) != (
+                types.as_dtype(declared.dtype), declared.ndim):
+            raise TypeError(f"the field {name} is declared as {declared}, and cannot hold {value!r:.60}")
+    return value
+
+
+_PYTHON = (kinds.Bool, kinds.Int, kinds.Float, kinds.Complex)
+
+
+def _fields(cls: type, spec) -> dict[str, types.Type]:
+    """The fields with their types, those of the spec first."""
+    items = spec.items() if isinstance(spec, collections.abc.Mapping) else spec or ()
+    found: dict[str, types.Type] = {}
+    for name, t in items:
+        if not isinstance(name, str):
+            raise TypeError(f"spec keys should be strings, got {name!r}")
+        if not isinstance(t, types.Type):
+            raise TypeError(f"spec values should be Numba type instances, got {t!r}")
+        found[_mangled(cls, name)] = t
+    for base in cls.__mro__[::-1]:
+        for name, annotation in vars(base).get("__annotations__", {}).items():
+            if _mangled(cls, name) not in found:
+                found[_mangled(cls, name)] = as_numba_type(_evaluated(annotation, base))
+    return found
+
+
+def _mangled(cls: type, name: str) -> str:
+    if name.startswith("__") and not name.endswith("__"):
+        return f"_{cls.__name__.lstrip('_')}{name}"
+    return name
+
+
+def _evaluated(annotation, cls: type):
+    if isinstance(annotation, str):
+        return eval(annotation, dict(vars(sys.modules[cls.__module__])), dict(vars(cls)))
+    return annotation
+
+
+def as_numba_type(t) -> types.Type:
+    """The type of Numba's for an annotation."""
+    if isinstance(t, types.Type):
+        return t
+    if t in _ANNOTATED:
+        return _ANNOTATED[t]
+    if isinstance(t, JitClassType):
+        return t.class_type.instance_type
+    if isinstance(t, type) and issubclass(t, np.generic):
+        return types.from_dtype(np.dtype(t))
+    home, parts = typing.get_origin(t), typing.get_args(t)
+    if home is list:
+        return types.ListType(as_numba_type(*parts))
+    if home is set:
+        return types.Set(as_numba_type(*parts))
+    if home is dict:
+        return types.DictType(*map(as_numba_type, parts))
+    if home is tuple:
+        return types.Tuple([as_numba_type(part) for part in parts])
+    if home in (typing.Union, pytypes.UnionType):
+        rest = [part for part in parts if part is not type(None)]
+        if len(rest) == 1 and len(parts) == 2:
+            return types.Optional(as_numba_type(rest[0]))
+    raise types.errors.TypingError(f"Cannot infer Numba type of Python type {t}")
+
+
+_ANNOTATED = {int: types.int64, float: types.float64, complex: types.complex128, bool: types.boolean,
+              str: types.unicode_type, None: types.none, type(None): types.none}
+_others = module_attribute("experimental", frozenset(("structref", "function_type")))
+
+
+def __getattr__(name: str):
+    return _others(name)

@@ -1,27 +1,38 @@
 """numba.extending: meanings for functions, methods and attributes in compiled code, written in Python.
 
 `overload(function)` decorates a function of types, which answers with the Python function that is compiled for them, or
-None. What works on LLVM's builder (`intrinsic`, models, boxing) has no counterpart.
+None; one of `intrinsic` answers with LLVM code. What registers models and boxing is
+accepted: objects of a program's classes are compiled as they are.
 """
 from __future__ import annotations
 
+import ctypes
+import importlib
 import inspect
-from functools import partial
-from types import FunctionType
+import operator
+from functools import partial, wraps
+from types import FunctionType, ModuleType
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.meaning import CallValue, Const, Mismatch
+from ..infer.meaning import Apply, CallValue, Mismatch
 from ..lib import extended
+from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
 from ..types import kinds
 from . import errors, types
-from .absent import Absent, module_attribute
+from .absent import module_attribute
 
-__all__ = ["intrinsic", "is_jitted", "overload", "overload_attribute", "overload_classmethod", "overload_method",
-           "register_jitable"]
+__all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_getattr", "infer_global", "intrinsic",
+           "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic",
+           "lower_setattr", "lower_setattr_generic", "make_attribute_wrapper", "models", "overload",
+           "overload_attribute", "overload_classmethod", "overload_method", "reflect", "register_jitable",
+           "register_model", "type_callable", "typeof_impl", "unbox"]
 
-_special = lazy("pyjitc.numba.special")
+
+_experimental = lazy("pyjitc.numba.experimental")
+_intrinsics = lazy("pyjitc.numba.intrinsics")
+_special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
 def overload(function, jit_options={}, strict=True, inline="never", prefer_literal=False, **options):
@@ -35,18 +46,28 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     def decorate(typed):
         known = extended.FUNCTIONS.get(id(function))
         meanings = known.keywords["meanings"] if isinstance(known, partial) else []
-        meanings.insert(0, typed)
+        meanings.insert(0, partial(_implementation, typed, prefer_literal))
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
+        if function in _OPERATORS:
+            extended.OPERATORS.setdefault(_OPERATORS[function], []).insert(0, meanings[0])
         return typed
 
     return decorate
 
 
-def overload_method(typ, attr, **options):
+# Functions that mean the same as an operator -> the name of the operation.
+_OPERATORS = {getattr(operator, name): name for name in (
+    "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor iadd isub imul itruediv ifloordiv imod "
+    "ipow imatmul ilshift irshift iand ior ixor neg pos invert eq ne lt le gt ge contains getitem setitem delitem "
+    "truth").split()} | {len: "len", bool: "truth"}
+
+
+def overload_method(typ, attr, prefer_literal=False, **options):
     """What x.attr(...) means, where x is of a type of the class `typ`."""
     def decorate(typed):
-        extended.METHODS.setdefault(attr, []).insert(0, partial(_method, typ=typ, typed=typed))
-        extended.ATTRIBUTES.setdefault(attr, []).append(None)
+        extended.METHODS.setdefault(attr, []).insert(
+            0, partial(_method, typ=typ, typed=typed, prefer_literal=prefer_literal))
+        extended.ATTRIBUTES.setdefault(attr, []).append(partial(_is_method, typ=typ, name=attr))
         return typed
 
     return decorate
@@ -61,11 +82,6 @@ def overload_attribute(typ, attr, **options):
     return decorate
 
 
-def overload_classmethod(typ, attr, **options):
-    """Methods of classes have no meaning of their own here."""
-    return lambda typed: typed
-
-
 def register_jitable(*args, **options):
     """The function itself: compiled functions call any Python function."""
     if args:
@@ -73,23 +89,37 @@ def register_jitable(*args, **options):
     return lambda function: function
 
 
-def intrinsic(*args, **options):
-    """A function that writes LLVM code: it has no counterpart, and says so when compiled code calls it."""
+def intrinsic(*args, prefer_literal=False, **options):
+    """A function that writes LLVM code: it is called with a context and with the types of the arguments, and gives the
+    signature and the function that writes, or None."""
     if not args:
-        return lambda function: intrinsic(function)
+        return lambda function: intrinsic(function, prefer_literal=prefer_literal)
     function = args[0]
 
-    def missing(*args, **kwargs):
-        Absent(f"extending.intrinsic, which makes {function.__name__}(),")._raise()
+    @wraps(function)
+    def called(*args, **kwargs):
+        raise NotImplementedError(f"{function.__name__}() is an intrinsic, which only compiled code calls")
 
-    missing.__name__, missing.__qualname__, missing.__doc__ = function.__name__, function.__qualname__, function.__doc__
-    extended.FUNCTIONS[id(missing)] = partial(_no_intrinsic, name=function.__name__, function=missing)
-    return missing
+    called.__kwdefaults__ = {"code": function.__code__}  # what was compiled with it depends on it
+    called._defn = function
+    extended.FUNCTIONS[id(called)] = partial(_intrinsic, function=function, prefer_literal=prefer_literal,
+                                             called=called)
+    return called
 
 
-def _no_intrinsic(args, kwargs, name, function):
-    raise Mismatch(f"{name}() is an intrinsic of Numba's, which makes LLVM code by Numba's own objects",
-                   "write it in Python, as an overload or a plain function")
+def _intrinsic(args, kwargs, function, prefer_literal, called):
+    given = [_type(x) for x in args]
+    try:
+        bound = inspect.signature(function).bind(None, *given, **kwargs)
+    except TypeError as error:
+        raise Mismatch(f"{function.__name__}(): {error}") from None
+    operands = [x for name, x in zip(list(bound.arguments)[1:], [*args, *kwargs.values()])]
+    asked = [_type(x) for x in operands]
+    plain = [types.unliteral(t) for t in asked]
+    try:
+        return _intrinsics.meaning(operands, asked if prefer_literal else plain, function)
+    except (errors.TypingError, errors.NumbaError) as error:
+        raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
 
 
 def is_jitted(function) -> bool:
@@ -100,19 +130,28 @@ def is_jitted(function) -> bool:
 
 
 def _called(args, kwargs, function, meanings):
-    for typed in meanings:
-        found = _implementation(typed, args, kwargs)
+    for meaning in meanings:
+        found = meaning(args, kwargs)
         if found is not None:
             return found
+    own = _stages.LIBRARY.rule_of_kinds(function, args) or _stages.LIBRARY.rule_for(function, own=True)
+    if own is not None:
+        return own(args, kwargs)
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
     raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() is for ({shown})")
 
 
-def _method(args, kwargs, typ, typed):
-    receiver = types.of(args[0].type)
-    if not (isinstance(receiver, typ) if isinstance(typ, type) else receiver == typ):
-        return None
-    return _implementation(typed, args, kwargs)
+def _is_of(x, typ) -> bool:
+    receiver = types.of(x.type)
+    return isinstance(receiver, typ) if isinstance(typ, type) else receiver == typ
+
+
+def _method(args, kwargs, typ, typed, prefer_literal=False):
+    return _implementation(typed, prefer_literal, args, kwargs) if _is_of(args[0], typ) else None
+
+
+def _is_method(args, kwargs, typ, name):
+    return Apply(METHOD_MAKE, args[0], name=name) if _is_of(args[0], typ) else None
 
 
 def _type(x) -> types.Type:
@@ -124,22 +163,25 @@ def _type(x) -> types.Type:
             return _special.typeof(x.type.value)
         except ValueError:
             return types.Dummy(str(x.type))
-    if isinstance(x, Const) and type(x.value) in (str, bool, int) and x.type is not kinds.NoneType:
+    if x.known and type(x.value) in (str, bool, int):
         return types.literal(x.value)
     return types.of(x.type)
 
 
-def _implementation(typed, args, kwargs):
-    """The call of what the overload answers for these operands, or None."""
+def _implementation(typed, prefer_literal, args, kwargs):
+    """The call of what the overload answers for these operands, or None. It is asked with constants as types of their
+    own, and without: first the one that it prefers."""
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
     try:
         inspect.signature(typed).bind(*given, **named)
     except TypeError:
         return None
+    asked = [(given, named)]
+    if any(isinstance(t, types.Literal) for t in [*given, *named.values()]):
+        plain = [types.unliteral(t) for t in given], {name: types.unliteral(t) for name, t in named.items()}
+        asked.insert(prefer_literal, plain)
     try:
-        made = typed(*given, **named)
-        if made is None and any(isinstance(t, types.Literal) for t in [*given, *named.values()]):
-            made = typed(*map(types.unliteral, given), **{n: types.unliteral(t) for n, t in named.items()})
+        made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     if made is None:
@@ -150,8 +192,85 @@ def _implementation(typed, args, kwargs):
     return CallValue(constant(function), *args, keywords=kwargs)
 
 
-__getattr__ = module_attribute("extending", frozenset((
-    "BoundLiteralArgs", "NativeValue", "SentryLiteralArgs", "as_numba_type", "box", "get_cython_function_address",
-    "include_path", "infer", "infer_getattr", "lower_builtin", "lower_cast", "lower_getattr", "lower_getattr_generic",
-    "lower_setattr", "lower_setattr_generic", "make_attribute_wrapper", "models", "reflect", "register_model",
-    "sentry_literal_args", "type_callable", "typeof_impl", "unbox", "ReduceMixin")))
+# ---------------------------------------------------------------- what registers the parts of a type
+
+
+class _TypeOf:
+    """What a class of the program is in Numba's types: a function of a value and a context, registered for it."""
+
+    def __call__(self, value, context=None):
+        return _special.typeof(value)
+
+    @staticmethod
+    def register(cls):
+        def decorate(function):
+            types.REGISTERED[cls] = function
+            return function
+
+        return decorate
+
+
+typeof_impl = _TypeOf()
+
+
+def _accepted(*args, **kwargs):
+    """A decorator that says how Numba lays out, boxes or lowers a type. Objects of a program's classes need none of it
+    here; other values of the type are refused when they are passed."""
+    return lambda function: function
+
+
+box = unbox = reflect = register_model = lower_builtin = lower_cast = lower_getattr = lower_setattr = _accepted
+lower_getattr_generic = lower_setattr_generic = lower_constant = infer_global = overload_classmethod = _accepted
+
+
+def type_callable(function):
+    """Accepted, as `_accepted` is; the class is called as it is."""
+    return lambda typed: typed
+
+
+def infer(template):
+    return template
+
+
+infer_getattr = infer
+
+
+def make_attribute_wrapper(typeclass, struct_attr, python_attr):
+    """Attributes of objects are read where they lie."""
+
+
+class NativeValue:
+    """What `unbox` gives in Numba."""
+
+    def __init__(self, value, is_error=None, cleanup=None):
+        self.value, self.is_error, self.cleanup = value, is_error, cleanup
+
+
+class _Model:
+    def __init__(self, *args, **kwargs):
+        self.given = args
+
+
+models = ModuleType("pyjitc.numba.extending.models")
+vars(models).update((name, type(name, (_Model,), {})) for name in (
+    "DataModel", "OpaqueModel", "PointerModel", "PrimitiveModel", "StructModel", "TupleModel", "UniTupleModel"))
+
+
+def get_cython_function_address(module_name: str, function_name: str) -> int:
+    """The address of a function that a module of Cython exports."""
+    exported = importlib.import_module(module_name).__pyx_capi__
+    if function_name not in exported:
+        raise ValueError(f"No function '{function_name}' found in __pyx_capi__ of '{module_name}'")
+    capsule = exported[function_name]
+    name, pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return pointer(capsule, name(capsule))
+
+
+def __getattr__(name: str):
+    return _experimental.as_numba_type if name == "as_numba_type" else _others(name)
+
+
+_others = module_attribute("extending", frozenset((
+    "BoundLiteralArgs", "SentryLiteralArgs", "include_path", "sentry_literal_args", "ReduceMixin")))

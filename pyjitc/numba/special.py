@@ -73,6 +73,8 @@ def typeof(value, purpose=None):
         return types.from_dtype(value.dtype)
     if isinstance(value, types.Type):
         return types.TypeRef(value)
+    if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
+        return known["class_type"] if isinstance(value, type) else known["class_type"].instance_type
     if hasattr(value, "py_func"):
         return types.Dispatcher(value)
     if isinstance(value, type) and issubclass(value, BaseException):

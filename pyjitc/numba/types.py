@@ -6,6 +6,7 @@ A type stands for one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import ctypes
+import typing
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..api.signature import TypeName, signature_of
 from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
+from . import errors
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -104,12 +106,24 @@ class Signature:
         return 2
 
 
+def signature(given):
+    """What users write as a signature. Text may use all names of this module, as in "void(CPointer(double), intp)"."""
+    if isinstance(given, str):
+        try:
+            given = eval(given, {"__builtins__": {}}, globals())
+        except (NameError, AttributeError):
+            raise errors.TypingError(f"{given!r} is not a signature: it names what is no type") from None
+    return given
+
+
 def _of_part(given):
     """A type of Numba's for what stands for one in a signature: a tuple of types, None."""
     if isinstance(given, Type):
         return given
-    return Tuple(map(_of_part, given)) if isinstance(given, tuple) else of(TypeName("", given).type if isinstance(
-        given, kinds.Type) else given.type if isinstance(given, TypeName) else kinds.NoneType)
+    if isinstance(given, tuple):
+        return Tuple([_of_part(t) for t in given])
+    return of(given if isinstance(given, kinds.Type) else given.type if isinstance(given, TypeName)
+              else kinds.NoneType)
 
 
 def _restored(cls, state, name):
@@ -657,11 +671,84 @@ class DeferredType(Type):
 
 
 class ClassType(Callable, Opaque):
-    pass
+    """A class that jitclass makes."""
+
+    def __init__(self, cls, struct):
+        self.class_name, self.struct, self.cls = cls.__name__, dict(struct), cls
+        found = vars(cls)
+        self.methods = {name: value for name, value in found.items() if hasattr(value, "py_func")}
+        self.jit_props = {name: value for name, value in found.items() if isinstance(value, property)}
+        self.static_methods = {name: value for name, value in found.items() if isinstance(value, staticmethod)}
+        self.instance_type = ClassInstanceType(self)
+        super().__init__(f"jitclass.{self.class_name}#{id(self):x}<{','.join(f'{n}:{t}' for n, t in struct.items())}>")
+        _CLASSES[self.name] = self
+
+    @property
+    def instance_type_class(self):
+        return ClassInstanceType
+
+    @property
+    def type(self):
+        return kinds.Singleton(self.cls)
+
+    def __reduce__(self):
+        return _class_type, (self.name,)
+
+
+_CLASSES: dict[str, ClassType] = {}
+
+
+def _class_type(name: str) -> ClassType:
+    return _CLASSES[name]
 
 
 class ClassInstanceType(Type):
-    pass
+    """An object of a class that jitclass makes."""
+
+    mutable = True
+
+    def __init__(self, class_type):
+        self.class_type = class_type
+
+    @property
+    def name(self):
+        return f"instance.{self.class_type.name}"
+
+    @property
+    def classname(self):
+        return self.class_type.class_name
+
+    @property
+    def struct(self):
+        return self.class_type.struct
+
+    @property
+    def methods(self):
+        return self.class_type.methods
+
+    @property
+    def type(self):
+        return kinds.ObjectOf(self.class_type.cls)
+
+    def __reduce__(self):
+        return _instance_type, (self.class_type,)
+
+
+def _instance_type(class_type):
+    return class_type.instance_type
+
+
+class WrapperAddressProtocol:
+    """A function by its address: subclasses say which, by __wrapper_address__() and signature(). What is made is a
+    function of ctypes, which compiled code and the interpreter call."""
+
+    def __new__(cls, *args, **kwargs):
+        described = object.__new__(cls)
+        described.__init__(*args, **kwargs)
+        declared = described.signature()
+        kinds_of_c = [None if isinstance(t, NoneType) else ctypes.c_void_p if isinstance(t, (CPointer, RawPointer))
+                      else np.ctypeslib.as_ctypes_type(as_dtype(t)) for t in (declared.return_type, *declared.args)]
+        return ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
 
 
 class StructRef(Type):
@@ -715,6 +802,19 @@ class CharSeq(Type):
         super().__init__(f"[char x {count}]")
 
 
+# What programs ask `isinstance` of, or derive from; compiled code has no values that these types are given to.
+for _name in ("ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
+              "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
+              "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
+              "FunctionPrototype InitialValue IntEnumClass IteratorType ListTypeIterableType ListTypeIteratorType "
+              "LiteralList LiteralStrKeyDict MemInfoPointer MemoryView NamedTupleClass NumPyRandomBitGeneratorType "
+              "NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType NumpyNdIndexType NumpyNdIterType "
+              "PolynomialType PyArray RangeIteratorType SetType SimpleIterableType SimpleIteratorType Sized "
+              "SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split():
+    globals()[_name] = type(_name, (Dummy,), {"__module__": __name__, "__init__": lambda self, *args, **kwargs: (
+        Dummy.__init__(self, f"{type(self).__name__}({', '.join(map(str, args))})"))})
+del _name
+
 # ---------------------------------------------------------------- names
 
 int8, int16, int32, int64 = (Integer(f"int{bits}") for bits in (8, 16, 32, 64))
@@ -766,6 +866,9 @@ _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, k
             **{t.type: t for t in number_domain}, kinds.float16: float16}
 
 
+REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> what says which type its objects have
+
+
 def of(t: kinds.Type) -> Type:
     """The type of Numba's for one of this compiler's."""
     found = _SCALARS.get(t)
@@ -795,6 +898,8 @@ def of(t: kinds.Type) -> Type:
         return slice3_type if t.step is not kinds.NoneType else slice2_type
     if isinstance(t, kinds.Singleton):
         value = t.value
+        if isinstance(value, type) and "class_type" in vars(value):
+            return value.class_type
         if hasattr(value, "py_func"):
             return Dispatcher(value)
         return Module(value) if type(value) is type(np) else Function(value)
@@ -804,6 +909,12 @@ def of(t: kinds.Type) -> Type:
         return Set(of(t.item))
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
+    if isinstance(t, kinds.ObjectOf):
+        if "class_type" in vars(t.cls):
+            return t.cls.class_type.instance_type
+        for base in t.cls.__mro__:
+            if base in REGISTERED:
+                return REGISTERED[base](object.__new__(t.cls), None)
     return Dummy(str(t))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import ALLOCATES, CHEAP, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, TupleOf
 from .effects import NO_RULE, NONDIFF
@@ -68,6 +68,15 @@ def _get_lower(e, inst, x, i):
     name = t.python_class.__name__
     where = _slot(e, _table(e, x[0], t), _index(e, inst, x, i[0], f"{name} index out of range"))
     return opened(e, inst, inst.result.type, e.assign(f"load ptr, ptr {where}, align 8"), f"an item of a {name}")
+
+
+def _object_lower(e, inst, x, i):
+    """The index is one that an item was found at."""
+    wrapped = e.assign(f"add i64 {i[0]}, {_len_lower(e, inst, x)[0]}")
+    at = e.assign(f"select i1 {e.assign(f'icmp slt i64 {i[0]}, 0')}, i64 {wrapped}, i64 {i[0]}")
+    item = e.assign(f"load ptr, ptr {_slot(e, _table(e, x[0], inst.args[0].type), at)}, align 8")
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {item})")
+    return [item]
 
 
 def _set_lower(e, inst, x, i, value):
@@ -235,6 +244,9 @@ LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, low
               doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, "
                   "the call is "
                   "made anew (passes/anew.py); {borrowed}: without a reference of its own")
+LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
+                 eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
+                 doc="item i of a list or a tuple, which list_get has just read, as an object")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)

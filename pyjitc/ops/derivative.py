@@ -1,12 +1,14 @@
 """What inference asks of passes/derivatives: functions whose bodies are derivatives of other functions."""
 from __future__ import annotations
 
+from typing import Any
+
 from ..base.named import Named
 from ..ir.core import Block, Function, Inst, Value
 from ..types.kinds import Type
 from .control import UNREACHABLE
 
-__all__ = ["Request", "request_of", "requested"]
+__all__ = ["Request", "Ruled", "request_of", "requested"]
 
 
 class Request(Named):
@@ -18,6 +20,33 @@ class Request(Named):
     mode: str
     wrt: tuple[int, ...]
     has_aux: bool
+
+
+class Ruled(Named):
+    """The derivatives of a function that stays a call while derivatives are made: each a typed function, or a function
+    of the library in the compiled subset.
+
+    tangent(*args, *tangents) -> the tangent of the result; None where there is none.  forward(*args) -> (result, what
+    `backward` needs of the way); None where it needs nothing: the function itself is called then.
+    backward(*args, result or what `forward` kept, cotangent of the result) -> the cotangents of the arguments, a tuple.
+    Arguments that have one value alone, as functions, count for nothing here. A tangent or a cotangent of what cannot
+    vary is None. rereads: the positions of the arguments whose elements
+    `backward` reads; None where of all. fixed: the items of the last argument, a tuple, that may not vary."""
+
+    __slots__ = ()
+    tangent: Any
+    forward: Any
+    backward: Any
+    fixed: tuple[int, ...] = ()
+    rereads: tuple[int, ...] | None = None
+
+    def with_functions(self, typed) -> Ruled:
+        """The same with typed functions for specialisations. typed: gives one."""
+        return self._replace(**{name: x and typed(x) for name, x in zip(self._fields[:3], self)})
+
+    @property
+    def writes(self) -> tuple[int, ...]:
+        return ()
 
 
 def requested(request: Request, types: list[Type], result: Type) -> Function:

@@ -93,8 +93,8 @@ class Emitter(Protocol):
     def helper(self, name: str) -> str:
         """Symbol of a helper of codegen/helpers.py, which becomes part of the module."""
 
-    def scope(self, group: int, own: int, *others: int) -> str:
-        """Metadata of an access: to array `own` of a group, which shares no memory with `others` of it."""
+    def scopes(self, *scopes: tuple[int, int]) -> str:
+        """Metadata of a list of scopes, each the number of an array in a group (see `array_load`)."""
 
     def memory_kind(self, name: str) -> str:
         """Metadata of an access to memory of a native list: what has another name shares no memory with it."""

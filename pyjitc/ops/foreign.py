@@ -55,6 +55,18 @@ def _call_lower(e, inst, *operands):
     return values
 
 
+def _written_lower(e, inst, *operands):
+    result, text = inst.attrs["result"], inst.attrs["text"]
+    for declaration in (*inst.attrs["declarations"], text):
+        e.declare(declaration)
+    symbol = text[text.index("@pyj_written_"):text.index("(", text.index("@pyj_written_"))]
+    given = ", ".join(f"{e.scalar(a.type)} {x[0]}" for a, x in zip(inst.args, operands))
+    if result is NoneType:
+        e.line(f"call void {symbol}({given})")
+        return []
+    return [e.assign(f"call {e.scalar(result)} {symbol}({given})")]
+
+
 def _call(*operands, address, result, frees):
     types = [np.ctypeslib.as_ctypes_type(np.asarray(x).dtype) for x in operands]
     answer = None if result is NoneType else np.ctypeslib.as_ctypes_type(dtype_of(result))
@@ -67,4 +79,7 @@ ARRAY_AT = Op("array_at", lambda types, attrs: attrs["type"], PURE, lower=_at_lo
 C_CALL = Op("c_call", lambda types, attrs: attrs["result"], reads(ELEMENTS) | writes(ELEMENTS), lower=_call_lower,
             partials=NO_RULE, eval=_call, eval_attrs=True,
             doc="the C function at {address}; {result}: its type; {frees}: without the interpreter lock")
-FOREIGN_OPS = {op.name: op for op in (ARRAY_AT, C_CALL)}
+LLVM_CALL = Op("llvm_call", lambda types, attrs: attrs["result"], reads(ELEMENTS) | writes(ELEMENTS),
+               lower=_written_lower, partials=NO_RULE, eval=None, eval_attrs=True,
+               doc="the function that {text} defines in LLVM; {declarations}: what it calls; {result}: its type")
+FOREIGN_OPS = {op.name: op for op in (ARRAY_AT, C_CALL, LLVM_CALL)}

@@ -31,6 +31,7 @@ MAX_BYTES = (1 << 60) - 1
 
 
 # Accesses of a loop nest over elements; loops that have only such are marked with the same group (codegen/module.py).
+ALONE = -1  # in place of the number of an array in its group: a group of its own, see `alone`
 PARALLEL = ", !llvm.access.group !5"
 
 
@@ -111,8 +112,25 @@ def component_address(e, t: Array, pointer, part):
 
 def _notes(e, inst) -> str:
     """What LLVM is told of an access beside its address."""
-    parallel = PARALLEL if inst.attrs.get("parallel") else ""
-    return parallel + (e.scope(*inst.attrs["noalias"]) if "noalias" in inst.attrs else "")
+    notes, attrs = PARALLEL if inst.attrs.get("parallel") else "", inst.attrs
+    own, others = [], [(group, ALONE) for group in attrs.get("beside", ())]
+    if "noalias" in attrs:
+        group, number, *rest = attrs["noalias"]
+        own.append((group, number))
+        others += ((group, n) for n in rest)
+    if "alone" in attrs:
+        own.append((attrs["alone"], ALONE))
+    if own:
+        notes += f", !alias.scope {e.scopes(*own)}"
+    if others:
+        notes += f", !noalias {e.scopes(*others)}"
+    return notes
+
+
+def _alone_lower(e, inst):
+    e.declare("declare void @llvm.experimental.noalias.scope.decl(metadata)")
+    e.line(f"call void @llvm.experimental.noalias.scope.decl(metadata {e.scopes((inst.attrs['group'], ALONE))})")
+    return []
 
 
 def _load_lower(e, inst, a, *indices):
@@ -628,10 +646,15 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
                     "the function the array has this number and shares no memory with the others; {parallel}: no "
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size", cost=CHEAP)
+                    "any size; {held}: LLVM keeps the element in a register during the loop; {alone}, {beside}: see "
+                    "alone", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}: as of "
-                     "array_load", cost=CHEAP)
+                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {held}, "
+                     "{alone}, {beside}: as of array_load", cost=CHEAP)
+ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
+                eval=lambda: None, lower=_alone_lower,
+                doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "
+                    "those that are `beside` it", cost=FREE)
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
               partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "

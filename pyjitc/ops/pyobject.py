@@ -67,12 +67,14 @@ def _format_lower(e, inst, x, spec=()):
 
 def _join_lower(e, inst, *parts):
     n = len(parts)
-    table = e.alloca("ptr", max(n, 1))
+    if n == 0:
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {e.object('')})")
+        return [e.object("")]
+    table = e.alloca("ptr", n)
     for i, x in enumerate(parts):
         where = e.assign(f"getelementptr ptr, ptr {table}, i64 {i}")
         e.line(f"store ptr {x[0]}, ptr {where}")
-    e.declare("declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)")
-    text = e.assign(f"call ptr @_PyUnicode_JoinArray(ptr {e.object('')}, ptr {table}, i64 {n})")
+    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {n})")
     e.check_null(text, inst)
     return [text]
 

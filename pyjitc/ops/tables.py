@@ -11,7 +11,7 @@ from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
-__all__ = ["TABLE_OPS"]
+__all__ = ["TABLE_OPS", "found_or_zeros"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 _PAIR = Tuple((Int, Int))
@@ -119,7 +119,7 @@ def _taken(e, inst, t, pointer, what: str) -> list[str]:
     return values
 
 
-def _maybe(e, inst, there: str, t, load) -> list[str]:
+def found_or_zeros(e, inst, there: str, t, load) -> list[str]:
     """(whether there is a value, the value): `load` gives its components."""
     have, done = e.label("have"), e.label("found")
     here = e.current
@@ -138,7 +138,7 @@ def _find_lower(e, inst, x, k):
     found = _search(e, x, key)
     key.fail_unless(e.assign(f"icmp ne ptr {found}, {_ASK}"))
     t = inst.result.type.elements[1]
-    result = _maybe(e, inst, e.assign(f"icmp ne ptr {found}, null"), t, lambda: opened(
+    result = found_or_zeros(e, inst, e.assign(f"icmp ne ptr {found}, null"), t, lambda: opened(
         e, inst, t, found, "a value of a dict", key.given if key.made else ""))
     key.release()
     return result
@@ -302,7 +302,7 @@ def _dict_next_lower(e, inst, x, at, used, left):
                             "a value of a dict")
         return found
 
-    return [*_maybe(e, inst, there, t, load), e.assign(f"load i64, ptr {place}")]
+    return [*found_or_zeros(e, inst, there, t, load), e.assign(f"load i64, ptr {place}")]
 
 
 def _set_next_lower(e, inst, x, at, used):
@@ -312,7 +312,7 @@ def _set_next_lower(e, inst, x, at, used):
     e.declare("declare i32 @_PySet_NextEntry(ptr, ptr, ptr, ptr)")
     status = e.assign(f"call i32 @_PySet_NextEntry(ptr {x[0]}, ptr {place}, ptr {keyp}, ptr {hashp})")
     t = inst.result.type.elements[1]
-    return [*_maybe(e, inst, e.assign(f"icmp ne i32 {status}, 0"), t, lambda: opened(
+    return [*found_or_zeros(e, inst, e.assign(f"icmp ne i32 {status}, 0"), t, lambda: opened(
         e, inst, t, e.assign(f"load ptr, ptr {keyp}"), "an item of a set")), e.assign(f"load i64, ptr {place}")]
 
 
@@ -339,7 +339,7 @@ def _iter_next_lower(e, inst, it):
     e.jump(e.fail(inst))
     e.start(fine)
     t = inst.attrs["type"]
-    return _maybe(e, inst, there, t, lambda: _taken(e, inst, t, item, "an item"))
+    return found_or_zeros(e, inst, there, t, lambda: _taken(e, inst, t, item, "an item"))
 
 
 def _found(types, attrs):

@@ -193,6 +193,14 @@ STR_PART_EQ = _op("str_part_eq", "s: str, i: int, j: int, other: str -> bool", P
                   lambda s, i, j, other: s[i:j] == other, "whether s[i:j] is `other`, 0 <= i, j", cost=8)
 
 
+def _mirrored_lower(e, inst, s, other):
+    return [e.assign(f"call i1 {e.helper('pyj_str_mirrored')}(ptr {s[0]}, ptr {other[0]})")]
+
+
+STR_MIRRORED = _op("str_mirrored", "s: str, other: str -> bool", PURE, _mirrored_lower,
+                   lambda s, other: s[::-1] == other, "whether s[::-1] is `other`", cost=8)
+
+
 def _compare_lower(e, inst, x, y):
     e.declare("declare i32 @PyUnicode_Compare(ptr, ptr)")
     found = e.assign(f"call i32 @PyUnicode_Compare(ptr {x[0]}, ptr {y[0]})")
@@ -325,7 +333,7 @@ def _parsed_lower(helper: str, kind: str):
 
 
 def _fixed_lower(e, inst, x):
-    call = f"{e.helper('pyj_str_formatted')}(double {x[0]}, i8 102, i32 {inst.attrs['digits']}, i32 0)"
+    call = f"{e.helper('pyj_str_fixed')}(double {x[0]}, i32 {inst.attrs['digits']})"
     return [_checked(e, inst, e.assign(f"call ptr {call}"))]
 
 

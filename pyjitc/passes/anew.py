@@ -28,7 +28,7 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
                    operator.sub, operator.xor))
-_UNSEEN = ir.COUNTS | ir.ERRORS
+_UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES
 
 
 def run(functions: list[ir.Function]) -> None:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import Loop
 from ..ops import control
-from ..ops.arith import CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
+from ..ops.arith import CAST, CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
 from ..ops.memory import CHECK_INDEX
-from ..types.kinds import Int
+from ..ops.structure import SELECT
+from ..types.kinds import Int, int64
 
-__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Definitions"]
+__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "first_and_last", "extremes",
+           "Definitions"]
+
+_WIDE = {Int, int64}
 
 
 class Definitions:
@@ -128,9 +132,11 @@ class Affine:
         return Affine(self.constant * factor, {v: c * factor for v, c in self.terms.items() if c * factor})
 
 
-def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
+def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool = False) -> Affine:
     """`value` as an affine form over values that are not sums themselves; operations outside `inside` (a set of blocks)
-    are not looked into. Checked operations count as exact: the guard proves that they are."""
+    are not looked into. Checked operations count as exact: the guard proves that they are. wraps: sums of int64 are
+    looked into, too, so that the form and the value are equal in their last 64 bits: where it is in range, so is the
+    value."""
     found = memo.get(value)
     if found is not None:
         return found
@@ -143,17 +149,20 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
         if inst is not None and defs.block_of[value] in inside:
             if inst.op in (IADD, IADD_CK, ISUB, ISUB_CK):
                 sign = 1 if inst.op in (IADD, IADD_CK) else -1
-                found = affine(inst.args[0], defs, inside, memo).plus(affine(inst.args[1], defs, inside, memo), sign)
+                x, y = (affine(a, defs, inside, memo, wraps) for a in inst.args)
+                found = x.plus(y, sign)
             elif inst.op in (IMUL, IMUL_CK):
-                x, y = (affine(a, defs, inside, memo) for a in inst.args)
+                x, y = (affine(a, defs, inside, memo, wraps) for a in inst.args)
                 if not x.terms:
                     found = y.times(x.constant)
                 elif not y.terms:
                     found = x.times(y.constant)
             elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):  # as it came
-                found = affine(inst.args[0], defs, inside, memo)
+                found = affine(inst.args[0], defs, inside, memo, wraps)
             elif inst.op is INEG:
-                found = affine(inst.args[0], defs, inside, memo).times(-1)
+                found = affine(inst.args[0], defs, inside, memo, wraps).times(-1)
+            elif wraps and inst.op is CAST and {value.type, inst.args[0].type} <= _WIDE:
+                found = affine(inst.args[0], defs, inside, memo, wraps)
             if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())
                                       or abs(found.constant) > 1 << 60):
                 found = None
@@ -161,3 +170,31 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict) -> Affine:
             found = Affine(0, {value: 1})
     memo[value] = found
     return found
+
+
+def first_and_last(counted: Counted, p: ir.Value, defs: Definitions, inside, memo: dict) -> tuple[Affine, Affine]:
+    """An induction variable on the first trip of its loop and on the last, where there is one. The length is mostly
+    `select(some test, length, 0)`; where the test fails there is no trip."""
+    first, length = (affine(v, defs, inside, memo) for v in (counted.start[p], trips_of(counted, defs)))
+    return first, first.plus(length.plus(Affine(1, {}), -1).times(counted.steps[p]), 1)
+
+
+def trips_of(counted: Counted, defs: Definitions) -> ir.Value:
+    """How many trips a loop makes that makes any."""
+    length = counted.start[counted.left]
+    inst = length.inst
+    return inst.args[1] if inst is not None and inst.op is SELECT and defs.constant(inst.args[2]) == 0 else length
+
+
+def extremes(form: Affine, bounds: dict[ir.Value, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
+    """The least and the largest of a form on any trip, over values that have no bounds. bounds: an induction variable
+    -> its least and largest value, which has only those of loops further out; outer loops first."""
+    ends = []
+    for end in (0, 1):
+        one = form
+        for p in reversed(bounds):
+            c = one.terms.get(p)
+            if c:
+                one = one.plus(Affine(0, {p: c}), -1).plus(bounds[p][end if c > 0 else 1 - end].times(c), 1)
+        ends.append(one)
+    return ends[0], ends[1]

@@ -19,7 +19,8 @@ from .rewrite import remove_params
 __all__ = ["run"]
 
 _ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
-_TEXTS = frozenset(("str_char", "str_slice", "str_append", "str_append_code", "str_of_int"))  # by name, so too
+_TEXTS = frozenset((  # by name, so too
+    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_of_int"))
 
 
 def is_droppable(inst: Inst) -> bool:

@@ -32,7 +32,7 @@ _LOOKS = frozenset((
 
 def run(fn: ir.Function, options=None) -> None:
     blocks = reverse_postorder(fn)
-    held = _held(blocks, {}, {fn})
+    held = _held(blocks, _Kept(fn))
     consts = {i.result: i.attrs["value"] for b in blocks for i in b.insts if i.op is control.CONST}
     left = ROOM
     for block in blocks:
@@ -52,10 +52,9 @@ def run(fn: ir.Function, options=None) -> None:
             left -= size
 
 
-def _held(blocks, known, running) -> set[ir.Value]:
+def _held(blocks, kept: _Kept) -> set[ir.Value]:
     """The values that may lead, when their function has returned or their instruction runs again, to memory that they
-    lead to now. known: function -> which of its parameters are held; running: functions that are being looked at, which
-    may call themselves."""
+    lead to now."""
     place = {block: at for at, block in enumerate(blocks)}
     held: set[ir.Value] = set()
     for block in reversed(blocks):
@@ -67,19 +66,42 @@ def _held(blocks, known, running) -> set[ir.Value]:
                 if inst.result in held:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:
-                kept = _kept(inst.attrs["callee"], known, running)
-                held.update(v for v, keeps in zip(inst.args, kept) if keeps)
+                held.update(v for v, keeps in zip(inst.args, kept.of(inst.attrs["callee"])) if keeps)
             elif inst.op not in _LOOKS and inst.op.name != "blas":  # of ops/blas.py, which need not be loaded
                 held.update(inst.args)
     return held
 
 
-def _kept(callee: ir.Function, known, running) -> list[bool]:
-    """Of each parameter of a function, whether it keeps what it is given."""
-    found = known.get(callee)
-    if found is None:
-        if callee in running or not any(isinstance(p.type, Array) for p in callee.params):
-            return [True] * len(callee.params)
-        held = _held(reverse_postorder(callee), known, running | {callee})
-        found = known[callee] = [p in held for p in callee.params]
-    return found
+class _Kept:
+    """Of each parameter of the functions that `fn` calls, whether they keep what they are given. One that calls itself,
+    as the sum of a long row does, is taken to keep nothing until it is seen to; then all is looked at again that was
+    found from that."""
+
+    def __init__(self, fn: ir.Function):
+        self.known: dict[ir.Function, list[bool]] = {fn: [True] * len(fn.params)}
+        self.running: dict[ir.Function, list[bool]] = {}  # those that are being looked at: what is taken
+        self.asked: set[ir.Function] = set()  # those of them that were asked for meanwhile
+
+    def of(self, callee: ir.Function) -> list[bool]:
+        if callee in self.running:
+            self.asked.add(callee)
+            return self.running[callee]
+        if callee not in self.known:
+            self.known[callee] = self._found(callee)
+        return self.known[callee]
+
+    def _found(self, callee: ir.Function) -> list[bool]:
+        taken, found = [False] * len(callee.params), [True] * len(callee.params)
+        if any(isinstance(p.type, Array) for p in callee.params):
+            blocks, before = reverse_postorder(callee), self.known
+            while True:
+                self.known = dict(before)
+                self.running[callee] = taken
+                self.asked.discard(callee)
+                held = _held(blocks, self)
+                found = [p in held for p in callee.params]
+                if found == taken or callee not in self.asked:
+                    break
+                taken = found
+            del self.running[callee]
+        return found

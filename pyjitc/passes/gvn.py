@@ -14,7 +14,7 @@ from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
-from ..types.kinds import Array
+from ..types.kinds import Array, is_refcounted
 from .alias import LOADS, Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
@@ -29,6 +29,9 @@ MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, a
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _FAR = 16  # writes between two loads that are looked at
+_MOST_BLOCKS = 32  # between a block and the one that all ways to it come through
+# By name: few programs load them. Of the items of lists those without references.
+_MORE_LOADS = frozenset(("local_slot", "list_get", "field_get"))
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
@@ -121,8 +124,8 @@ _OF_ITEMS = frozenset(("list_set", "list_append"))
 
 def _share(fn, dom, edges, aliases):
     """dom: the split dominator tree. edges: block -> those that enter it."""
-    # Memory at a place is a chain of what has written on the only way to it: (instruction, memory before it). It starts
-    # anew where ways meet.
+    # Memory at a place is a chain of what has written on the way to it: (instruction, memory before it). Where ways
+    # meet it is what has been written on any of them. It starts anew where that is much.
     after: dict[ir.Block, tuple] = {}
     found_in: dict[ir.Inst, tuple] = {}  # load -> the memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
@@ -150,7 +153,7 @@ def _share(fn, dom, edges, aliases):
         alone = len(entered) == 1 and entered[0][1].unwind is not entered[0][2]
         state = after.get(entered[0][0]) if alone else None
         if state is None:
-            state = None, block
+            state = _where_ways_meet(node, dom, edges, after) or (None, block)
         kept = []
         for inst in block.insts:
             if mapping:
@@ -158,7 +161,8 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            loads = op in LOADS
+            loads = op in LOADS or op.name in _MORE_LOADS and (
+                op.name != "list_get" or not is_refcounted(inst.result.type))
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
@@ -177,13 +181,49 @@ def _share(fn, dom, edges, aliases):
     substitute(fn.blocks, mapping)
 
 
+_LOOP = object()
+
+
+def _where_ways_meet(node, dom, edges, after):
+    """The memory at the start of a block that several ways lead to: that at the end of the block which all of them come
+    through, and what the blocks between write. None where these are many, or where an exception leads to the block.
+    Handlers of signals run in loops, which end when what the handler changes is read again: `_LOOP`."""
+    top = dom.idom[node]
+    if node is not getattr(node, "block", node) or top in dom.tails or top is node:
+        return None
+    top = getattr(top, "block", top)
+    state = after.get(top)
+    if state is None or any(edge is inst.unwind for _, inst, edge in edges[node]):
+        return None
+    found: set[ir.Block] = set()
+    work, writes = [node], 0
+    while work:
+        block = work.pop()
+        for source, _, _ in edges.get(block, ()):
+            if source is not top and dom.number.get(source, -1) >= dom.number[block]:
+                state = _LOOP, state
+            if source is not top and source not in found:
+                found.add(source)
+                work.append(source)
+                for inst in source.insts:
+                    if inst.op.effects & ir.WRITES:
+                        state = inst, state
+                        writes += 1
+                if writes > _FAR or len(found) > _MOST_BLOCKS:
+                    return None
+    return state
+
+
 def _changed(load, state, then, aliases) -> bool:
     """Whether what is read in one state of memory may differ from what was read in an earlier one."""
     for _ in range(_FAR):
         if state is then:
             return False
         inst, state = state
-        if inst is None or aliases.may_change(inst, load):
+        if inst is _LOOP:
+            if load.op.name != "local_slot":  # of a table that nobody else sees
+                return True
+        elif inst is None or aliases.may_change(inst, load):
             return True
     return True
 

@@ -4,7 +4,8 @@ Runs over the functions of a module together, after what the library and closure
 which one may be the list that another is are one class. A class stays Python's where some value of it comes from
 elsewhere (an argument, a result of the interpreter) or goes to an operation that is not known here, unless nothing
 reads a list of the class, or of a class that holds it or that it holds, after that: then the list *leaves*, as the
-result of the function mostly, and becomes a Python list there, once. Classes hold classes: the rows of a list of lists.
+result of the function mostly, and becomes a Python list there, once. One that is only filled before it leaves is
+Python's from the start, or it would be made twice. Classes hold classes: the rows of a list of lists.
 What methods and operators of the interpreter do with a list is done by functions of lib/py/natives.py.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
@@ -68,16 +69,16 @@ _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE,
 
 class _Class:
     """Lists of which one may be another. type: of Python's list; items: path in an item -> the class of the lists that
-    stand there; python: why they stay Python's, or ''; resized: whether something changes their length; used: whether
-    something is done with them but to make them."""
+    stand there; python: whether they stay Python's; resized: whether something changes their length; used: whether
+    something is done with them but to make them; worked: whether that is more than to fill them."""
 
-    __slots__ = ("functions", "into", "items", "made", "native", "python", "resized", "type", "used")
+    __slots__ = ("functions", "into", "items", "made", "native", "python", "resized", "type", "used", "worked")
 
     def __init__(self, t: List):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
-        self.python = self.resized = self.used = self.made = False
+        self.python = self.resized = self.used = self.worked = self.made = False
         self.native: NativeList | None = None
         self.functions: set[ir.Function] = set()
 
@@ -184,6 +185,7 @@ class _Lists:
             one.python |= two.python
             one.resized |= two.resized
             one.used |= two.used
+            one.worked |= two.worked
             one.made |= two.made
             one.functions |= two.functions
             for path, item in two.items.items():
@@ -273,7 +275,7 @@ class _Lists:
                 self.stored(one, v)
         elif op in _READS and type(args[0].type) is List:
             one = self.at(args[0])
-            one.used = True
+            one.used = one.worked = True
             one.resized |= op is c.LIST_POP
             if op is not c.LIST_LEN:
                 self.read(one, result)
@@ -281,6 +283,7 @@ class _Lists:
             one = self.at(args[0])
             one.used = True
             one.resized |= op is c.LIST_APPEND
+            one.worked |= op is c.LIST_SET
             self.stored(one, args[-1])
         elif op is c.HOLDS or op is structure.RETYPE:
             self.joined(args[0], result)
@@ -393,6 +396,7 @@ class _Lists:
             if kind in "xy":
                 one = self.at(v)
                 one.used = True
+                one.worked |= call.name not in _FILL
                 if kind == "x":
                     one.resized |= call.resizes
         if call.kinds[0] == "t":
@@ -421,9 +425,26 @@ class _Lists:
         """Decide for every class; whether some are native."""
         if not any([one.root.made for one in self.classes.values()]):
             return False
+        while self.share_work():
+            pass
         while self.spread():
             pass
         return any([not one.root.python for one in self.classes.values()])
+
+    def share_work(self) -> bool:
+        """One round: what is worked with makes it worth that lists of which it is made, that are made of it, and that
+        hold it are native; whether it found more."""
+        changed = False
+        for call in self.calls.values():
+            group = self.operands_of(call)
+            if any([one.worked for one in group]):
+                for one in group:
+                    changed |= not one.worked
+                    one.worked = True
+        for one in self.everything():
+            if not one.worked and any([item.root.worked for item in one.items.values()]):
+                one.worked = changed = True
+        return changed
 
     def everything(self) -> list[_Class]:
         found: dict[_Class, None] = {}
@@ -516,11 +537,11 @@ class _Lists:
                 bad = bool(gone & after[inst]) or fn is not self.functions[0] and (
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
-                if bad or any([not self.leaves(self.classes[v, path].root) for path, _ in self.lists(v.type)]):
-                    for path, _ in self.lists(v.type):
-                        one = self.classes[v, path].root
-                        changed |= not one.python
-                        one.python = True
+                ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
+                bad = bad or any([not self.leaves(one) for one in ones])
+                for one in ones:
+                    if not one.python and (bad or not one.worked):
+                        one.python = changed = True
         return changed
 
     def leaves(self, one: _Class) -> bool:
@@ -580,6 +601,7 @@ class _Lists:
 _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
+_FILL = frozenset(("copied", "extend", "extend_by", "joined", "listed", "repeated"))
 # What compares items, which must be of types that have an order.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
@@ -697,7 +719,7 @@ class _Rewriting:
         return result
 
     def library(self, name: str, *args: ir.Value, result: ir.Value | None = None) -> Any:
-        callee = self.helpers(f"natives.{name}", tuple([v.type for v in args]))
+        callee = self.helpers(f"py.natives:{name}", tuple([v.type for v in args]))
         self.fresh[callee] = None
         return self.emit(control.INVOKE, *args, result=result, type=callee.result, callee=callee)
 

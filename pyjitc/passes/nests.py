@@ -301,7 +301,11 @@ class _Expansion:
         given = self.space()
         for operand in self.arrays.values():
             t = operand.type
-            if t.ndim == len(space) and t.layout == "C":
+            # An operand of one column by its type is read once a row where the result may have more columns: its view
+            # has no last axis that one row of all elements could run along.
+            one_column = t.ndim and b.is_const(operand.dims[-1], 1) and (
+                given is None or not b.same(operand.dims[-1], given[-1]))
+            if t.ndim == len(space) and t.layout == "C" and not one_column:
                 for k in range(t.ndim):
                     if given is None or not b.same(operand.dims[k], given[k]):
                         yield b.op(a.IEQ, operand.dims[k], space[k], type=Bool)

@@ -24,28 +24,31 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(ahead, elementary, flags, frame, independent, latches, natives, parallel, polling, ranges, reload, speculate, texts,
- versioning) = (
+(ahead, apart, elementary, flags, frame, independent, latches, localtables, moves, natives, parallel, polling, ranges,
+ reload, speculate, texts, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "elementary", "flags", "frame", "independent", "latches", "natives", "parallel", "polling",
-                 "ranges", "reload", "speculate", "texts", "versioning"))
-_IN_LOOPS = {ahead, flags, latches, parallel, polling, reload, speculate, versioning}
+    for name in ("ahead", "apart", "elementary", "flags", "frame", "independent", "latches", "localtables", "moves",
+                 "natives", "parallel", "polling", "ranges", "reload", "speculate", "texts", "versioning"))
+_IN_LOOPS = {ahead, apart, flags, latches, parallel, polling, reload, speculate, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
+    apart: {memory.ARRAY_STORE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
+    localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
+    moves: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
-    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "text_call", "py_format"),
+    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, gvn, texts, ranges, gvn, reload, dce, parallel, elementary,
-    versioning, ahead, flags, speculate, polling, dce, frame, refcount,
+    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
+    elementary, versioning, ahead, flags, speculate, apart, polling, dce, frame, moves, refcount,
 ]
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
 

@@ -48,6 +48,8 @@ _SHORT = 256  # a loop that is known to make no more iterations than this does n
 # A loop of so few iterations is not vectorised: it would load as one vector what was stored as single numbers before,
 # and such a load waits until the stores have reached the cache.
 _FULL = 3
+_MOST = 16  # most iterations that are written one after the other, where their number is a constant
+_ROOM = 160  # most operations of a loop that is written out so, with the loops in it
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -68,6 +70,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: set[ir.Block] = set()  # headers that are entered through a poll
+    written: dict[ir.Block, int] = {}  # headers of loops that are written out -> how many operations that makes
     in_order = fn.flags.novectorize or fn.flags.optnone
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -81,8 +84,10 @@ def run(fn: ir.Function, options=Options()) -> None:
             trips = _at_most(length, defs)
             if trips is not None and trips <= _SHORT and not work:
                 short.add(loop.header)
-                if not loop.inner and trips <= _FULL:
-                    _note(loop, "unroll_full" if defs.constant(length) is not None else "novectorize")
+                if not in_order and defs.constant(length) is not None and _written_out(loop, trips, written):
+                    _note(loop, "unroll_full")
+                elif not loop.inner and trips <= _FULL:
+                    _note(loop, "novectorize")
                 continue
             if ("no_poll" in loop.header.terminator.attrs and _plain(loop)
                 and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
@@ -91,7 +96,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                 if len(nest.loops) <= _FEW and _worth_unrolling(counted):
                     _note(loop, "unroll")
                 continue
-            if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
+            if _innermost(loop, written) and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
@@ -111,6 +116,8 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
+    if not in_order and any(_packs(loop, written) for loop in nest.loops if _innermost(loop, written)):
+        fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
         fn.flags = fn.flags._replace(skips_loop_passes=True)
     fn.blocks = reverse_postorder(fn)
@@ -123,6 +130,42 @@ def run(fn: ir.Function, options=Options()) -> None:
             definitions.update(_twice(loop, number, readers))
         fn.blocks = reverse_postorder(fn)
         repair(fn, definitions)
+
+
+def _innermost(loop, written) -> bool:
+    """Whether there are no loops in a loop once those with few iterations are written out."""
+    return all(one.header in written for one in loop.inner)
+
+
+def _written_out(loop, trips, written) -> bool:
+    """Whether all iterations of a loop are written one after the other, which is noted in `written`. The loop around it
+    may become vectors then."""
+    if trips > _MOST or not _innermost(loop, written) or any(
+            block.insts[-1].attrs.get("novectorize") for block in loop.latches):
+        return False
+    inside = {block for one in loop.inner for block in one.blocks}
+    size = sum(written[one.header] for one in loop.inner) + sum(
+        i.op is not control.CONST for block in loop.blocks if block not in inside for i in block.insts)
+    if trips > _FULL and (loop.parent is None or size * trips > _ROOM):
+        return False
+    written[loop.header] = size * trips
+    return True
+
+
+def _packs(loop, written) -> bool:
+    """Whether a loop stores so many numbers in one array, at once when the loops in it are written out, that they may
+    make a vector."""
+    count: dict[ir.Value, int] = {}
+    for one in [loop, *loop.inner] if loop.header not in written else ():
+        if any(block.insts[-1].attrs.get("novectorize") for block in one.latches):
+            return False
+        for block in one.blocks:
+            for inst in block.insts:
+                if inst.op is CHECK_INDEX:
+                    return False
+                if inst.op is ARRAY_STORE:
+                    count[inst.args[0]] = count.get(inst.args[0], 0) + (1 if one is loop else _FULL)
+    return any(n >= _FULL for n in count.values())
 
 
 def _headers_in(loop):
@@ -464,7 +507,10 @@ def _worth_unrolling(counted) -> bool:
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
     carried = {p.type for p in loop.header.params if p not in counted.steps}
-    if len(ops) > 40 or not carried or any(op.effects & (ir.WRITES | ir.RAISES) for op in ops):
+    held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]
+    carried.update(i.args[-1].type for i in held)
+    if len(ops) > 40 or not carried or sum(
+            bool(op.effects & (ir.WRITES | ir.RAISES)) for op in ops) > len(held):
         return False
     return (ARRAY_LOAD not in ops or loop.parent is not None
             and any(t is Float or isinstance(t, NpFloat) for t in carried))

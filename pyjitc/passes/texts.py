@@ -77,6 +77,9 @@ def _equal(facts: Facts, inst: Inst) -> Value | None:
         made = facts.defined_by(part, t.STR_SLICE)
         if made is not None:
             return facts.make(t.STR_PART_EQ, *made.args, whole, type=Bool, loc=inst.loc)
+        made = facts.defined_by(part, t.STR_REVERSED)
+        if made is not None:
+            return facts.make(t.STR_MIRRORED, made.args[0], whole, type=Bool, loc=inst.loc)
     if facts.defined_by(x, t.STR_CHAR) is None:
         x, y = y, x
     if facts.defined_by(x, t.STR_CHAR) is None and _code(facts, x) is None:

@@ -22,7 +22,7 @@ from ..ops.memory import (
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import LOADS, Aliases
-from .counted import Affine, Counted, Definitions, affine, find
+from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
@@ -104,6 +104,21 @@ class _Plan:
                                            key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
+    def ask(self, form, limit, bounds):
+        """Let the guard ask that a form is in range. Where it has counters between bounds that change in the nest, the
+        least and the largest of it must be."""
+        if bounds.keys().isdisjoint(form.terms):
+            self.guards[self.key(form, limit)] = None
+            return
+        least, most = extremes(form, bounds)
+        if limit is not None:
+            most = (Affine(limit - 1, {}) if isinstance(limit, int) else Affine(-1, {limit: 1})).plus(most, -1)
+            limit = _ROOM  # more than any index
+        for one in (least, most):
+            if one.terms or one.constant < 0:
+                self.guards[self.key(one, limit)] = None
+
+
 def _plan(loop, nest, defs, edges, aliases):
     """The plan of a loop, with what is read before its fast copy where that helps; None where it has no such copy."""
     distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
@@ -133,11 +148,13 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     if outer is None or size > MAX_INSTS:
         return None
     counters: dict[ir.Value, tuple[Counted, int]] = {}
-    if not _collect(loop, loop, defs, edges, counters):
+    bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
+    memo: dict = {}
+    if not _collect(loop, loop, defs, edges, counters, bounds, memo):
         return None
     plan = _Plan(fixed)
     known = fixed.insts if fixed else ()
-    memo: dict = {}
+    wrapped: dict = {}
     innermost = missed = 0
     compared: list[tuple[ir.Inst, tuple]] = []
     shifted: list[tuple[ir.Inst, tuple]] = []
@@ -149,8 +166,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 continue
             if inst.op is CHECK_INDEX:
                 limit = inst.args[1]
-                form = affine(inst.args[0], defs, loop.blocks, memo)
-                ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop)
+                form = affine(inst.args[0], defs, loop.blocks, wrapped, True)
+                ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop, bounds)
                 if ok and not form.terms and form.constant < 0:
                     form = form.plus(Affine(0, {limit: 1}), 1)  # a place from the end
                     plan.wrapped[inst] = form.constant
@@ -158,13 +175,13 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     innermost += 1
                     missed += not ok
                 if ok:
-                    plan.guards[plan.key(form, limit)] = None
+                    plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
                 limit = _room(inst, defs)
                 form = affine(inst.args[-1], defs, loop.blocks, memo)
-                if limit and form.terms and _known(form, counters, defs, loop):
-                    plan.guards[plan.key(form, limit)] = None
+                if limit and form.terms and _known(form, counters, defs, loop, bounds):
+                    plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
                 form = affine(inst.args[1], defs, loop.blocks, memo)
@@ -176,8 +193,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     compared.append((inst, plan.key(form, inst.args[1])))
             elif inst.op.wrapping is not None:
                 form = affine(inst.result, defs, loop.blocks, memo)
-                if inst.result not in form.terms and _known(form, counters, defs, loop):
-                    plan.guards[plan.key(form, None)] = None
+                if inst.result not in form.terms and _known(form, counters, defs, loop, bounds):
+                    plan.ask(form, None, bounds)
                     plan.checks.add(inst)
     if not loop.inner:
         _sums(loop, outer, defs, edges, plan)
@@ -282,24 +299,31 @@ def _written_and_others(loop, nest, defs, fixed=None) -> dict:
     return {x: others for x in found if (others := [y for y in found if y is not x and (found[x] or found[y])])}
 
 
-def _collect(loop, top, defs, edges, counters) -> bool:
-    """The induction variables of `loop` and of the loops in it whose bounds do not change in `top`."""
+def _collect(loop, top, defs, edges, counters, bounds, memo) -> bool:
+    """The induction variables of `loop` and of the loops in it: whose bounds do not change in `top` in `counters`,
+    those between others' in `bounds`."""
     counted = find(loop, defs, edges)
     if counted is not None:
-        if loop is top or all(defs.block_of.get(counted.start[p]) not in top.blocks for p in (counted.left,)):
-            for p, step in counted.steps.items():
-                if loop is top or defs.block_of.get(counted.start[p]) not in top.blocks:
-                    counters[p] = (counted, step)
+        fixed = loop is top or defs.block_of.get(counted.start[counted.left]) not in top.blocks
+        found = {}
+        for p, step in counted.steps.items():
+            if fixed and (loop is top or defs.block_of.get(counted.start[p]) not in top.blocks):
+                counters[p] = (counted, step)
+            else:
+                first, last = first_and_last(counted, p, defs, top.blocks, memo)
+                if _known(first, counters, defs, top, bounds) and _known(last, counters, defs, top, bounds):
+                    found[p] = (first, last) if step > 0 else (last, first)
+        bounds.update(found)
     elif loop is top:
         return False
     for one in loop.inner:
-        _collect(one, top, defs, edges, counters)
+        _collect(one, top, defs, edges, counters, bounds, memo)
     return True
 
 
-def _known(form, counters, defs, loop) -> bool:
+def _known(form, counters, defs, loop, bounds=()) -> bool:
     """Whether every term is a counter or does not change in the loop."""
-    return all(v in counters or defs.block_of.get(v) not in loop.blocks for v in form.terms)
+    return all(v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks for v in form.terms)
 
 
 def _version(fn, loop, plan, defs, number, found, aliases):

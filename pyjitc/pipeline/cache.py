@@ -22,19 +22,22 @@ from importlib.machinery import PathFinder
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..base.options import Options, environment
 from ..base.trace import timed
 from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity
 from . import portable
 
-__all__ = ["key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant"]
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant"]
 
+_fcntl = lazy("fcntl")  # a compile takes longer than to load it
 _MAGIC = b"pyjitc1\n"
 _MAX_VARIANTS = 8
 _FOLDERS = 256
 _MEGABYTES = 256  # that all folders may hold, unless PYJITC_CACHE_SIZE says another number
 _DAY, _HOUR = 86400.0, 3600.0
+_PATIENCE = 30.0  # seconds that a process waits for the compile of another
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
@@ -157,15 +160,69 @@ def read(key: str) -> list[Variant]:
         return []
 
 
+class Making:
+    """`with Making(key):` around the compile of what is to be kept under a key. Of processes that want it at the same
+    time one compiles; the others wait for it, which `waited` says, and look again. Where files cannot be locked each
+    compiles, and so does who has waited for long: the other may wait for something that this one has."""
+
+    __slots__ = ("path", "handle", "waited")
+
+    def __init__(self, key: str | None):
+        self.path = None if key is None else f"{_file(key)}.lock"
+        self.handle = -1
+        self.waited = False
+
+    def __enter__(self):
+        if self.path is not None and _prepared(folder()):
+            try:
+                os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
+                self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                until, pause = time.monotonic() + _PATIENCE, 0.001
+                while not self._locked() and time.monotonic() < until:
+                    self.waited = True
+                    time.sleep(pause)
+                    pause = min(pause * 1.5, 0.02)
+            except OSError:
+                pass
+            except BaseException:
+                self.__exit__()
+                raise
+        return self
+
+    def _locked(self) -> bool:
+        try:
+            _fcntl.flock(self.handle, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+
+    def __exit__(self, *exception):
+        if self.handle >= 0:
+            try:
+                os.unlink(self.path)
+            except OSError:
+                pass
+            os.close(self.handle)
+            self.handle = -1
+
+
+def _prepared(root: str) -> bool:
+    """Whether the folder of the cache is there, made now where it was not, and may be used."""
+    try:
+        if not os.path.isdir(root):
+            os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
+            os.makedirs(root, 0o700, exist_ok=True)
+        return _usable(root)
+    except OSError:
+        return False
+
+
 def write(key: str, variant: Variant) -> bool:
     """Add a variant; whether that worked."""
     path, root = _file(key), folder()
     temporary = f"{path}.{os.getpid()}.{id(variant):x}"
     try:
-        if not os.path.isdir(root):
-            os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
-            os.makedirs(root, 0o700, exist_ok=True)
-        if not _usable(root):
+        if not _prepared(root):
             return False
         same = [v for v in read(key) if v[-1] != variant[-1]]
         payload = marshal.dumps((variant, *same[:_MAX_VARIANTS - 1]))

@@ -18,6 +18,7 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberD
 
 import numpy as np
 
+from ..base import relocated
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..runtime.dispatcher import Callable_
@@ -263,8 +264,10 @@ _hashes: dict[int, tuple[weakref.ref, str]] = {}
 
 
 def _stable_name(filename: str) -> str:
-    """A notebook's cell gets a new file name in every session; its content tells cells apart."""
-    return "a notebook" if "ipykernel_" in filename or filename.startswith("<ipython-input-") else filename
+    """A notebook's cell gets a new file name in every session; its content tells cells apart. A package that was built
+    ahead of time may be installed in any folder."""
+    return ("a notebook" if "ipykernel_" in filename or filename.startswith("<ipython-input-")
+            else relocated.relative(filename))
 
 
 def type_key(t: kinds.Type) -> tuple:

@@ -15,20 +15,20 @@ from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..base.room import COMPILING, DEPTH, with_room
-from ..base.trace import timed
+from ..base.trace import COUNTED, timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
 from ..types.kinds import CONTAINERS
 from . import portable
 from .portable import ABSENT
 
-__all__ = ["Entry", "Native", "alone", "find", "make", "link", "profiled", "statistics"]
+__all__ = ["Entry", "Native", "alone", "entry_of", "find", "make", "link", "profiled", "statistics"]
 
 stages = lazy("pyjitc.pipeline.stages")
 cache = lazy("pyjitc.pipeline.cache")
 
 _ATTEMPTS = 8
-statistics = {"compiled": 0, "memory": 0, "disk": 0, "missed": 0, "written": 0}  # of the process
+statistics = dict.fromkeys(COUNTED, 0)  # of the process
 
 
 def _count(what: str, own: dict[str, int]) -> None:
@@ -209,17 +209,22 @@ def _target(form) -> tuple:
 
 
 def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
-    """Compile, remember, and link."""
+    """Compile, remember, and link; or take what another process has compiled meanwhile."""
+    with cache.Making(cache.key_of(function, types, options, _target(form)) if options.cache else None) as making:
+        if making.waited:
+            native = find(function, types, options, args, own, form)
+            if native is not None:
+                return native
+        return _make(function, types, options, args, own, form)
+
+
+def _make(function, types, options: Options, args, own: dict[str, int], form) -> Native:
     roots = (function, *args)
     for _ in range(_ATTEMPTS):
         with Uncollected():
             compiled = stages.compile_signature(function, types, options, form)
         _count("compiled", own)
-        paths = portable.Paths(roots, compiled.guards, types)
-        entry = Entry(
-            compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
-            [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
-            [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
+        entry = entry_of(compiled, types, roots)
         native = link(entry, roots)
         if native is not None:  # else another thread changed a global in the meantime
             break
@@ -234,6 +239,15 @@ def make(function, types, options: Options, args, own: dict[str, int], form=None
             if name is not None and cache.write(name, entry.variant):
                 _count("written", own)
     return native
+
+
+def entry_of(compiled, types, roots) -> Entry:
+    """What was compiled for roots (function, arguments...), said relative to them."""
+    paths = portable.Paths(roots, compiled.guards, types)
+    return Entry(
+        compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
+        [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
+        [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
 
 
 def _remember(code, keys, entry: Entry) -> None:

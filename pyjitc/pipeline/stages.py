@@ -22,6 +22,7 @@ from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text, recursive
+from ..codegen.function import FunctionEmitter
 from ..front import functions
 from ..front.build import build as build_function
 from ..infer.meaning import UNKNOWN, Again
@@ -40,7 +41,6 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
 generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
 adjoints = lazy("pyjitc.lib.adjoints")  # and those that ask for derivatives this one
-native_lists = lazy("pyjitc.lib.py.natives")  # and those with lists of their own this one
 grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
 bytecode = lazy("bytecode")  # only inspection needs these
@@ -141,11 +141,11 @@ def _body(inst):
 
 
 def _helper(function, types):
-    """The typed form of a library function, or of one of lib/adjoints.py, or `natives.` of lib/py/natives.py, by its
-    name."""
+    """The typed form of a library function, which may be given by its name: `name` of lib/adjoints.py, or
+    `py.natives:name` of lib/py/natives.py and so on."""
     if isinstance(function, str):
-        home, _, name = function.rpartition(".")
-        function = getattr(native_lists if home else adjoints, name)
+        module, _, name = function.rpartition(":")
+        function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
     spec = infer(function, types, Options()).spec
     if spec.error is not None:
         raise spec.error
@@ -218,15 +218,17 @@ def refusing_depth(stage):
 
 
 @refusing_depth
-def compile_signature(function, types, options: Options, form=None) -> Compiled:
+def compile_signature(function, types, options: Options, form=None, emitter=FunctionEmitter) -> Compiled:
     """Native code of `function` for arguments of `types`, entered as `form` (codegen/native.py) says, else by a stub
-    for Python. Raises CompileError where it has no meaning, with `guards`: what it depends on."""
+    for Python. emitter: the class that emits its functions. Raises CompileError where it has no meaning, with `guards`:
+    what it depends on."""
     typed = infer(function, types, options)
     if form is not None:
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:
-        made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options)
+        made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options, None,
+                              emitter)
     except NotBoxable as error:
         code = function.__code__
         returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]

@@ -5,9 +5,9 @@ from types import CellType, FunctionType
 
 from . import hooks
 
-__all__ = ["as_exception", "binder", "call_star", "dict_of", "extended", "is_mapping", "is_sequence", "keys_of",
-           "leave", "list_of", "make_compiled", "make_function", "matches", "merged", "pattern_of_class", "set_of",
-           "to_unpack", "unpack_star", "without_keys"]
+__all__ = ["ITSELF", "as_exception", "binder", "call_star", "compiled", "dict_of", "extended", "is_mapping",
+           "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "pattern_of_class",
+           "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
 def binder(name, parameters, defaults, rest):
@@ -157,15 +157,22 @@ def dict_of(*items):
     return dict(zip(items[::2], items[1::2]))
 
 
+ITSELF = object()  # stands in a closure for the function that is made with it
+
+
 def make_function(code, space, qualname, defaults, kwdefaults, closure):
     """A function of the interpreter for one of compiled code, with what it has captured."""
-    made = FunctionType(code, space, code.co_name, defaults,
-                        None if closure is None else tuple([x if type(x) is CellType else CellType(x)
-                                                            for x in closure]))
+    own = None
+    if closure is not None:
+        own = CellType()
+        closure = tuple([own if x is ITSELF else x if type(x) is CellType else CellType(x) for x in closure])
+    made = FunctionType(code, space, code.co_name, defaults, closure)
     made.__kwdefaults__, made.__qualname__ = kwdefaults, qualname
+    if own is not None:
+        own.cell_contents = made
     return made
 
 
-def make_compiled(options, code, space, qualname, defaults, kwdefaults, closure):
-    """The same as a compiled function."""
-    return hooks.of_function[0](options, make_function(code, space, qualname, defaults, kwdefaults, closure))
+def compiled(options, function):
+    """A function of the program as a compiled one."""
+    return hooks.of_function[0](options, function)

@@ -24,7 +24,8 @@ from . import thunks
 
 perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
 # where code calls what they find
-blas, pool, random = (lazy(f"{__package__}.{name}") for name in ("blas", "pool", "random"))
+blas, gates, pool, random = (lazy(f"{__package__}.{name}") for name in ("blas", "gates", "pool", "random"))
+_GATED = ("PyGILState_Ensure", "PyGILState_Check", "PyEval_RestoreThread", "PyThreadState_New", "pyjitc_park")
 
 __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
@@ -322,6 +323,8 @@ def resolve(name: str) -> int:
         value = ctypes.c_void_p.from_address(numpy_api_table() + 8 * int(name[17:])).value
     elif name.startswith("pyjitc_random_"):
         value = random.address(name[14:])
+    elif name in _GATED:
+        value = gates.address(name)
     elif name == "pyjitc_pool":
         value = pool.address()
     elif name.startswith("pyjitc_blas_"):

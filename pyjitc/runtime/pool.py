@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import os
-from time import monotonic, sleep
 
 from ..base.lazy import lazy
 from ..base.options import environment
@@ -40,7 +39,6 @@ SLOT = {"state": 0, "refs": 4, "function": 8, "frame": 16, "chunks": 24, "limit"
 RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
-_PATIENCE = 2.0  # seconds that the end of the interpreter waits for workers
 STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
 CHUNKS = 256  # most parts of a parallel loop: their number must not depend on how many threads there are
 
@@ -95,13 +93,8 @@ def _begin(start: int) -> None:
 
 
 def _close() -> None:
-    """Let no worker touch the interpreter while it ends: a daemon thread may be in a region now."""
-    start = _found[1]
-    _put(start + STATE["closed"], ctypes.c_uint32, 1)
-    resting, workers = (ctypes.c_uint32.from_address(start + STATE[name]) for name in ("resting", "workers"))
-    until = monotonic() + _PATIENCE
-    while resting.value < workers.value and monotonic() < until:
-        sleep(0.001)
+    """While the interpreter ends, regions run on their caller alone: a worker would wait for ever (gates.py)."""
+    _put(_found[1] + STATE["closed"], ctypes.c_uint32, 1)
 
 
 def _empty() -> None:

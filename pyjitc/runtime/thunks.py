@@ -110,7 +110,7 @@ import struct
 import sys
 
 __all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
-           "memory_handler"]
+           "memory_handler", "place", "quad", "never_freed"]
 
 PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
 
@@ -181,8 +181,8 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
         call = _address("PyObject_Vectorcall")
     except ValueError:
         call = vectorcall()
-    return _place(_SLOW_PATH, prepare=_q(id(prepare)), retry=_q(id(retry)), offset=struct.pack("<i", entry),
-                  PyObject_Vectorcall=_q(call),
+    return place(_SLOW_PATH, prepare=quad(id(prepare)), retry=quad(id(retry)), offset=struct.pack("<i", entry),
+                  PyObject_Vectorcall=quad(call),
                   **_addresses("PyMethod_New", "Py_DecRef", "Py_IncRef", "PyErr_Fetch", "PyErr_Restore"))
 
 
@@ -192,7 +192,7 @@ def next_of(step: int) -> int:
         call = _address("PyObject_Vectorcall")
     except ValueError:
         call = vectorcall()
-    return _place(_NEXT, step=struct.pack("<i", step), PyObject_Vectorcall=_q(call))
+    return place(_NEXT, step=struct.pack("<i", step), PyObject_Vectorcall=quad(call))
 
 
 def traceback(line: int) -> int:
@@ -206,10 +206,10 @@ def traceback(line: int) -> int:
     kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
     objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "locals": _Locals(), "none": None}
     for part in (*kept.values(), *objects.values()):
-        _never_freed(part)
-    return _place(_TRACEBACK, offset=struct.pack("<i", line),
-                  **{name: _q(ctypes.addressof(text)) for name, text in kept.items()},
-                  **{name: _q(id(value)) for name, value in objects.items()},
+        never_freed(part)
+    return place(_TRACEBACK, offset=struct.pack("<i", line),
+                  **{name: quad(ctypes.addressof(text)) for name, text in kept.items()},
+                  **{name: quad(id(value)) for name, value in objects.items()},
                   **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize",
                                "PyObject_Call", "Py_DecRef", "PyFrame_New", "PyThreadState_Get",
                                "PyObject_CallFunction", "PyTraceBack_Type"))
@@ -251,7 +251,7 @@ def _varint(value: int) -> bytes:
 
 
 def vectorcall() -> int:
-    return _place(_VECTORCALL, **_addresses("PyThreadState_Get", "_PyObject_MakeTpCall"))
+    return place(_VECTORCALL, **_addresses("PyThreadState_Get", "_PyObject_MakeTpCall"))
 
 
 _WITHOUT_FIRST = "4889f7 4889d6 48b8 {target} ffe0"  # mov rdi, rsi; mov rsi, rdx; jmp target
@@ -271,7 +271,7 @@ def memory_handler() -> object:
     """The capsule that NumPy wants as an array's memory handler; one for the process."""
     if not _handler:
         libc = ctypes.CDLL(None)
-        functions = {name: _place(_WITHOUT_FIRST, target=_q(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
+        functions = {name: place(_WITHOUT_FIRST, target=quad(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
                      for name in ("malloc", "calloc", "realloc", "free")}
         record = _Handler(b"pyjitc", 1, None, **functions)
         make = ctypes.pythonapi.PyCapsule_New
@@ -280,37 +280,37 @@ def memory_handler() -> object:
         capsule = make(ctypes.addressof(record), name, None)
         _handler.extend([capsule, record, name])
         for part in _handler:
-            _never_freed(part)
+            never_freed(part)
     return _handler[0]
 
 
 def bind() -> int:
     """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
-    return _place(_BIND)
+    return place(_BIND)
 
 
 def caller(function: object) -> int:
     """Address of a C function of four words that calls `function` with them, as ints."""
     text = ctypes.create_string_buffer(b"KKKK")
     for part in (function, text):
-        _never_freed(part)
-    return _place(_CALLER, function=_q(id(function)), format=_q(ctypes.addressof(text)),
+        never_freed(part)
+    return place(_CALLER, function=quad(id(function)), format=quad(ctypes.addressof(text)),
                   **_addresses("PyObject_CallFunction", "Py_DecRef"))
 
 
 def _addresses(*names: str) -> dict[str, bytes]:
-    return {name: _q(_address(name)) for name in names}
+    return {name: quad(_address(name)) for name in names}
 
 
 def _address(name: str) -> int:
     return ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, name))
 
 
-def _q(value: int) -> bytes:
+def quad(value: int) -> bytes:
     return struct.pack("<Q", value)
 
 
-def _place(template: str, **holes: bytes) -> int:
+def place(template: str, **holes: bytes) -> int:
     text = "".join(line.partition("#")[0] for line in template.splitlines())
     code = bytes.fromhex(text.format(**{name: value.hex() for name, value in holes.items()}))
     memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -320,10 +320,10 @@ def _place(template: str, **holes: bytes) -> int:
                                  mmap.PROT_READ | mmap.PROT_EXEC):
         raise OSError("the system does not allow executable memory (mprotect failed)")
     _memory.append(memory)
-    _never_freed(memory)
+    never_freed(memory)
     return address
 
 
-def _never_freed(value: object) -> None:
+def never_freed(value: object) -> None:
     """Arrays are still freed when the interpreter ends and has cleared this module."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))

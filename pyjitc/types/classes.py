@@ -11,13 +11,17 @@ import sys
 from types import FunctionType
 from typing import Any
 
-__all__ = ["FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields", "is_built_in_record", "is_fixed", "namespace", "own",
-           "refused_method", "plain_integers"]
+__all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields",
+           "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
-FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "pyjitc", "llvmlite", "builtins"}
+FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # what objects of these do, compiled code knows
+
+# Under this name a class says which fields it declares, as ((name, text of the type), ...); under DECLARED_TYPES it has
+# what `get(name)`, the type of what is stored, and `through(name)`, the type of NumPy's it is converted to, ask.
+DECLARED_FIELDS, DECLARED_TYPES = "__pyjitc_fields__", "__pyjitc_types__"
 
 UNWRITTEN = object()  # the program's classes do not say it
 

@@ -19,22 +19,19 @@ from typing import Any, Callable
 
 import numpy as np
 
-__all__ = [
-    "Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType", "Unbound",
-    "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_",
-    "NpInt", "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
-    "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray", "Broadcast",
-    "Ended", "numbered",
-    "Singleton", "Function", "Method", "Super", "Cell", "Content", "Struct", "Generator", "Iterator", "DType",
-    "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "TupleOf", "Dict",
-    "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys",
-    "DictValues", "DictItems", "union_of", "member_for", "any_part", "together", "wider", "rewritten", "closed",
-    "opened", "linked", "MAX_UNION", "kind_of_class",
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-    "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
-    "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
-    "is_refcounted",
-]
+__all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType",
+           "Unbound", "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_", "NpInt",
+           "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
+           "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
+           "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
+           "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
+           "PythonRandom", "Container", "List", "NativeList", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
+           "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
+           "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
+           "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
+           "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_",
+           "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer",
+           "is_float", "is_complex", "is_refcounted"]
 
 MAX_SIZE = 1 << 14
 MAX_UNION = 8
@@ -135,10 +132,10 @@ def _mentions(t: Type, variable: Content, seen: set) -> bool:
             elif _mentions(x, variable, seen):
                 return True
         return False
-    if isinstance(t, Cell):
+    if isinstance(t, _SharedVariable):
         return t.content is not None and _mentions(t.content, variable, seen)
-    if isinstance(t, Iterator):
-        return _mentions(t.state, variable, seen)
+    if isinstance(t, (Iterator, FunctionObject)):
+        return _mentions(t.key[1], variable, seen)
     return any([_mentions(part, variable, seen) for part in t.parts or ()])
 
 
@@ -937,19 +934,37 @@ CONTAINERS: dict[type, type[Container]] = {
     for kind in (List, Dict, DefaultDict, OrderedDict_, CounterDict, Set, FrozenSet, Deque)}
 
 
-class Cell(Type):
-    """A variable shared by closures: a reference to a mutable box. `site` names the allocation."""
+class _SharedVariable(Type):
+    """A variable shared by closures: a reference to what it is in. `site` names the allocation."""
 
     __slots__ = fields = ("site",)
     site: Content
-    counted = names_own = inner = True
+    counted = names_own = True
 
     @property
     def content(self) -> Any:
         return self.site.content
 
+
+class Cell(_SharedVariable):
+    """One that only compiled code shares: a reference to a mutable box."""
+
+    __slots__ = ()
+    inner = True
+
     def _text(self):
         return f"cell[{self.site}]"
+
+
+class ObjectCell(_SharedVariable):
+    """One that functions share which are Python objects, since a container holds them or they leave the call: a cell of
+    the interpreter's."""
+
+    __slots__ = ()
+    python_class = pytypes.CellType
+
+    def _text(self):
+        return f"object_cell[{self.site}]"
 
 
 class Union(Type):
@@ -1053,7 +1068,7 @@ class Function(Composite):
     proto: Any
     captures: tuple[Type, ...]
     roles: tuple
-    names_own = unlimited = inner = True
+    names_own = unlimited = True
     python_class = pytypes.FunctionType
 
     def _text(self):
@@ -1069,6 +1084,26 @@ class Function(Composite):
 
     def with_parts(self, parts):
         return Function(self.proto, tuple(parts), self.roles)
+
+
+class FunctionObject(Type):
+    """A function that a container holds, or that the interpreter is given: a reference to one of the interpreter's
+    functions, which has its code and what it has captured. function: the Function that it is opened to."""
+
+    __slots__ = fields = ("function",)
+    function: Function
+    counted = names_own = unlimited = True
+    python_class = pytypes.FunctionType
+
+    def _text(self):
+        return f"object of {self.function}"
+
+    def joined(self, other, join):
+        found = self.function.joined(other.function, join)
+        return None if found is None else FunctionObject(found)
+
+    def covers(self, other):
+        return type(other) is FunctionObject and self.function.covers(other.function)
 
 
 class Method(Composite):
@@ -1263,7 +1298,7 @@ def wider(x: Type, y: Type) -> Type:
     return Object if sum([not m.unlimited for m in members_of(found)]) > MAX_UNION else found
 
 
-def linked(x: Type, y: Type) -> bool:
+def linked(x: Any, y: Any) -> bool:
     """Whether two types differ in the variables of their containers only; these are one from now on."""
     if x is y:
         return True
@@ -1273,6 +1308,8 @@ def linked(x: Type, y: Type) -> bool:
         for mine, its in zip(x.key[1:], y.key[1:]):
             mine.link(its)
         return True
+    if isinstance(x, FunctionObject):
+        return linked(x.function, y.function)
     if not isinstance(x, Composite) or not isinstance(y, Composite) or not x.is_like(y):
         return False
     pairs = list(zip(x.parts, y.parts))
@@ -1286,8 +1323,8 @@ def rewritten(t: Type, change: Callable) -> Type:
         return t
     if isinstance(t, Container):
         return change(t)
-    if isinstance(t, Iterator):
-        return Iterator(rewritten(t.state, change))
+    if isinstance(t, (Iterator, FunctionObject)):
+        return type(t)(rewritten(t.key[1], change))
     if isinstance(t, Union):
         return union_of([rewritten(m, change) for m in t.members])
     if not isinstance(t, Composite):
@@ -1333,6 +1370,16 @@ def member_for(union: Union, t: Type) -> Type | None:
 def any_part(t: Type, test: Callable) -> bool:
     """Whether `test` holds for a type, or for one that is a part of it."""
     return test(t) or t.parts is not None and any([any_part(part, test) for part in t.parts])
+
+
+def all_parts(t: Type) -> list[Type]:
+    """A type and all that are parts of it."""
+    return [t, *[one for part in t.parts or () for one in all_parts(part)]]
+
+
+def is_plain_tuple(t: Type) -> bool:
+    """Whether values of the type are tuples of a known length, of no class of their own."""
+    return isinstance(t, Tuple) and t.cls is None
 
 
 def is_numpy_scalar(t: Type) -> bool:

@@ -5,9 +5,11 @@ constant for a derivative; in a tuple of tangents None stands in its place.
 """
 from __future__ import annotations
 
-from .kinds import Array, Dual, NoneType, Tuple, Type, any_part, is_complex, is_float
+from .kinds import (
+    Array, DictDisplay, Dual, ListDisplay, NoneType, Tuple, Type, any_part, is_complex, is_float,
+)
 
-__all__ = ["gradient_type", "holds_complex", "is_varying", "plain", "tangent_type", "varies"]
+__all__ = ["gradient_type", "holds_complex", "holds_display", "is_varying", "plain", "tangent_type", "varies"]
 
 
 def is_varying(t: Type) -> bool:
@@ -49,3 +51,8 @@ def plain(t: Type) -> Type:
     if type(t) is Dual:
         return t.wide
     return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t
+
+
+def holds_display(t: Type) -> bool:
+    """Whether a list or a dict that is written out, as trees of arguments are, is in a value of type t."""
+    return any_part(t, lambda part: type(part) in (ListDisplay, DictDisplay))

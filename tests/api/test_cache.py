@@ -47,6 +47,41 @@ def test_second_process_finds_it(store, fake):
     assert fresh("\ndef f(x): return x + K")(1.0) == 3.0 and len(files(store)) >= 2  # another line: other tracebacks
 
 
+def test_processes_that_start_together_compile_once(tmp_path):
+    """Each function is compiled by one of them, whoever comes first; the others wait for it, or come later."""
+    (tmp_path / "program.py").write_text(textwrap.dedent("""
+        import os, sys, time
+        import numpy as np
+        from pyjitc import njit
+        from pyjitc.pipeline.specialisation import statistics
+
+        @njit
+        def first(a):
+            return np.sort(a).sum() + np.median(a)
+
+        @njit
+        def second(a):
+            return first(a * 2.0) + a.std()
+
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.001)
+        a = np.arange(5.0)
+        assert (first(a), second(a)) == (first.py_func(a), second.py_func(a))
+        print(statistics["compiled"])
+    """))
+    place = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(pyjitc.__file__)),
+             "PYJITC_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "go")]
+    running = [subprocess.Popen(command, env=place, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    time.sleep(0.3)
+    (tmp_path / "go").touch()
+    told = [process.communicate(timeout=100) for process in running]
+    assert not any(error for _, error in told), told
+    assert sum(int(out) for out, _ in told) == 2
+    assert not list((tmp_path / "cache").rglob("*.lock"))
+
+
 def test_on_by_default_and_off_by_option_and_environment(store, fake, monkeypatch):
     assert njit(cache=False)(fresh().py_func)(1.0) == 3.0 and not files(store)
     monkeypatch.setenv("PYJITC_CACHE", "0")

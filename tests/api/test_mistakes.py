@@ -144,21 +144,6 @@ def test_text_into_an_array():
     assert message(put, np.zeros(2))[0] == "a str is not converted to float64 in compiled code"
 
 
-def test_a_function_that_changes_a_variable_as_the_result():
-    def counter(n):
-        def more():
-            nonlocal n
-            n += 1
-            return n
-
-        more()
-        return more
-
-    text, _, _, hint = message(counter, 3)
-    assert "shares a variable that changes" in text
-    assert "argument" in hint
-
-
 @pytest.mark.parametrize("value, instead", [
     (Frame(), "pass x.to_numpy()"), (fractions.Fraction(1, 2), "pass float(x)"),
 ])
@@ -284,7 +269,7 @@ def test_functions_of_other_packages():
 
     with pytest.raises(AssertionError, match="this is what is called"):  # an object with a method __call__
         njit(of_another_compiler)(1)
-    assert message(of_a_cache, 1)[3] == "call the function that it wraps, compiled: cached = njit(cached.__wrapped__)"
+    assert njit(of_a_cache)(1) == of_a_cache(1) == 3
     assert njit(cached.__wrapped__)(1) == 2
 
 

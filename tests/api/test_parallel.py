@@ -1253,10 +1253,127 @@ DAEMONS = textwrap.dedent("""
 """)
 
 
-@pytest.mark.xfail(strict=False, reason="once in some hundred runs, on a busy machine, the process ends by signal 11: "
-                                        "a daemon thread is ended by the interpreter within a native function")
 def test_the_program_may_end_while_regions_run():
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", DAEMONS], capture_output=True, text=True, timeout=60,
                               env={**os.environ, "PYJITC_NUM_THREADS": "4"})
         assert (done.returncode, done.stdout) == (0, "ends\n"), done.stderr
+
+
+LATE = textwrap.dedent("""
+    import ctypes, sys, threading, time
+    from pyjitc import njit, prange
+
+    libc = ctypes.CDLL(None)
+    usleep = libc.usleep
+    usleep.argtypes, usleep.restype = [ctypes.c_uint32], ctypes.c_int32
+
+    @njit(nogil=True)
+    def returns(n):
+        usleep(n)
+        return n
+
+    @njit(nogil=True)
+    def fails(n):
+        usleep(n)
+        if n > 0:
+            raise ValueError("late")
+        return n
+
+    @njit(nogil=True, parallel=True)
+    def region_fails(n):
+        for i in prange(4):
+            usleep(n)
+            if n > 0:
+                raise ValueError("late")
+        return n
+
+    @njit(nogil=True, parallel=True)
+    def region(n):
+        total = 0
+        for i in prange(16):
+            usleep(n)
+            total += i
+        return total
+
+    functions = [returns, fails, region_fails, region]
+    for f in functions:
+        f(0)
+    for f in functions:
+        threading.Thread(target=f, args=(400_000,), daemon=True).start()
+    time.sleep(0.1)
+    libc.on_exit(libc.sleep, None)  # the interpreter is gone, and the process is not: sleep(the exit status)
+    sys.exit(1)
+""")
+
+
+def test_daemon_threads_that_outlive_the_interpreter_wait_for_the_end_of_the_process():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+LAST_CALLS = textwrap.dedent("""
+    import atexit, os, sys, threading
+    from concurrent.futures import ThreadPoolExecutor
+    import numpy as np
+    from pyjitc import njit, prange
+
+    @njit(parallel=True, nogil=True)
+    def total(a):
+        t = 0.0
+        for i in prange(len(a)):
+            t += a[i]
+        return t
+
+    @njit(nogil=True)
+    def fails(a):
+        if len(a) > 0:
+            raise ValueError("no")
+
+    def use(total=total, fails=fails, a=np.ones(5000), error=ValueError):
+        try:
+            fails(a)
+        except error:
+            return total(a)
+
+    class Last:
+        def __del__(self, use=use, write=os.write):
+            write(1, f"deleted {use()}\\n".encode())
+
+    def in_a_daemon():
+        thread = threading.Thread(target=lambda: os.write(1, f"thread {use()}\\n".encode()), daemon=True)
+        while not done.wait(0.001):
+            use()
+        os.write(1, f"daemon {use()}\\n".encode())
+
+    def at_exit():
+        done.set()
+        daemon.join()
+        os.write(1, f"exit {use()}\\n".encode())
+
+    atexit.register(at_exit)
+    use()
+    last = Last()
+    last.itself = last
+    done = threading.Event()
+    daemon = threading.Thread(target=in_a_daemon, daemon=True)
+    daemon.start()
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        executor = ThreadPoolExecutor(4)
+        for _ in range(20):
+            executor.submit(use)
+    else:
+        atexit.unregister(at_exit)
+        del last
+        assert use() == 5000.0
+""")
+
+
+def test_compiled_functions_run_until_the_interpreter_is_gone():
+    done = subprocess.run([sys.executable, "-c", LAST_CALLS], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.split("\n")) == ["", "daemon 5000.0", "deleted 5000.0", "deleted 5000.0", "exit 5000.0"]

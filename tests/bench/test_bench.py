@@ -4,13 +4,14 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import sys
 import time
 
 import numpy as np
 import pytest
 
-from bench import page, readme, small
+from bench import c, page, readme, small
 from bench.__main__ import SUITES, main
 from bench.loops import outcome, same
 from bench.measure import Sample
@@ -63,8 +64,8 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 
 def test_suites_are_there():
-    suites = {"contrast", "budgets", "loops", "small", "containers", "npbench", "math", "accuracy", "gpu", "registers",
-              "opening", "parallel", "grad"}
+    suites = {"contrast", "budgets", "loops", "small", "c", "containers", "npbench", "math", "accuracy", "gpu",
+              "registers", "opening", "parallel", "grad"}
     assert suites == set(SUITES)
 
 
@@ -247,3 +248,35 @@ def test_small_programs_agree(name):
     compiled = COMPILED[name][0]
     expected, actual = (outcome(f, prepare(np.random.default_rng(0))) for f in (function, compiled))
     assert same(expected, actual, exact=name not in SMALL["LAST_BITS"]) == ""
+
+
+# ---------------------------------------------------------------- loops beside C
+
+
+def test_the_programs_in_c_are_those_in_python():
+    names = {function.__name__ for function, _ in load_programs(c.PROGRAMS, "cpython")["CASES"].values()}
+    with open(c.SOURCE) as file:
+        assert set(re.findall(r"^(?:void|f64|i64|u64) (\w+)\(", file.read(), re.MULTILINE)) == names
+    assert len(names) >= 60
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_program_beside_c():
+    rows = {row.name: row for row in c.measure((), quick=True, only="fnv1a")}
+    assert rows["fnv1a"].note == "" and rows["fnv1a"].ratios.keys() == {"C"}
+    assert rows.keys() == {"fnv1a", "geometric mean over C", "worst over C"}
+
+
+def test_without_a_compiler_of_c(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    rows = {row.name: row for row in c.measure((), quick=True, only="fnv1a")}
+    assert rows.keys() == {"fnv1a", "C"}
+    assert rows["C"].note == "not compared with C: there is no C compiler (cc)"
+
+
+def test_a_wrong_result_of_c_is_not_timed(monkeypatch):
+    monkeypatch.setattr(c, "compiled", lambda folder: {"fnv1a": lambda data: 0})
+    monkeypatch.setattr(c, "load", lambda path, peer: {"CASES": {
+        "fnv1a": load_programs(path, peer)["CASES"]["fnv1a"]}})
+    row, *_ = c.measure((), quick=True, only="fnv1a")
+    assert row.figure is None and row.note.startswith("C: result differs")

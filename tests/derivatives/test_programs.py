@@ -263,3 +263,35 @@ def test_arguments_that_are_written_into_stay_as_they_are():
     found = agree(writes_into_another, V, W.repeat(2)[:7].copy(), argnums=(0,))
     np.testing.assert_allclose(found[0], 2 * V)
     agree(writes_into_another, V, W.repeat(2)[:7].copy())
+
+
+def test_numbers_that_begin_as_pythons_and_are_returned_in_tuples():
+    """`a` is a float before the loop and a float64 behind it, so the tuple has one of two types in it."""
+    def orbit(a, b, rates, n):
+        for _ in range(n):
+            a1, b1 = rates[0] * a - rates[1] * a * b, rates[2] * a * b - rates[3] * b
+            if abs(a1) > 5.0:
+                continue
+            a += 0.1 * a1
+            b += 0.1 * b1
+        return a, b
+
+    def f(rates):
+        a, b = orbit(1.0, 0.5, rates, 5)
+        return a * a + b
+
+    agree(f, np.array([0.8, 0.7, 0.6, 0.9]))
+
+
+DATA = np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+
+
+def test_a_captured_array_that_a_variable_begins_with():
+    def f(w, n):
+        h = DATA
+        for _ in range(n):
+            h = np.sin(h @ w)
+        return np.sum(h * h)
+
+    agree(f, np.linspace(-0.5, 0.5, 9).reshape(3, 3), 3)
+    np.testing.assert_array_equal(DATA, np.linspace(-1.0, 1.0, 6).reshape(2, 3))

@@ -100,3 +100,30 @@ def test_loops_that_do_not_run(n):
     x = np.arange(1.0, n + 1)
     np.testing.assert_allclose(grad(squares)(x), 2 * (x - 1))
     assert jvp(squares, (x,), (np.ones(n),))[0] == njit(squares)(x)
+
+
+def test_steps_of_a_descent_leave_memory_flat():
+    """A tape that grows, one of elements of arrays, and one made for a counted loop."""
+    import os
+
+    def f(x, n):
+        for i in range(n):
+            x = np.sin(x) * 1.01
+        y = x[0]
+        while y < 10.0:
+            y = y * y + 0.5
+        return np.sum(x) + y
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    if not os.path.exists("/proc/self/statm"):
+        pytest.skip("needs /proc")
+    made, x = grad(f), np.linspace(1.1, 2.0, 1000)
+    for _ in range(20):
+        made(x, 20)
+    before = resident()
+    for _ in range(1000):
+        made(x, 20)  # keeps 160 kB each
+    assert resident() - before < 2_000_000

@@ -72,3 +72,13 @@ def test_stages(tmp_path):
         ElementTree.parse(tmp_path / picture)
     display = (tmp_path / "display.html").read_text()
     assert "<table" in display and not re.search(r"\d ms", display)
+
+
+def test_the_page_of_gradients_is_what_its_data_say():
+    found = json.loads((DOCS / "gradients.json").read_text())
+    module = script("gradients")
+    assert (DOCS / "gradients.md").read_text() == module.page(found)
+    assert not [row for row in found if row[3] in ("WRONG", "CRASH", "HANG")]
+    groups = {group for group, *_ in found}
+    for group in groups:
+        assert {row[1] for row in found if row[0] == group} == set(module.run.names(group))

@@ -121,17 +121,6 @@ def generator_with_finally(n):
     return sum(gen())  # here
 
 
-@wrong(3, says="holds a function that refers to the variable", at="")
-def recursive_twice(n):
-    if n:
-        def f(k):  # here
-            return 1 if k == 0 else f(k - 1) * 2
-    else:
-        def f(k):
-            return k
-    return f(n)
-
-
 @wrong(3, says="object is not iterable", at="")
 def iterate_int(n):
     for i in n:  # here
@@ -305,7 +294,7 @@ def generator_send(n):
 @wrong(3, says="combinations of argument types", at="", hint="recursion")
 def recursion_of_growing_tuples(n):
     def f(t, k):
-        return len(t) if k == 0 else f(t + (k,), k - 1)  # here
+        return len(t) if k == 0 else f((*t, k), k - 1)  # here
 
     return f((), n)
 
@@ -446,8 +435,8 @@ def added_in_place(x, y):
 
 
 @pytest.mark.parametrize("function, args, advice", [
-    (lambda n: f"{(lambda: n)}", (3,), "strings"), (lambda n: np.zeros(n, "int33"), (3,), "did you mean 'int32'?"),
-    (lambda n: np.zeros(n, "whole"), (3,), "np.float64"), (lambda n: len({n: (lambda: n)}), (3,), "pass numbers"),
+    (lambda n: f"{iter((n,))}", (3,), "strings"), (lambda n: np.zeros(n, "int33"), (3,), "did you mean 'int32'?"),
+    (lambda n: np.zeros(n, "whole"), (3,), "np.float64"), (lambda n: len({n: iter((n,))}), (3,), "pass numbers"),
     (lambda x: x == (1, 2), (np.float32(1),), "np.array"), (lambda x: x + (1, 2), (np.float32(1),), "np.array"),
     (added_in_place, (np.arange(3), 0.5), "x = x + y"),
     (lambda n: eval("n"), (3,), "expression"),

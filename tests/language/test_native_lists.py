@@ -187,6 +187,7 @@ def appended(n):
     r = []
     for i in range(n):
         r.append(i * 0.5)
+        r[i] += r[i - 1]
     return r
 
 
@@ -212,7 +213,14 @@ def rows(n):
 def test_what_is_returned_becomes_a_list_once(f):
     agree(f, 4)
     agree(f, 0)
-    assert "native_push" in ir_of(f, 4)
+    assert "native_leave" in ir_of(f, 4)
+
+
+def test_what_is_only_filled_before_it_leaves_is_of_the_interpreter_at_once():
+    for f in (lambda n: [i * 0.5 for i in range(n)], lambda n: [[i * j for i in range(n)] for j in range(n)],
+              lambda n: ([0] * n + [n]) * 2):
+        agree(f, 4)
+        assert "native_" not in ir_of(f, 4)
 
 
 def test_what_leaves_at_two_places_is_one_list():

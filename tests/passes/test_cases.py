@@ -171,7 +171,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "(int, int)": ((3, 4),), "int8[::1]": (np.zeros(20, np.int8),),
     "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
-    "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, [])}
+    "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, []),
+    "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
 
 
 def meaning(functions, args, blocks, size):
@@ -179,7 +180,7 @@ def meaning(functions, args, blocks, size):
     program breaks the rules."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
-    args = [x.copy() if isinstance(x, (np.ndarray, list)) else x for x in args]
+    args = [x.copy() if isinstance(x, (np.ndarray, list, set)) else x for x in args]
     try:
         found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)
     except (AssertionError, interp.StepLimit):

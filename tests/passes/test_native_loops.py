@@ -311,7 +311,8 @@ def moved(position, velocity):
 
 
 def test_three_steps_are_written_out():
-    """As one vector they would wait for what was written as single numbers just before."""
+    """Neighbours among them make vectors, which are stored as they are loaded in the next step. A vector of all three
+    would wait for what was written as others just before."""
     f = njit(moved)
     x, v = np.random.default_rng(3).random((2, 7, 3))
     expected = x.copy(), v.copy()
@@ -320,4 +321,157 @@ def test_three_steps_are_written_out():
     np.testing.assert_array_equal(x, expected[0])
     np.testing.assert_array_equal(v, expected[1])
     text = f.inspect_llvm(f.signatures[0])
-    assert " x double>" not in text and "unroll_full" in str(f._inspect("opt", f.signatures[0]))
+    assert "vector.body" not in text and "<2 x double>" in text
+    assert "unroll_full" in str(f._inspect("opt", f.signatures[0]))
+
+
+def small_products(a, b, out):
+    for m in range(a.shape[0]):
+        for i in range(4):
+            for j in range(4):
+                total = 0.0
+                for k in range(4):
+                    total += a[m, i, k] * b[m, k, j]
+                out[m, i, j] = total
+
+
+def parities(values, out):
+    for i in range(len(values)):
+        n = 0
+        for b in range(16):
+            n += (values[i] >> b) & 1
+        out[i] = n
+
+
+def quaternions(a, b, out):
+    for i in range(a.shape[0]):
+        w, x, y, z = a[i, 0], a[i, 1], a[i, 2], a[i, 3]
+        s, t, u, v = b[i, 0], b[i, 1], b[i, 2], b[i, 3]
+        out[i, 0] = w * s - x * t - y * u - z * v
+        out[i, 1] = w * t + x * s + y * v - z * u
+        out[i, 2] = w * u - x * v + y * s + z * t
+        out[i, 3] = w * v + x * u - y * t + z * s
+
+
+@pytest.mark.parametrize("function, arguments, vector", [
+    (small_products, lambda rng, n: (rng.random((n, 4, 4)), rng.random((n, 4, 4)), np.zeros((n, 4, 4))),
+     r"fmul <\d x double>"),
+    (parities, lambda rng, n: (rng.integers(0, 1 << 40, n), np.zeros(n, np.int64)), r"and <\d x i64>"),
+    (quaternions, lambda rng, n: (rng.random((n, 4)), rng.random((n, 4)), np.zeros((n, 4))), r"fmul <\d x double>"),
+])
+def test_few_steps_make_vectors(function, arguments, vector):
+    """A loop of a constant, small number of steps is written out: the loop around it, or neighbours in it, make
+    vectors."""
+    f = njit(function)
+    for n in (0, 1, 3, 4, 9):
+        expected, actual = (arguments(np.random.default_rng(n), n) for _ in range(2))
+        function(*expected)
+        f(*actual)
+        np.testing.assert_array_equal(actual[-1], expected[-1])
+    assert re.search(vector, f.inspect_llvm(f.signatures[0]))
+
+
+def cholesky(a):
+    for i in range(a.shape[0]):
+        for j in range(i):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[j, k]
+            a[i, j] /= a[j, j]
+        for k in range(i):
+            a[i, i] -= a[i, k] * a[i, k]
+
+
+def solve(lower, x, b):
+    for i in range(len(x)):
+        x[i] = b[i]
+        for j in range(i):
+            x[i] -= lower[i, j] * x[j]
+        x[i] = x[i] / lower[i, i]
+
+
+def product(a, b):
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(i + 1, b.shape[0]):
+                b[i, j] += a[k, i] * b[k, j]
+
+
+def past_the_end(x, y):
+    for i in range(len(x)):
+        for j in range(i, -1, -1):
+            y[i] += x[j + 1] * 0.5
+
+
+def backwards(x, y):
+    for i in range(len(x)):
+        for j in range(len(x) - 1, i, -1):
+            y[i] += x[j - i - 1] * 0.5
+
+
+@pytest.mark.parametrize("function, arguments, alone", [
+    (cholesky, lambda rng, n: (rng.random((n, n)) + n * np.eye(n),), 2),
+    (solve, lambda rng, n: (rng.random((n, n)) + n * np.eye(n), np.zeros(n), rng.random(n)), 1),
+    (product, lambda rng, n: (rng.random((n, n)), rng.random((n, n + 3))), 1),
+    (past_the_end, lambda rng, n: (rng.random(n), rng.random(n)), 0),
+    (backwards, lambda rng, n: (rng.random(n), rng.random(n)), 0),
+])
+def test_triangles(function, arguments, alone):
+    """The bounds of an inner loop change with the outer one: one guard before the nest asks for the indices at the
+    corners, and a sum stays in a register during the inner loop. Arrays that share memory, and indices that leave
+    them, go the slow way."""
+    f = njit(function)
+    for n in (1, 2, 3, 7, 20):
+        expected, actual = (arguments(np.random.default_rng(n), n) for _ in range(2))
+        errors = []
+        for one, args in ((function, expected), (f, actual)):
+            try:
+                one(*args)
+            except IndexError as error:
+                errors.append(str(error))
+        assert len(errors) in (0, 2) and len(set(errors)) < 2
+        assert bool(errors) == (function is past_the_end)
+        for x, y in zip(expected, actual, strict=True):
+            np.testing.assert_array_equal(y, x)
+    text = str(f._inspect("opt", f.signatures[0]))
+    bodies = [body for body in re.split(r"(?m)^  \S+\(.*\):$", text) if "held: True" in body]
+    assert bodies and not any("check_index" in body for body in bodies) and text.count("alone {group") == alone
+
+
+def test_a_triangle_in_one_array():
+    """Two arguments that are one array are not told apart."""
+    f = njit(solve)
+    whole = np.random.default_rng(0).random((8, 8)) + 8 * np.eye(8)
+    for n in (3, 8):
+        expected, actual = whole.copy(), whole.copy()
+        solve(expected, expected[2, :n], expected[:n, 3])
+        f(actual, actual[2, :n], actual[:n, 3])
+        np.testing.assert_array_equal(actual, expected)
+
+
+def knapsack(weights, values, best):
+    for i in range(len(weights)):
+        w = weights[i]
+        for c in range(len(best) - 1, w - 1, -1):
+            if best[c - w] + values[i] > best[c]:
+                best[c] = best[c - w] + values[i]
+
+
+def test_indices_of_numpy_integers():
+    """A difference with a number from an array wraps: the guard of the loop asks for it, too. Wrong numbers raise where
+    the interpreter does."""
+    f = njit(knapsack)
+    for weights in ([3, 1, 7], [1, 0, 20, 5], [2, -4], [2, -40], [-(1 << 63)], [(1 << 63) - 1]):
+        expected, actual = np.zeros(20, np.int64), np.zeros(20, np.int64)
+        w, v = np.array(weights), np.arange(3, 3 + len(weights))
+        outcomes = []
+        for one, best in ((knapsack, expected), (f, actual)):
+            try:
+                with np.errstate(over="ignore"):
+                    outcomes.append(one(w, v, best))
+            except IndexError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        np.testing.assert_array_equal(actual, expected)
+    text = str(f._inspect("opt", f.signatures[0]))
+    assert any("isub" in body and "check_index" not in body and "array_load best" in body
+               for body in re.split(r"(?m)^  \S+\(.*\):$", text))

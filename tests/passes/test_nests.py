@@ -1,5 +1,6 @@
 """Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is
 right."""
+import itertools
 import re
 
 import numpy as np
@@ -282,3 +283,25 @@ def test_what_is_not_needed_is_not_compiled():
     text = compiled.inspect_llvm(compiled.signatures[0])
     group = re.search(r"^define internal .*\.packed(?:\.\d+)?\(.*(#\d+) \{$", text, re.M).group(1)
     assert "optnone" in re.search(rf"^attributes {group} = .*$", text, re.M).group()  # it hardly ever runs
+
+
+@pytest.mark.parametrize(
+    "shape", [(3,), (1,), (3, 1), (1, 3), (1, 1), (3, 3), (2, 1, 3), (2, 3, 1), (1, 3, 1), (1, 1, 3)], ids=str)
+def test_an_operand_of_constant_shape_meets_every_shape(shape):
+    """Axes that are one by their type are read once for all that they meet, also where what they meet has one too."""
+    size = int(np.prod(shape))
+    space = {}
+    exec(f"def f(z):\n    x = (np.arange({size}) * 1.5 + 1).reshape({shape})\n"
+         "    return z - x, (z - x).sum(), np.sum(x * z + z)\n", {"np": np}, space)
+    compiled = njit(space["f"])
+    for ndim in range(len(shape) + 1):
+        for other in itertools.product((1, 2, 3), repeat=ndim):
+            z = np.arange(float(np.prod(other))).reshape(other) ** 2
+            try:
+                expected = space["f"](z)
+            except ValueError:
+                continue
+            for form in (z, np.repeat(z, 2, axis=-1)[..., ::2]) if ndim == len(shape) == 2 else (z,):
+                result = compiled(form)
+                np.testing.assert_array_equal(result[0], expected[0])
+                assert result[1:] == pytest.approx(expected[1:], rel=1e-14)

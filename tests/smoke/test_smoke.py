@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import traceback
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -161,6 +162,23 @@ def unbound(x):
     if x > 0:
         y = x
     return y
+
+
+def test_tables_sorts_and_texts():
+    """What reads and makes objects by their layouts."""
+    def counts(words, numbers):
+        found, seen, total = {}, set(), defaultdict(float)
+        for i, word in enumerate(words):
+            found[word] = found.get(word, 0) + 1
+            seen.add((i % 3, len(word)))
+            total[len(word)] += numbers[i]
+        pairs = [(numbers[i], i) for i in range(len(words))]
+        pairs.sort(key=lambda p: (p[1] % 2, p[0]))
+        text = [f"{x:.2f} {x} {word}" for (x, i), word in zip(pairs, words) if word != word[::-1]]
+        return found, seen, dict(total), sorted(pairs, reverse=True), text, (1, 1) in seen
+
+    words = "ab é abba ab ЖЖ x x 😀a".split()
+    agree(counts, words, [0.1 * i * (-1) ** i for i in range(len(words))])
 
 
 def test_unbound_local():

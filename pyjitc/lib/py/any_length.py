@@ -16,7 +16,7 @@ from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
 from ..protocol import Protocol, boxed, by_python, protocol_of, text_by_python
-from ..rule import rule
+from ..rule import intrinsic, rule
 from . import lists, ranges
 
 __all__ = ["PROTOCOLS", "bound", "call_with", "tuple_of"]
@@ -35,6 +35,11 @@ def tuple_of(items: Expr) -> Expr:
         raise Mismatch(f"{describe(items.type)} object is not iterable")
     item = lists.item_of(items.type)
     return Call(from_list, lists.listed(items)) if item is None else made_by_python(tuple, items, item=item)
+
+
+def joined(x: Expr, y: Expr) -> Expr:
+    """x + y of two tuples, which may be long."""
+    return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), _item(y.type)))
 
 
 def repeated(x: Expr, n: Expr) -> Expr:
@@ -61,14 +66,14 @@ class _TupleOf(Protocol):
 
     def binary(self, op, x, y, inplace):
         if op == "+" and isinstance(y.type, (Tuple, TupleOf)):
-            return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), _item(y.type)))
+            return joined(x, y)
         if op == "*" and (is_integer(y.type) or y.type is Bool):
             return made_by_python(operator.mul, x, ranges.index(y), item=x.type.item)
         return None
 
     def reflected(self, op, x, y, inplace):
         if op == "+" and isinstance(x.type, Tuple):
-            return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), y.type.item))
+            return joined(x, y)
         return self.binary(op, y, x, False) if op == "*" and (is_integer(x.type) or x.type is Bool) else None
 
     def unsupported(self, op, x, y, inplace):
@@ -153,6 +158,19 @@ def starred(function, items):
     return function(*items)
 
 
+@intrinsic
+def refuse(function, items):
+    """What the interpreter raises of a call without arguments, or with one that is no iterable."""
+    return Apply(DISCARD, by_python(starred, function, items))
+
+
+def extreme(function, items, key=None):
+    """max(*items) or min(*items)"""
+    if len(items) < 2:
+        refuse(function, items)
+    return function(items, key=key)
+
+
 def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
     """`callee(*items, **kwargs)` of a function that is no Python function of the program."""
     target = callee.type.value if isinstance(callee.type, Singleton) else None
@@ -162,6 +180,11 @@ def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
         keywords = by_python(dict) if not kwargs else Apply(PY_CALL, Const(Object, dict), *map(boxed, kwargs.values()),
                                                             kwnames=tuple(kwargs))
         return Apply(DISCARD, by_python(interpreted.call_star, Const(Object, print), items, keywords))
+    if target in (max, min) and set(kwargs) <= {"key"}:
+        item = lists.item_of(items.type)
+        if item is not None and not any([isinstance(t, k.Container) or lists.item_of(t) is not None
+                                         for t in k.members_of(item)]):
+            return Call(extreme, callee, items, *kwargs.values())
     if target in (max, min, set.union, sum):
         hint = f"write {target.__name__}(x)"
     else:

@@ -263,7 +263,7 @@ def _type(x):
 def _callable(x):
     if isinstance(x.type, Singleton):
         return number(callable(x.type.value))
-    return number(isinstance(x.type, (k.Function, k.Method)))
+    return number(isinstance(x.type, (k.Function, k.FunctionObject, k.Method)))
 
 
 @rule("id")

@@ -17,8 +17,8 @@ from ...ops.tables import (
 )
 from ...types import kinds as k
 from ...types.kinds import (
-    Bool, CounterDict, DefaultDict, Dict, DictDisplay, DictItems, DictKeys, DictValues, DictView, Float, Function, Int,
-    List, NoneType, OrderedDict_, Set, Singleton, Str, Tuple, Undefined, wider,
+    Bool, CounterDict, DefaultDict, Dict, DictDisplay, DictItems, DictKeys, DictValues, DictView, Float, Function,
+    FunctionObject, Int, List, NoneType, OrderedDict_, Set, Singleton, Str, Tuple, Undefined, wider,
 )
 from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
@@ -591,7 +591,7 @@ def _default(args, kwargs):
         made, given = Undefined, factory
     elif isinstance(factory.type, Singleton) and factory.type.value in _FACTORIES:
         made, given = _FACTORIES[factory.type.value], Const(k.Object, factory.type.value)
-    elif isinstance(factory.type, (Singleton, Function)):
+    elif isinstance(factory.type, (Singleton, Function, FunctionObject)):
         return _of_function(factory, rest, kwargs)
     else:
         raise Mismatch("first argument must be callable or None")

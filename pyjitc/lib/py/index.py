@@ -36,6 +36,7 @@ FUNCTIONS: dict[str, str] = {
                "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
                "operator.is_not operator.countOf operator.indexOf functools.partial "
                "contextlib.suppress",
+    "caches": "functools.cache functools.lru_cache",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
                     "itertools.permutations itertools.combinations_with_replacement itertools.compress "

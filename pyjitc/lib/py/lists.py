@@ -11,14 +11,16 @@ from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
+from ...ops import sorting
 from ...ops.pyobject import PY_CALL
+from ...ops.sorting import SORT_BY, SORT_KEYS, SORT_PUT
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, Object, Slice, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
-from ..rule import expression, rule
+from ..rule import expression, intrinsic, rule
 from . import ranges
 
 __all__ = ["CALLS", "PROTOCOLS", "item_of"]
@@ -239,8 +241,16 @@ def _sort(x, /, *, key=None, reverse=False):
     return Call(sort_by if _reaches_lists(key.type) else sort_apart, x, key, reverse)
 
 
+@intrinsic
+def sorts_by(first, reverse):
+    """Whether keys such as the one item of a tuple are sorted without objects."""
+    return Const(Bool, reverse.type is Bool and sorting.are_numbers(first.type.elements[0]))
+
+
 def _reaches_lists(t: Type) -> bool:
     """Whether a function of type t may have a list that it is not given, as far as its own code tells."""
+    if isinstance(t, k.FunctionObject):
+        t = t.function
     if isinstance(t, k.Function):
         return bool(t.captures) or _names_lists(t.proto.code, t.proto.globals)
     function = t.value if isinstance(t, k.Singleton) else None
@@ -268,6 +278,8 @@ def in_order(x, keys, reverse):
 @rule("list.sort")
 def _in_order(x, keys, reverse):
     if keys.type is k.NoneType and reverse.type is Bool:
+        if isinstance(x.type.item, k.Tuple) and sorting.are_numbers(x.type.item):
+            return CallValue(expression(sort_keyed), x, x, expression(itself), reverse)
         return Apply(LIST_SORT, x, reverse)
     reverse = boxed(reverse)
     if keys.type is k.NoneType:
@@ -303,13 +315,38 @@ def is_filled(x):
 
 def sort_into(x, key, reverse):
     """sorted(): nobody else has the list."""
-    in_order(x, None if key is None else keys_of(x, key), reverse)
+    if key is None:
+        in_order(x, None, reverse)
+    else:
+        sort_keyed(x, x, key, reverse)
     return x
 
 
 def sort_apart(x, key, reverse):
     """With a function that has no way to the list but through the objects in it."""
-    in_order(x, keys_of(x.copy(), key), reverse)
+    sort_keyed(x, x.copy(), key, reverse)
+
+
+def sort_keyed(x, items, key, reverse):
+    """list.sort(x) by the keys of `items`, which are those of x."""
+    n = LIST_LEN(items)
+    numbers = SORT_KEYS(n)
+    keys = []
+    for i in range(n):
+        one = (key(items[i]),)  # a tuple is no union, which rules take apart
+        if sorts_by(one, reverse):
+            SORT_PUT(numbers, i, one)
+        else:
+            keys.append(one[0])
+    if n > 0:
+        if sorts_by(one, reverse):
+            SORT_BY(x, numbers, n, one, reverse)
+        else:
+            in_order(x, keys, reverse)
+
+
+def itself(item):
+    return item
 
 
 def sort_by(x, key, reverse):

@@ -10,7 +10,8 @@ from ...ops.natives import (
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SPREAD,
     NATIVE_STORE, NATIVE_TAKE, QUIET, outside,
 )
-from ...types.kinds import Bool, Float, Int, NativeList, Str, Tuple, any_part, is_refcounted
+from ...ops.structure import UNION_MAKE
+from ...types.kinds import Bool, Float, Int, NativeList, Str, Tuple, Union, any_part, is_refcounted
 from ..build import outlined
 from ..intrinsics import same
 from ..np.shapes.views import slice_bounds
@@ -38,7 +39,25 @@ def get(x: Expr, i: Expr) -> Expr:
 @_rule
 def put(x: Expr, i: Expr, value: Expr) -> Expr:
     """Item i, which there is, is `value`."""
-    return Apply(NATIVE_PUT if is_refcounted(x.type.item) else NATIVE_STORE, x, i, value)
+    return Apply(NATIVE_PUT if is_refcounted(x.type.item) else NATIVE_STORE, x, i, _as_item(x, value))
+
+
+@_rule
+def push(x: Expr, value: Expr) -> Expr:
+    """One more item at the end."""
+    return Apply(NATIVE_PUSH, x, _as_item(x, value))
+
+
+@_rule
+def begin(x: Expr, i: Expr, value: Expr) -> Expr:
+    """Place i, at which nothing is yet, gets `value`."""
+    return Apply(NATIVE_INIT, x, i, _as_item(x, value))
+
+
+def _as_item(x: Expr, value: Expr) -> Expr:
+    """A value as the items of a list are: inference gives a rule each member of a union apart."""
+    t = x.type.item
+    return Apply(UNION_MAKE, value, type=t) if isinstance(t, Union) and value.type is not t else value
 
 
 @_rule
@@ -103,12 +122,12 @@ def append_part(x, y, start, n):
     """Append n items of `y`, from `start` on."""
     if counted(x):
         for i in range(start, start + n):
-            NATIVE_PUSH(x, get(y, i))
+            push(x, get(y, i))
     else:
         at = NATIVE_LEN(x)
         NATIVE_SPREAD(x, at, n)
         for i in range(n):
-            NATIVE_INIT(x, at + i, get(y, start + i))
+            begin(x, at + i, get(y, start + i))
 
 
 @outlined
@@ -151,13 +170,13 @@ def extend_by(x, y):
 
 def extend(x, items):
     for item in items:
-        NATIVE_PUSH(x, item)
+        push(x, item)
 
 
 def listed(items):
     made = room_for(items, len(items))
     for item in items:
-        NATIVE_PUSH(made, item)
+        push(made, item)
     return made
 
 
@@ -180,7 +199,7 @@ def part(x, s):
         return taken(x, start, n)
     made = room_like(x, n)
     for i in range(n):
-        NATIVE_PUSH(made, get(x, start + i * step))
+        push(made, get(x, start + i * step))
     return made
 
 
@@ -220,7 +239,7 @@ def set_part(x, s, items):
         drop(x, start + size, start + n)
         for i in range(n, size):
             NATIVE_SPREAD(x, start + i, 1)
-            NATIVE_INIT(x, start + i, get(y, i))
+            begin(x, start + i, get(y, i))
 
 
 @outlined
@@ -277,7 +296,7 @@ def insert(x, i, item):
         i = max(i, 0)
     i = min(i, n)
     NATIVE_SPREAD(x, i, 1)
-    NATIVE_INIT(x, i, item)
+    begin(x, i, item)
 
 
 def clear(x):
@@ -494,7 +513,7 @@ def sift_up(x, at):
 
 
 def heap_push(x, item):
-    NATIVE_PUSH(x, item)
+    push(x, item)
     sift_down(x, 0, NATIVE_LEN(x) - 1)
 
 

@@ -13,6 +13,7 @@ from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
 from ...infer.constants import constant, plain_int
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
+from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
 from ...ops.pyobject import PY_GETATTR, PY_NEXT
@@ -197,8 +198,28 @@ class _DType(Protocol):
         return np_scalars.dtype_attribute(x.type, name)
 
 
+_MADE = k.Function, k.FunctionObject
+
+
 class _Function(Protocol):
     has_identity = True
+
+    def attribute(self, x, name):
+        t = x.type.function if isinstance(x.type, k.FunctionObject) else x.type
+        if isinstance(t, k.Function) and name in ("__name__", "__qualname__"):
+            return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
+        return None
+
+    def identical(self, x, y):
+        if not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
+            return None
+        needs_objects(Tuple((x.type, y.type)))
+        return by.compare("is", x, y)
+
+    def compare(self, op, x, y):
+        if op not in ("==", "!=") or not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
+            return None
+        return operations.identity("is" if op == "==" else "is not", x, y)
 
     def method(self, x, name, args, kwargs):
         return applying.call_vectorized(x, args, kwargs)
@@ -267,6 +288,9 @@ class Known(Protocol):
             return cuda_rules.attribute(target, name)
         if name == "fromkeys" and isinstance(target, type) and issubclass(target, dict):
             return Apply(METHOD_MAKE, x, name=name)
+        if name in ("__name__", "__qualname__") and (
+                callable(target) and not isinstance(target, type) and type(getattr(target, name, None)) is str):
+            return constant(getattr(target, name))
         if name in ("__enter__", "__exit__"):
             if type(target).__module__ != "pyjitc.lib.np.elementwise.errors":
                 raise refusals.no_with(x)
@@ -485,7 +509,8 @@ class _Vectorized(Known):
 PROTOCOLS = {
     type(Object): _Object(), "object_iterator": State(object_step), type(NoneType): _One(),
     type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
-    k.Function: _Function(), k.Method: _Function(), k.Exception_: _Exception(), k.Iterator: _Iterator(),
+    **dict.fromkeys((k.Function, k.FunctionObject, k.Method), _Function()),
+    k.Exception_: _Exception(), k.Iterator: _Iterator(),
     k.Generator: _Generator(), k.Ended: _Empty(),
     object: Known(), np.ufunc: _Ufunc(), np.finfo: _Limits(), np.iinfo: _Limits(), np.vectorize: _Vectorized(),
     **dict.fromkeys((list, dict, set, bytearray), _Container()), frozenset: _FrozenSet(),

@@ -2,6 +2,7 @@
 Python object itself; its attributes are read and written where they lie, and its methods are compiled."""
 from __future__ import annotations
 
+import functools
 import operator
 from types import FunctionType, MemberDescriptorType
 
@@ -12,9 +13,10 @@ from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
-from ...types.classes import UNWRITTEN, own
+from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, UNWRITTEN, own
+from ...types import kinds
 from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
-from ..build import MIRRORED, mismatch, provoked
+from ..build import MIRRORED, cast, mismatch, provoked
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, by_python, protocol_of
 from ..rule import intrinsic
@@ -23,10 +25,10 @@ from .instances import COMPARED, OfClass
 
 __all__ = ["PROTOCOLS", "make"]
 
-dataclasses = lazy("dataclasses")
+caches, dataclasses = lazy("pyjitc.lib.py.caches"), lazy("dataclasses")
 
 _ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
-_METHODS = (FunctionType, Callable_, classmethod)
+_METHODS = (FunctionType, Callable_, classmethod, functools._lru_cache_wrapper)
 
 
 def make(cls: type, args, kwargs) -> Expr:
@@ -66,6 +68,8 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
         return Apply(structure.METHOD_MAKE, x, name=name)
     if type(value) is staticmethod:
         return constant(value.__func__)
+    if type(value) is functools.cached_property and cls.__dictoffset__:
+        return Call(caches.cached_property, x, constant(name), constant(value.func))
     if hasattr(type(value), "__get__"):
         raise Mismatch(f"{cls.__name__}.{name} is a {type(value).__name__}, whose own code finds the attribute",
                        "write a property or a method instead")
@@ -116,6 +120,8 @@ class OfObject(OfClass):
 
     def set_attribute(self, x, name, value):
         cls = x.type.cls
+        if DECLARED_FIELDS in vars(cls):
+            return CallValue(constant(stored), ClassAttribute(cls, DECLARED_FIELDS), x, constant(name), value)
         if own(cls, "__setattr__") is not UNWRITTEN:
             params = getattr(cls, "__dataclass_params__", None)
             if params is not None and params.frozen and name in cls.__dataclass_fields__:
@@ -176,6 +182,37 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
         raise Mismatch(f"assigning to '{name}', which is a method of '{cls.__qualname__}', is not compiled",
                        "give the attribute another name")
     return FieldSet(x, name, value)
+
+
+@intrinsic
+def stored(fields, x, name, value):
+    """x.name = value, where the class of x declares `fields`."""
+    declared = getattr(x.type.cls, DECLARED_TYPES)
+    t = declared.get(name.value)
+    if t is None:
+        return store(x, name.value, value)
+    through = declared.through(name.value)
+    base = next((m for m in kinds.members_of(t) if m is not kinds.NoneType), t)
+    if through is not None and (t is base or value.type is not kinds.NoneType):
+        if isinstance(value.type, kinds.Union) and all(map(kinds.is_number, value.type.members)):
+            cls = {kinds.Bool: bool, kinds.Int: int, kinds.Float: float}.get(base, complex)
+            value = Call(of_number, value, constant(cls))
+            return CallValue(constant(stored), fields, x, name, value)
+        if kinds.is_number(value.type) or isinstance(value.type, kinds.Dual):
+            value = cast(cast(value, through), base)
+        elif t is base or not isinstance(value.type, kinds.Union):
+            raise Mismatch(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {through}, and cannot "
+                           f"hold a value of type {value.type}", "store a number")
+    elif isinstance(base, kinds.Array) and (value.type is not kinds.NoneType or t is base):
+        held = value.type
+        if isinstance(held, kinds.Array) and (held.dtype, held.ndim) != (base.dtype, base.ndim):
+            raise Mismatch(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {base}, and cannot "
+                           f"hold {held}", "convert it with astype(), or declare another type")
+    return store(x, name.value, value)
+
+
+def of_number(x, cls):
+    return cls(x)
 
 
 @intrinsic

@@ -14,13 +14,15 @@ from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import pyobject as py
 from ...ops import structure as s
+from ...ops.derivative import Ruled
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
-from ...types.tangents import is_varying, varies
+from ...types.tangents import holds_complex, is_varying, varies
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "rules_of", "has_rule", "is_known", "partials_of"]
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_rule", "is_known", "is_ruled",
+           "items_of", "partials_of", "rules_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # The first operand, which may have been checked or be of another type in name.
@@ -30,7 +32,7 @@ _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # what is printed varies as well,
 # Structural operations that the transforms know.
 _KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
     a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
-    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET)) | _OBJECTS
+    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT)) | _OBJECTS
 
 
 def is_known(nest: Inst) -> bool:
@@ -53,14 +55,42 @@ def _reads_text(inst: Inst) -> bool:
     return inst.result is not None and is_varying(inst.result.type) and any([x.type in _TEXTS for x in inst.args])
 
 
+def is_ruled(inst: Inst) -> bool:
+    return inst.op is c.INVOKE and type(inst.attrs["callee"].memo.get("rules")) is Ruled
+
+
+def fixed_of(inst: Inst) -> list[Value]:
+    """The parts of the last argument that may not vary."""
+    rules = inst.attrs["callee"].memo["rules"]
+    made = inst.args[-1].inst if rules.fixed else None
+    return [made.args[n] for n in rules.fixed] if made is not None and made.op is s.TUPLE_MAKE else []
+
+
+def _is_complex(inst: Inst) -> bool:
+    """Whether complex numbers go through an instruction. What is read of an array but elements does not vary."""
+    if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE):
+        return False
+    r = inst.result
+    return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
+
+
+def _hides(t) -> bool:
+    """Whether what varies may be in a value of a type that the transforms do not look into, as a union."""
+    return not is_varying(t) and type(t) is not k.Tuple and k.any_part(t, is_varying)
+
+
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
-    if _reads_text(inst):
+    if _reads_text(inst) or _is_complex(inst) or inst.result is not None and _hides(inst.result.type):
         return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
     if inst.op is c.INVOKE:
         return rules_of(inst) is not None
+    if inst.op is a.CAST and is_varying(inst.result.type) and not is_varying(inst.args[0].type):
+        return False
+    if inst.op is s.TUPLE_AT:
+        return bool(items_of(inst)) and all([x.type is inst.result.type for x in items_of(inst)])
     rule = inst.op.partials
     return inst.op in _KNOWN or rule is not NO_RULE and rule is not STRUCTURAL
 
@@ -76,6 +106,12 @@ def partials_of(b, inst: Inst) -> list[tuple[Value, Value]]:
     return list(zip(inst.args, inst.op.partials(b, *inst.args, inst.result)))
 
 
+def items_of(inst: Inst) -> list[Value]:
+    """The items of the tuple that `tuple_at` takes one of; none where it was not put together here."""
+    made = inst.args[0].inst
+    return made.args if made is not None and made.op is s.TUPLE_MAKE else []
+
+
 class Classes:
     """Arrays that may share memory, as one of them that stands for all."""
 
@@ -88,6 +124,9 @@ class Classes:
                     for x in inst.args:
                         if isinstance(x.type, k.Array):
                             self.join(x, r)
+                if inst.op is s.TUPLE_AT and isinstance(r.type, k.Array):
+                    for x in items_of(inst):
+                        self.join(x, r)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
                         if isinstance(x.type, k.Array):
@@ -109,10 +148,12 @@ def flows(inst: Inst) -> list[Value]:
     op, r = inst.op, inst.result
     if r is None or op is mem.ARRAY_NEW:
         return []
+    if holds_complex(r.type):
+        return list(inst.args)
     if op in _OBJECTS:
         return list(inst.args)
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
-        return [x for x in inst.args if varies(x.type)] if varies(r.type) else []
+        return [x for x in inst.args if k.any_part(x.type, is_varying)] if k.any_part(r.type, is_varying) else []
     if op is c.INVOKE:
         return [] if _only_looks(inst) else inst.args
     if op is NEST:
@@ -121,8 +162,10 @@ def flows(inst: Inst) -> list[Value]:
         return list(inst.args)
     if _reads_text(inst):
         return [x for x in inst.args if x.type in _TEXTS]
-    if not is_varying(r.type):
-        return list(inst.args) if not has_rule(inst) else []
+    if _hides(r.type):
+        return list(inst.args)
+    if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
+        return list(inst.args) if not has_rule(inst) else [x for x in inst.args if k.is_integer(x.type)]
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
         return inst.args[1:]
     if op in SAME_VALUE or op is a.CAST or op is mem.ARRAY_LOAD or op is mem.ARRAY_VIEW or op is mem.SUM_EIGHTS:
@@ -191,6 +234,9 @@ class Activity:
         """Refuse what no rule is known for."""
         for block in self.order:
             for inst in block.insts:
+                if is_ruled(inst) and any(x in self for x in fixed_of(inst)):
+                    raise refused(self.fn, inst, "an argument in nondiff_argnums varies here: its derivative would be "
+                                  "lost", "leave it out of nondiff_argnums, or pass stop_gradient(x)")
                 given = [x for x in flows(inst) if x in self]
                 targets, sources = written(inst)
                 if any(x in self for x in targets):
@@ -203,13 +249,37 @@ class Activity:
                                   "another type: there is no derivative of that",
                                   "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
                                   "stop_gradient(x)")
-                if inst.op is py.PY_UNBOX and inst.result in self:
+                if inst.op is py.PY_UNBOX and inst.result in self and not self._is_kept(inst):
                     raise refused(self.fn, inst, "a captured array gets values that vary, or a value comes back from a "
                                   "Python object: there is no derivative of that",
                                   "pass the array as an argument, and compute in compiled code")
 
+    def _is_kept(self, inst) -> bool:
+        """Whether an array that was captured stays as it is, and only shares a name with what varies: its tangents are
+        zeros that lie in memory as it does."""
+        made = inst.args[0].inst
+        if made is None or made.op is not c.CONST or type(inst.result.type) is not k.Array or (
+                inst.result.type.layout == "A"):
+            return False
+        same = {inst.result}  # what may be the array, or a view of it
+        before = 0
+        while len(same) > before:
+            before = len(same)
+            for block in self.order:
+                for one in block.insts:
+                    if (one.op in SAME_MEMORY or one.op is s.TUPLE_AT) and any(x in same for x in one.args):
+                        same.add(one.result)
+                    if one.op is s.TUPLE_MAKE and inst.result in one.args:
+                        return False
+                    for e in one.edges():
+                        same.update(p for p, x in zip(e.block.params, e.args) if x in same)
+        return not any(x in same for block in self.order for one in block.insts for x in written(one)[0])
+
     def _refusal(self, inst):
         op = inst.op
+        if _is_complex(inst):
+            return refused(self.fn, inst, "complex numbers that vary are not differentiated yet",
+                           "compute with the real and the imaginary part, as numbers or arrays of their own")
         if op is c.INVOKE:
             callee = inst.attrs["callee"]
             if callee.library:
@@ -217,6 +287,13 @@ class Activity:
                                "write it out, or stop_gradient(x) around what shall count as constant")
             return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
                            "yet", "write the recursion as a loop")
+        if op.name == "blas":
+            return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
+                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
+        if op is a.CAST:
+            return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
+                           "number that varies: there is no derivative of that",
+                           "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
             return refused(self.fn, inst, "a value that varies is in a variable that an inner function changes, of "
                            "which there is no derivative yet", "pass it as an argument, and return it")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder
-from ...ir.core import Function, Value
+from ...ir.core import Function, Inst, Value
 from ...ops import arith as a
 from ...ops import math as m
 from ...ops import structure as s
@@ -12,7 +12,8 @@ from ..rewrite import resolve, substitute
 from .builder import Builder
 from .targets import written_parameters
 
-__all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments", "zeros"]
+__all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
+           "tuples_beside", "zeros"]
 
 # Their derivatives are infinite, or no numbers, somewhere: what does not count must not count as 0 * inf.
 _SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
@@ -73,7 +74,7 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
                 taken = b.op(s.TUPLE_GET, x, index=n)
                 parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
             return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-        if type(t) is k.Array:
+        if type(t) is k.Array and is_varying(t):
             x = copied(b, helpers, x)
             name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
             seed = b.call(helpers(name, (t, seed.type)), x, seed)
@@ -121,3 +122,19 @@ def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:
                 kept.append(inst)
         block.insts = kept
     substitute(fn.blocks, replace)
+
+
+def tuples_beside(fn: Function) -> list[Inst]:
+    """Put together the tuple that `tuple_at` takes an item of where that is done, so that its items are read there.
+    Returns what was added."""
+    added: list[Inst] = []
+    for block in fn.blocks:
+        for inst in [inst for inst in block.insts if inst.op is s.TUPLE_AT]:
+            made = inst.args[0].inst
+            if made is not None and made.op is s.TUPLE_MAKE:
+                b = Builder([], inst)
+                inst.args[0] = b.op(s.TUPLE_MAKE, *made.args, cls=None)
+                at = block.insts.index(inst)
+                block.insts[at:at] = b.insts
+                added += b.insts
+    return added

@@ -14,11 +14,13 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
-from .activity import SAME_VALUE, Activity, partials_of
-from .builder import Builder
-from .common import entry_of, guarded_term, plain_value, zeros
+from .activity import SAME_VALUE, Activity, items_of, partials_of
+from .builder import Builder, refused
+from .common import entry_of, guarded_term, own_type, plain_value, tuples_beside, zeros
+from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
 
@@ -34,11 +36,14 @@ class _Forward:
         self.wrt = [fn.params[n] for n in request.wrt]
         self.seeds = [Value(p.type, p.name and f"d_{p.name}") for p in shell.params[len(fn.params):]]
         self.dual: dict[Value, Any] = {}
+        self.given: dict[Value, Value] = {}  # part of the result of a rule -> its tangent, as the rule gave it
 
     def run(self):
         fn, entry = self.fn, self.fn.entry
+        self.calls = open_calls(fn, self.helpers, False)
         b = Builder([])
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
+        tuples_beside(fn)
         returned = [block.terminator.args[0] for block in fn.blocks if block.terminator.op is c.RETURN]
         self.act = act = Activity(fn, [p for p, _ in leaves], returned)
         entry.params += self.seeds
@@ -102,6 +107,9 @@ class _Forward:
 
     def after(self, b, inst):
         op, r, dual, act = inst.op, inst.result, self.dual, self.act
+        if r in self.given:
+            dual[r] = self.arrived(b, r)
+            return
         if op is mem.ARRAY_STORE:
             if inst.args[0] in dual:
                 b.insts.append(Inst(op, [dual[inst.args[0]], *inst.args[1:-1], self.tangent(inst.args[-1])],
@@ -121,6 +129,8 @@ class _Forward:
             dual[r] = b.again(inst, inst.args, zero=True)
         elif op is s.UNDEF:
             dual[r] = b.again(inst, ())
+        elif op is PY_UNBOX:
+            dual[r] = zeros(b, self.helpers, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
             dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -131,6 +141,8 @@ class _Forward:
             x, y = inst.args
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
+        elif op is s.TUPLE_AT:
+            dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
         elif op is a.FADD or op is a.FSUB:
@@ -147,10 +159,22 @@ class _Forward:
 
     def called(self, b, inst):
         """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
+        if inst in self.calls:
+            call = self.calls[inst]
+            if any(x in self.act for x in leaves_of(call.args)):
+                self.ruled(b, inst, call)
+            else:  # what is written into the results may vary
+                none = b.op(c.CONST, type=k.NoneType, value=None)
+                self.given.update((x, none) for x in leaves_of(call.result) if is_varying(x.type) and x in self.act)
+                if inst.result in self.given:
+                    self.dual[inst.result] = self.arrived(b, inst.result)
+            return
         if not any(x in self.dual for x in inst.args):
             r = inst.result
             if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
                 self.dual[r] = zeros(b, self.helpers, r)
+            return
+        if "rules" not in inst.attrs["callee"].memo:  # the test whether arrays share memory
             return
         rule = inst.attrs["callee"].memo["rules"].tangent
         none = None
@@ -167,3 +191,43 @@ class _Forward:
         found = b.call(self.helpers(rule, tuple([x.type for x in given])), *given)
         if inst.result is not None and varies(inst.result.type):
             self.dual[inst.result] = found
+
+    def ruled(self, b, inst, call):
+        """A function that has derivatives of its own."""
+        if call.rules.tangent is None:
+            raise refused(self.fn, inst, "forward mode goes through a function whose derivative custom_vjp says, which "
+                          "is a rule for reverse mode",
+                          "use reverse mode (grad, vjp, jacrev), or give a custom_jvp rule")
+
+        def tangents(t, tree):
+            if isinstance(tree, list):
+                return b.op(s.TUPLE_MAKE, *map(tangents, t.elements, tree), cls=t.cls)
+            return self.tangent(tree) if is_varying(t) else b.op(c.CONST, type=k.NoneType, value=None)
+
+        def spread(found, tree):
+            if isinstance(tree, list):
+                for n, part in enumerate(tree):
+                    spread(b.op(s.TUPLE_GET, found, index=n), part)
+            elif is_varying(tree.type) and tree in self.act:
+                self.given[tree] = found
+
+        given = [*inst.args, *(tangents(x.type, tree) for x, tree in zip(inst.args, call.args)
+                               if not has_one_value(x.type))]
+        spread(called(b, call.rules.tangent, self.helpers, given), call.result)
+        if inst.result in self.given:
+            self.dual[inst.result] = self.arrived(b, inst.result)
+
+    def arrived(self, b, x):
+        """The tangent of x that a rule gave, as it must lie in memory."""
+        found = self.given[x]
+        if found.type is k.NoneType:
+            t = tangent_type(x.type)
+            return zeros(b, self.helpers, x) if type(t) is k.Array else b.zero(t)
+        if type(x.type) is not k.Array:
+            return b.cast(found, tangent_type(x.type))
+        if type(found.type) is not k.Array:
+            shape = b.op(s.TUPLE_MAKE, *(b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)), cls=None)
+            found = b.cast(found, x.type.dtype)
+            return b.call(self.helpers("full", (shape.type, found.type)), shape, found)
+        found = b.call(self.helpers("copied_like", (x.type, found.type)), x, found)
+        return found if found.type is own_type(x.type) else b.op(s.RETYPE, found, type=own_type(x.type))

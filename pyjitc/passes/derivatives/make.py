@@ -13,6 +13,7 @@ from typing import Callable
 
 from ...ir.core import Function
 from ...ops.derivative import request_of
+from .. import inline
 from . import forward, reverse
 from .activity import is_known
 from .prepare import put_in_calls, tidy, whole
@@ -24,6 +25,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
     """The functions of a module that got a body. helpers: (name of a function of lib/adjoints.py, types) -> typed
     function."""
     done: dict[Function, None] = {}
+    staying: set[Function] = set()  # functions with derivatives of their own, which are put in afterwards
 
     def make(fn: Function) -> None:
         request = request_of(fn)
@@ -31,7 +33,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
             return
         done[fn] = None
         pushes = request.mode == "push"
-        body = whole(request.primal, options, make, not pushes)
+        body = whole(request.primal, options, make, not pushes, staying)
         body.name, body.result = fn.name, request.primal.result
         put_in_calls(body, [body.params[n] for n in request.wrt], options,
                      lambda nest: pushes or not is_known(nest))
@@ -40,6 +42,10 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         del fn.memo["derivative"]
         tidy(fn, options)
 
-    for fn in functions:
+    reached = functions[:1]
+    for fn in reached:  # grows
         make(fn)
+        reached += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in reached)
+    for fn in staying:
+        fn.flags = fn.flags._replace(noinline=False)
     return list(done)

@@ -3,21 +3,33 @@ from __future__ import annotations
 
 from typing import Callable
 
+from ...ir.cfg import reverse_postorder
 from ...ir.core import RAISES, READS, WRITES, Function, Value
-from ...ops.control import INVOKE
+from ...ops import arith as a
+from ...ops import structure as s
+from ...ops.control import CONST, INVOKE
+from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
+from ...types import kinds as k
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
-from ..rewrite import copy_of
+from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
+from .builder import Builder
 
 __all__ = ["put_in_calls", "tidy", "whole"]
 
 
-def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Function:
+def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function]) -> Function:
     """A copy of a function with all that can be put into it. before: called first with each function that it leads to;
-    keeps_nests: whether the nests that reverse mode knows stay."""
-    for one in _reached(fn):
+    keeps_nests: whether the nests that reverse mode knows stay; staying: gets the functions that are not put in, since
+    they have derivatives of their own."""
+    reached = [fn]
+    for one in reached:  # grows
         before(one)
+        reached += [callee for callee in inline.callees(one) if callee not in reached]
+        if type(one.memo.get("rules")) is Ruled and not one.flags.noinline:
+            one.flags = one.flags._replace(noinline=True)
+            staying.add(one)
     new = copy_of(fn)
     copies: dict[Function, Function] = {}
     while True:
@@ -40,7 +52,10 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool) -> Functio
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}  # two products have no rule
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
+    _open_items(new)
     tidy(new, options)
+    if _open_unions(new):
+        tidy(new, options)
     return new
 
 
@@ -84,6 +99,70 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
             callee.flags = callee.flags._replace(noinline=False)
         inline.run([fn], options)
         tidy(fn, options)
+
+
+def _open_unions(fn: Function) -> bool:
+    """A float of Python on some ways and of NumPy on others, as a float64 and whether it is Python's.
+    Before:  u = select c, (union_make x), (union_make y) ; union_get u      After:  select c, x, y"""
+    pairs: dict[Value, tuple[Value, Value]] = {}
+    replace: dict[Value, Value] = {}
+    for block in reverse_postorder(fn):
+        if not any([_is_number_of_two_kinds(x.type) for i in block.insts for x in (*i.args, i.result) if x]):
+            continue
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        for inst in insts:
+            b.at(inst)
+            block.insts.append(inst)
+            op, r, args = inst.op, inst.result, inst.args
+            if op is s.UNION_MAKE and _is_number_of_two_kinds(r.type):
+                pairs[r] = (b.cast(args[0], k.float64), b.op(CONST, type=k.Bool, value=args[0].type is k.Float))
+            elif (op is s.SELECT or op is s.CHOOSE) and args[1] in pairs and args[2] in pairs:
+                pairs[r] = tuple([b.op(op, args[0], x, y) for x, y in zip(pairs[args[1]], pairs[args[2]])])
+            elif op is s.UNION_GET and args[0] in pairs:
+                replace[r] = b.cast(pairs[args[0]][0], r.type)
+            elif op is s.UNION_IS and args[0] in pairs:
+                is_python = pairs[args[0]][1]
+                replace[r] = is_python if inst.attrs["type"] is k.Float else b.op(a.BNOT, is_python)
+    substitute(fn.blocks, replace)
+    return bool(replace)
+
+
+def _is_number_of_two_kinds(t) -> bool:
+    return type(t) is k.Union and set(t.members) == {k.Float, k.float64}
+
+
+def _open_items(fn: Function) -> None:
+    """Items of tuples that are tuples themselves: their parts are read one by one.
+    Before:  p = tuple_at ((a, b), (c, d)), i        After:  p = (tuple_at (a, c), i), (tuple_at (b, d), i)"""
+    for block in fn.blocks:
+        if not any(i.op is s.TUPLE_AT and type(i.result.type) is k.Tuple for i in block.insts):
+            continue
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        replace: dict[Value, Value] = {}
+        for inst in insts:
+            if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Tuple:
+                b.at(inst)
+                replace[inst.result] = _item_at(b, [_part(b, inst.args[0], n) for n in range(
+                    len(inst.args[0].type.elements))], inst)
+            else:
+                block.insts.append(inst)
+        substitute(fn.blocks, replace)
+
+
+def _part(b, x, n):
+    made = x.inst
+    return made.args[n] if made is not None and made.op is s.TUPLE_MAKE else b.op(s.TUPLE_GET, x, index=n)
+
+
+def _item_at(b, items, inst):
+    """One of `items`, which have one type, for the index of a tuple_at."""
+    t = items[0].type
+    if type(t) is not k.Tuple:
+        return b.op(s.TUPLE_AT, b.op(s.TUPLE_MAKE, *items, cls=None), inst.args[1])
+    parts = [_item_at(b, [_part(b, x, n) for x in items], inst) for n in range(len(t.elements))]
+    return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
 
 
 def tidy(fn: Function, options) -> None:

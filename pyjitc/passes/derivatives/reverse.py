@@ -22,14 +22,16 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import NEST, NEST_INTO
+from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from . import variables
-from .activity import SAME_VALUE, Activity, partials_of
+from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import check_apart, copied, guarded_term, own_type, replace_arguments, zeros
+from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, zeros
 from .normal import Normal
 from .nests import Nests
+from .ruled import called, has_one_value, leaves_of, open_calls
 from .tape import Tape
 from .targets import targets, written_parameters
 
@@ -55,6 +57,9 @@ class _Reverse:
     def run(self):
         fn = self.fn
         fn.entry.params += self.seeds
+        self.calls = open_calls(fn, self.helpers, True)
+        self.opened.update(x for call in self.calls.values() for x in leaves_of([call.result, call.kept or []])
+                           if x.inst is not None and x.inst.op is s.TUPLE_GET)
         self.form = form = Normal(fn)
         self.arguments()
         self.act = act = Activity(fn, [p for leaves in self.leaves for p in leaves], self.outputs())
@@ -64,6 +69,8 @@ class _Reverse:
         tape = Tape(form, act, self.reversed, self.owner, self.ks, set(self.shadow.values()), self.helpers)
         tape.run()
         form.out.insts[-1] = Inst(c.JUMP, targets=[Edge(self.R[form.out][0], [])])
+        for inst, call in self.calls.items():
+            inst.attrs = {**inst.attrs, "callee": call.callee}
         fn.blocks += self.reversed
         fn.result = self.shell.result
         variables.build(fn)
@@ -82,7 +89,7 @@ class _Reverse:
         b = Builder([])
         check_apart(b, fn, self.helpers)
         replace: dict[Value, Value] = {}
-        self.leaves: list[list[Value]] = []
+        opened: dict[Value, list[Value]] = {p: [] for p in self.wrt}
 
         def open_up(x, found):
             t = x.type
@@ -99,17 +106,19 @@ class _Reverse:
 
         for p in fn.params:
             if p in self.wrt:
-                self.leaves.append([])
-                replace[p] = open_up(p, self.leaves[-1])
+                replace[p] = open_up(p, opened[p])
             elif type(p.type) is k.Array and p in written:
                 replace[p] = self.copied(b, p)
-        for found in self.leaves:
+        self.leaves = [opened[p] for p in self.wrt]
+        for found in opened.values():
             for n, x in enumerate(found):
                 if x in written:
                     replace[x] = found[n] = self.copied(b, x)
         replace_arguments(fn, {p: x for p, x in replace.items() if p is not x})
         fn.entry.insts[0:0] = b.insts
-        self.form.note(fn.entry, b.insts)
+        tuples_beside(fn)
+        for block in fn.blocks:
+            self.form.note(block, block.insts)
 
     def copied(self, b, x):
         return copied(b, self.helpers, x)
@@ -129,11 +138,17 @@ class _Reverse:
             if loop is not None and loop.header is block:
                 carried.update(cl(p) for p in block.params if type(p.type) is k.Array)
             for i in block.insts:
-                if loop is not None and i.op in _MAKERS and type(i.result.type) is k.Array:
+                made_here = i.result is not None and type(i.result.type) is k.Array and (
+                    i.op in _MAKERS or i.op is s.TUPLE_GET)
+                if loop is not None and made_here:
                     carried.add(cl(i.result))
-                if i.op is NEST and type(i.result.type) is k.Array:
+                if made_here and (i.op is NEST or i.op is s.TUPLE_GET or i in self.calls):
                     made.add(cl(i.result))
                     continue
+                if i in self.calls:
+                    continue
+                if i.op is s.TUPLE_AT and type(i.result.type) is k.Array:
+                    touched.add(cl(i.result))
                 if i.op in (NEST, mem.ARRAY_DIM, mem.ARRAY_STRIDE, c.JUMP, c.BRANCH, c.RETURN, s.TUPLE_MAKE):
                     continue
                 read = i.args[1:2] if i.op is NEST_INTO else i.args
@@ -174,7 +189,7 @@ class _Reverse:
             return None
         i: Any = x.inst
         if self.root(x) is x:
-            if i is not None and i.op in (s.SELECT, s.CHOOSE):
+            if i is not None and i.op in (s.SELECT, s.CHOOSE, s.TUPLE_AT):
                 raise refused(self.fn, i, "one of two arrays is chosen here in a loop, of which there is no derivative",
                               "copy the chosen one, with `if` and .copy()")
             cur[x] = self.dense(b, cur.get(x), x)
@@ -221,7 +236,9 @@ class _Reverse:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
             return b.op(op, type=own_type(r.type))
-        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE) and r not in self.opened:
+        if op is s.TUPLE_AT:
+            return b.op(op, b.op(s.TUPLE_MAKE, *(shadow[x] for x in items_of(inst)), cls=None), inst.args[1])
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
         return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
@@ -524,7 +541,7 @@ class _Reverse:
         elif type(r.type) is k.Array:
             if op is mem.ARRAY_COPY and inst.args[1] in act:
                 self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
-            elif (op is s.SELECT or op is s.CHOOSE) and r not in self.shadow:
+            elif op in (s.SELECT, s.CHOOSE, s.TUPLE_AT) and r not in self.shadow:
                 raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no "
                               "derivative", "copy the chosen one, with `if` and .copy()")
         elif op is mem.ARRAY_LOAD:
@@ -544,6 +561,11 @@ class _Reverse:
                 if array is not None:
                     y = self.content(inst, y)
                     b.call(self.helpers("add_multiple", (array.type, y.type, g.type)), array, y, g)
+        elif op is s.TUPLE_AT:
+            zero = b.zero(g.type)
+            for n, x in enumerate(items_of(inst)):
+                chosen = b.op(a.IEQ, inst.args[1], b.const(n, k.Int))
+                self.add(b, cur, x, b.op(s.SELECT, chosen, g, zero))
         elif op is s.SELECT or op is s.CHOOSE:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
@@ -587,6 +609,9 @@ class _Reverse:
 
     def called(self, b, inst, cur):
         """A library function with a rule of its own."""
+        if inst in self.calls:
+            self.ruled(b, inst, self.calls[inst], cur)
+            return
         rules = inst.attrs["callee"].memo.get("rules")
         if rules is None:
             return
@@ -606,6 +631,66 @@ class _Reverse:
             for n, x in enumerate(inst.args):
                 if found.type.elements[n] is not k.NoneType:
                     self.add(b, cur, x, b.op(s.TUPLE_GET, found, index=n))
+
+    def ruled(self, b, inst, call, cur):
+        """A function that has derivatives of its own."""
+        of_result = {y: self.shadow.get(y) or cur.pop(y, None) for y in leaves_of(call.result) if y in self.act}
+        if all(g is None for g in of_result.values()):
+            return
+        none = b.op(c.CONST, type=k.NoneType, value=None)
+
+        def cotangent(t, y):
+            if isinstance(y, list):
+                return b.op(s.TUPLE_MAKE, *map(cotangent, t.elements, y), cls=t.cls)
+            if not is_varying(y.type):
+                return none
+            g = of_result.get(y)
+            if type(y.type) is k.Array:
+                return self.dense(b, g, y)
+            return b.zero(tangent_type(y.type)) if g is None else g
+
+        def as_it_was(t, x, made):
+            """A value that the rule reads."""
+            if isinstance(x, list):
+                return b.op(s.TUPLE_MAKE, *(as_it_was(part, y, made) for part, y in zip(t.elements, x)), cls=t.cls)
+            if type(x.type) is not k.Array:
+                return x
+            return self.content_made(x) if made else self.content(inst, x)
+
+        def add(found, x):
+            if isinstance(x, list):
+                for n, part in enumerate(x):
+                    if found.type is not k.NoneType:
+                        add(b.op(s.TUPLE_GET, found, index=n), part)
+            elif found.type is not k.NoneType and x in self.act:
+                if type(x.type) is k.Array and type(found.type) is k.Array:
+                    found = self.shaped(b, x, found)
+                elif type(x.type) is k.Array:
+                    found = b.cast(found, x.type.dtype)
+                self.add(b, cur, x, found)
+
+        kept_type = inst.result.type if call.kept is call.result else inst.result.type.elements[1]
+        result_type = inst.result.type if call.kept is call.result else inst.result.type.elements[0]
+        given = [as_it_was(x.type, tree, False) for x, tree in zip(inst.args, call.args)]
+        given += [as_it_was(kept_type, call.kept, True), cotangent(result_type, call.result)]
+        found = called(b, call.rules.backward, self.helpers, given)
+        for n, tree in enumerate(tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)):
+            add(b.op(s.TUPLE_GET, found, index=n), tree)
+
+    def content_made(self, x: Value) -> Value:
+        """What an array that a call made holds at first: itself, or a copy where it is written into later."""
+        if self.act.classes.of(x) not in self.written:
+            return x
+        assert x.inst is not None
+        found = self.copies.get((x.inst, x))
+        if found is None:
+            b = Builder([], x.inst)
+            found = self.copies[x.inst, x] = b.call(self.helpers("copied", (x.type,)), x)
+            block = self.form.home[x]
+            at = block.insts.index(x.inst) + 1
+            block.insts[at:at] = b.insts
+            self.form.note(block, b.insts)
+        return found
 
     def content(self, inst, x: Value) -> Value:
         """An array with what x holds before the instruction: x itself, or a copy where it is written into later, or was

@@ -131,6 +131,8 @@ class Tape:
         i = v.inst
         if i is None or i.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE, mem.ARRAY_LOAD) or not self.again(i):
             return (v,)
+        if i.op is s.TUPLE_GET and i.args[0].inst is not None and i.args[0].inst.op is c.INVOKE:
+            return (v,)  # a part of what a call returned
         if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
             return (v,)  # what is kept of an array lies in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))

@@ -322,3 +322,12 @@ def test_functions_of_complex64_are_those_of_the_c_library():
     agree(lambda z, w: (z ** w)[0], z, w)
     for n in range(0, 300, 10):
         agree(lambda x, y: x ** y, z[n], w[n])
+
+
+def test_a_new_last_axis_beside_an_array_that_has_one():
+    """The elements of the two follow each other in memory, and one of them has no index for the axis."""
+    def f(a, w):
+        y = a[:, :, None]
+        return y * w, np.sum(y * w), np.max(w - y), y * 2.0, np.sum(a[:, None, :, None] * w)
+
+    agree(f, A2, np.linspace(0.5, 1.5, 12).reshape(3, 4, 1))

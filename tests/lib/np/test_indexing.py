@@ -178,3 +178,14 @@ def test_masks_without_elements():
     with pytest.raises(IndexError, match="boolean index did not match indexed array along axis 0; size of axis is 3 "
                                          "but size of corresponding boolean axis is 0"):
         take(a, m)
+
+
+@pytest.mark.parametrize("i", [np.int64(1), np.int16(5), 3])
+def test_indices_that_are_ints_of_python_or_of_numpy(i):
+    def f(a, i):
+        start = max(0, i - 2)
+        b = a.copy()
+        b[..., start:start + 2] = 7
+        return a[start], a[start:start + 1], b, a.reshape((start + 1, -1)), a.reshape((2, 6))[1, start]
+
+    agree(f, np.arange(12.0), i)

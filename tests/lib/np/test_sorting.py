@@ -211,6 +211,22 @@ def beyond_the_end(a):
     return np.partition(a, 30)
 
 
+@pytest.mark.parametrize("kth", [np.array([3]), np.array([0, 5, -1], np.int32), np.array(2), np.array([9]),
+                                 np.array([[1, 2]])])
+def test_partition_at_the_places_of_an_array(kth):
+    a = np.random.default_rng(3).permutation(np.arange(9.0))
+
+    def places(partition):
+        try:
+            found = partition(a, kth)
+        except ValueError as error:
+            return str(error)
+        return np.asarray(found[kth]).tolist(), sorted(found.tolist())
+
+    assert places(njit(lambda a, kth: np.partition(a, kth))) == places(np.partition)
+    assert places(njit(lambda a, kth: a[np.argpartition(a, kth)])) == places(np.partition)
+
+
 def test_partition_of_rows_and_errors():
     a = values(np.float64, 30, many=False).reshape(5, 6)
     agrees(part_of_rows, njit(part_of_rows), a)

@@ -629,7 +629,7 @@ def test_sorting_moves_the_objects_that_the_list_has(x, backwards):
     copies = compiled(mine, backwards), in_order(theirs, backwards)
     assert list(map(id, mine)) == list(map(id, theirs)) and list(map(id, copies[0])) == list(map(id, copies[1]))
     text = str(compiled.inspect_ir())
-    assert "py_call" not in text and "list_sort" in text
+    assert "py_call" not in text and "list_sort" in text or "sort_keyed" in text
 
 
 def test_what_has_no_order_is_not_sorted():
@@ -641,3 +641,64 @@ def test_operators_of_lists_are_functions_of_the_c_api():
     compiled = agree(lambda x: (x[1:], x + x, x * 2, 3 in x, x == x, list(x), x.copy()), [1, 2, 3])
     text = str(compiled.inspect_ir())
     assert "py_call" not in text and "PySequence_Contains" in text and "PyObject_RichCompare ==" in text
+
+
+def _paths(n, path):
+    return path if n == 0 else _paths(n - 1, [*path, n])
+
+
+def _subsets(items, at, chosen, out):
+    if at == len(items):
+        out.append(chosen)
+    else:
+        _subsets(items, at + 1, chosen, out)
+        _subsets(items, at + 1, chosen + [items[at]], out)
+
+
+def test_a_recursion_may_write_a_longer_list_out_in_each_call(monkeypatch):
+    monkeypatch.setitem(globals(), "_paths", njit(_paths))
+    monkeypatch.setitem(globals(), "_subsets", njit(_subsets))
+    assert _paths(12, [0]) == _paths.py_func(12, [0]) == [0, *range(12, 0, -1)]
+
+    def start(n):
+        return _paths(n, [0])
+
+    def every(items):
+        out = []
+        _subsets(items, 0, [], out)
+        return out
+
+    agree(start, 12)
+    agree(every, [1, 2, 3, 4])
+    agree(every, ["a", "b"])
+
+
+def above(values, least):
+    found = []
+    for x in values:
+        if x > least:
+            found.append(x)
+    return found
+
+
+def turned(values):
+    found = []
+    for i in range(len(values)):
+        found.append(values[-1 - i])
+    values[0] += 1
+    return found, values
+
+
+def test_numbers_that_are_moved_keep_their_objects():
+    for values, least in (([1000.5 * k for k in range(50)], 7000.0), ([1000 * k for k in range(50)], 7000), ([], 1)):
+        function = agree(above, values, least)
+        expected = above(values, least)
+        assert all(x is y for x, y in zip(function(values, least), expected))
+        if values:
+            agree(turned, values)
+            (text,) = function.inspect_llvm().values()
+            assert "PyFloat_FromDouble" not in text and "PyLong_FromLongLong" not in text
+            counts = [sys.getrefcount(x) for x in values]
+            for _ in range(20):
+                function(values, least)
+            assert [sys.getrefcount(x) for x in values] == counts

@@ -18,14 +18,13 @@ __all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "lengt
 
 
 def is_power(t) -> bool:
-    """The type of n ** m of ints: an int, or a float where m is negative."""
-    return isinstance(t, Union) and set(t.members) == {Int, Float}
+    """The type of n ** m of ints, an int, or a float where m is negative; or one of several integer types."""
+    return isinstance(t, Union) and (set(t.members) == {Int, Float} or all(map(is_integer, t.members)))
 
 
 def has_power(t) -> bool:
-    """Whether a tuple has an item that is such a power, or one that is of one of several integer types."""
-    return (isinstance(t, Tuple)
-            and any(is_power(e) or isinstance(e, Union) and all(map(is_integer, e.members)) for e in t.elements))
+    """Whether a tuple has an item that is such a power."""
+    return isinstance(t, Tuple) and any(map(is_power, t.elements))
 
 
 def integral(x, bound):

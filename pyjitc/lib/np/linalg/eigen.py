@@ -8,7 +8,7 @@ from numpy.linalg._linalg import EighResult, EigResult
 from ....infer.meaning import Const, Call, Throw
 from ....ops.blas import BLAS
 from ....types import kinds as k
-from ...build import unvectorised
+from ...build import by_value, unvectorised
 from ...rule import Constant, rule
 from .linalg import check_square, columns, matrices, narrowed, put_columns, work_space
 from .stacks import over_matrices
@@ -45,20 +45,46 @@ def symmetric(work, w, letters):
         raise LinAlgError("Eigenvalues did not converge")
 
 
+@unvectorised
+def eigen_lower(a):
+    return eigen_parts(a, "VL")
+
+
+@unvectorised
+def eigen_upper(a):
+    return eigen_parts(a, "VU")
+
+
+def eigen_parts(a, letters):
+    work, w, v = columns(a), np.empty(a.shape[0], np.float64), np.empty(a.shape, a.dtype)
+    symmetric(work, w, letters)
+    put_columns(v, work)
+    return w, v
+
+
 def eigh(a, single, upper):
     check_square(a)
-    work, w = columns(a), np.empty(a.shape[0], np.float64)
-    symmetric(work, w, "VU" if upper else "VL")
-    v = np.empty(a.shape, a.dtype)
-    put_columns(v, work)
+    w, v = eigen_upper(a) if upper else eigen_lower(a)
     return EighResult(narrowed(w, single), narrowed(v, single))
+
+
+@unvectorised
+def eigenvalues_lower(a):
+    work, w = columns(a), np.empty(a.shape[0], np.float64)
+    symmetric(work, w, "NL")
+    return w
+
+
+@unvectorised
+def eigenvalues_upper(a):
+    work, w = columns(a), np.empty(a.shape[0], np.float64)
+    symmetric(work, w, "NU")
+    return w
 
 
 def eigvalsh(a, single, upper):
     check_square(a)
-    work, w = columns(a), np.empty(a.shape[0], np.float64)
-    symmetric(work, w, "NU" if upper else "NL")
-    return narrowed(w, single)
+    return narrowed(eigenvalues_upper(a) if upper else eigenvalues_lower(a), single)
 
 
 def eigh_parts(a, upper):
@@ -291,6 +317,8 @@ def _general(name, function, stack):
 
     return found
 
+
+by_value("np.linalg.rules", eigen_lower, eigen_upper, eigenvalues_lower, eigenvalues_upper)
 
 CALLS = {
     np.linalg.eigh: _symmetric("eigh", eigh, eigh_stack),

@@ -16,7 +16,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array
 from ....types.lattice import kind_of, promote
-from ...build import compiled, derivatives, unvectorised
+from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
@@ -361,9 +361,23 @@ def cholesky_matrix(x, a, upper):
             x[i, j] = work[j, i] if (j >= i if upper else j <= i) else a.dtype.type(0)
 
 
+@unvectorised
+def lower_factor(a):
+    x = np.empty(a.shape, a.dtype)
+    cholesky_matrix(x, a, False)
+    return x
+
+
+@unvectorised
+def upper_factor(a):
+    x = np.empty(a.shape, a.dtype)
+    cholesky_matrix(x, a, True)
+    return x
+
+
 def cholesky_stack(x, a, upper):
     if a.ndim == 2:
-        cholesky_matrix(x, a, upper)
+        x[...] = upper_factor(a) if upper else lower_factor(a)
     else:
         for i in range(len(a)):
             cholesky_stack(x[i], a[i], upper)
@@ -371,6 +385,8 @@ def cholesky_stack(x, a, upper):
 
 def cholesky(a, single, upper):
     check_square(a)
+    if a.ndim == 2:
+        return narrowed(upper_factor(a) if upper else lower_factor(a), single)
     x = np.empty(a.shape, a.dtype)
     cholesky_stack(x, a, upper)
     return narrowed(x, single)
@@ -427,17 +443,29 @@ def upper_part(work, rows):
     return r
 
 
+@unvectorised
+def reduced_qr(a):
+    m, n = a.shape
+    work, tau = qr_factors(a)
+    few = min(m, n)
+    q = np.empty((m, few), a.dtype)
+    put_columns(q, orthogonal(work, tau, m, few))
+    return q, upper_part(work, few)
+
+
 def qr(a, single, mode):
     m, n = a.shape
+    if mode == "reduced":
+        q, r = reduced_qr(a)
+        return QRResult(narrowed(q, single), narrowed(r, single))
     work, tau = qr_factors(a)
     if mode == "raw":
         return narrowed(work, single), narrowed(tau, single)
     if mode == "r":
         return narrowed(upper_part(work, min(m, n)), single)
-    wide = m if mode == "complete" else min(m, n)
-    q = np.empty((m, wide), a.dtype)
-    put_columns(q, orthogonal(work, tau, m, wide))
-    return QRResult(narrowed(q, single), narrowed(upper_part(work, wide), single))
+    q = np.empty((m, m), a.dtype)
+    put_columns(q, orthogonal(work, tau, m, m))
+    return QRResult(narrowed(q, single), narrowed(upper_part(work, m), single))
 
 
 def qr_parts(a, mode):
@@ -501,29 +529,47 @@ def singular(u, s, v, a, job):
         raise LinAlgError("SVD did not converge")
 
 
-def singular_values(a, single):
+@unvectorised
+def singular_values_of(a):
     s, none = np.empty(min(a.shape[0], a.shape[1]), np.float64), np.empty((1, 1), a.dtype)
     singular(none, s, none, a, "N")
-    return narrowed(s, single)
+    return s
+
+
+@unvectorised
+def singular_parts(a):
+    """(u, s, vt) with as many columns and rows as there are singular values."""
+    m, n = a.shape
+    few = min(m, n)
+    s, left, right = np.empty(few, np.float64), np.empty((few, m), a.dtype), np.empty((n, few), a.dtype)
+    singular(left, s, right, a, "S")
+    u, v = np.empty((m, few), a.dtype), np.empty((few, n), a.dtype)
+    put_columns(u, left)
+    put_columns(v, right)
+    return u, s, v
+
+
+def singular_values(a, single):
+    return narrowed(singular_values_of(a), single)
 
 
 def svd(a, single, full_matrices):
+    u, s, v = full_parts(a) if full_matrices is None or full_matrices else singular_parts(a)
+    return SVDResult(narrowed(u, single), narrowed(s, single), narrowed(v, single))
+
+
+@unvectorised
+def full_parts(a):
+    """(u, s, vt) with square u and vt."""
     m, n = a.shape
-    few = min(m, n)
-    s = np.empty(few, np.float64)
-    if full_matrices is None or full_matrices:
-        left, right = np.empty((m, m), a.dtype), np.empty((n, n), a.dtype)
-        if few == 0:
-            return SVDResult(narrowed(unit_columns(left), single), narrowed(s, single),
-                             narrowed(unit_columns(right), single))
-        singular(left, s, right, a, "A")
-    else:
-        left, right = np.empty((few, m), a.dtype), np.empty((n, few), a.dtype)
-        singular(left, s, right, a, "S")
-    u, v = np.empty((left.shape[1], left.shape[0]), a.dtype), np.empty((right.shape[1], right.shape[0]), a.dtype)
+    s, left, right = np.empty(min(m, n), np.float64), np.empty((m, m), a.dtype), np.empty((n, n), a.dtype)
+    if len(s) == 0:
+        return unit_columns(left), s, unit_columns(right)
+    singular(left, s, right, a, "A")
+    u, v = np.empty((m, m), a.dtype), np.empty((n, n), a.dtype)
     put_columns(u, left)
     put_columns(v, right)
-    return SVDResult(narrowed(u, single), narrowed(s, single), narrowed(v, single))
+    return u, s, v
 
 
 def unit_columns(u):
@@ -591,6 +637,9 @@ def _svd(a, full_matrices: Constant = True, compute_uv: Constant = True, hermiti
 def svdvals(x, /):
     return np.linalg.svd(x, compute_uv=False)
 
+
+by_value("np.linalg.rules", log_determinant, lower_factor, upper_factor, reduced_qr, full_parts, singular_parts,
+         singular_values_of)
 
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),

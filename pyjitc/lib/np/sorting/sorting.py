@@ -14,7 +14,7 @@ from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
-from ...build import provoked, unoptimised, unvectorised
+from ...build import by_value, outlined, provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -325,13 +325,21 @@ def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Consta
     if axis is None:
         return sort(flat_copy(a), -1, kind, order, stable=stable)
     check_kind(kind, order, stable)
-    n = a.shape[normal_axis(axis, a.ndim)]
+    axis = normal_axis(axis, a.ndim)
+    if axis == a.ndim - 1:
+        return sorted_last(a)
+    return np.ascontiguousarray(np.moveaxis(sorted_last(np.moveaxis(a, axis, -1)), -1, axis))
+
+
+@outlined
+def sorted_last(a):
+    """A copy that is sorted along the last axis."""
     if a.ndim == 1:
         out = flat_copy(a)
-        sort_keys(out, np.empty(n, a.dtype), None, None, n)
+        sort_keys(out, np.empty(len(out), a.dtype), None, None, len(out))
         return out
     out = np.empty(a.shape, a.dtype)
-    sort_rows(out, a, normal_axis(axis, a.ndim), None)
+    sort_rows(out, a, a.ndim - 1, None)
     return out
 
 
@@ -402,13 +410,18 @@ def check_partition(kth, kind, order):
 
 
 def check_kths(kth, k, n):
-    if k < len(kth):
+    if not isinstance(kth, tuple):
+        if kth.ndim > 1:
+            raise ValueError("object too deep for desired array")
+        for one in kth.flat:
+            kth_of(one, n)
+    elif k < len(kth):
         kth_of(kth[k], n)
         check_kths(kth, k + 1, n)
 
 
 def partition_rows(out, a, kth, axis):
-    if isinstance(kth, tuple):  # sorted is one partition
+    if not isinstance(kth, (int, np.integer)):  # sorted is one partition
         check_kths(kth, 0, a.shape[axis])
         sort_rows(out, a, axis, None)
     else:
@@ -442,7 +455,7 @@ def argpartition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "intro
     if a.ndim == 0:
         raise ValueError(f"kth(={kth}) out of bounds (1)")
     n = a.shape[normal_axis(axis, a.ndim)]
-    if isinstance(kth, tuple):
+    if not isinstance(kth, (int, np.integer)):
         check_kths(kth, 0, n)
         return argsort(a, axis)
     out = np.empty(a.shape, np.int64)
@@ -464,8 +477,9 @@ def checked(function, writes=False):
             if isinstance(x, Expr) and isinstance(x.type, Array):
                 _no_records(name, x.type)
             if where == "kth" and not (
-                    is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))):
-                raise Mismatch(f"kth= of np.{name} must be an integer or a tuple of integers here")
+                    is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))
+                    or isinstance(x.type, Array) and is_integer(x.type.dtype)):
+                raise Mismatch(f"kth= of np.{name} must be an integer, or a tuple or an array of integers, here")
             if where == "axis" and not isinstance(x, int) and x is not None:
                 raise Mismatch(f"axis= of np.{name} must be an integer or None")
         if writes and not a.type.writable:
@@ -492,6 +506,8 @@ def _lexsort(keys, axis: Constant = -1):
         raise Mismatch("axis= of np.lexsort must be -1 here")
     return CallValue(Const(Singleton(lexsort), lexsort), keys)
 
+
+by_value("np.sorting.rules", sorted_last)
 
 CALLS = {
     np.sort: checked(sort), np.argsort: checked(argsort), np.lexsort: _lexsort, np.partition: checked(partition),

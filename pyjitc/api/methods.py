@@ -1,0 +1,42 @@
+"""Classes whose methods are compiled."""
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Callable
+
+__all__ = ["ASYNCHRONOUS", "with_methods"]
+
+ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
+_GENERATOR = 0x20
+# What the interpreter alone asks a class for; what it says as text costs nothing to make.
+_LEFT = frozenset(f"__{name}__" for name in (
+    "new del getattr getattribute setattr delattr init_subclass class_getitem set_name reduce reduce_ex getstate "
+    "setstate getnewargs getnewargs_ex copy deepcopy repr str format dir sizeof subclasshook").split())
+
+
+def with_methods(cls: type, decorate: Callable) -> type:
+    """The class, with methods that `decorate` has compiled. Those that dataclasses write, and generators, stay as they
+    are."""
+    module = cls.__module__
+
+    def compiled(function):
+        if type(function) is not FunctionType:
+            return function
+        code = function.__code__
+        if code.co_flags & (ASYNCHRONOUS | _GENERATOR) or code.co_filename == "<string>" or (
+                function.__globals__.get("__name__") != module):
+            return function
+        return decorate(function)
+
+    for name, value in list(vars(cls).items()):
+        if name in _LEFT:
+            continue
+        if isinstance(value, (staticmethod, classmethod)):
+            new = type(value)(compiled(value.__func__))
+        elif type(value) is property:
+            new = property(compiled(value.fget), compiled(value.fset), compiled(value.fdel), value.__doc__)
+        else:
+            new = compiled(value)
+        if new is not value:
+            setattr(cls, name, new)
+    return cls

@@ -1,0 +1,301 @@
+"""Why a function is slow: what compiled code does in each line of its source, as data and as a page.
+
+Read from the typed IR (types), from the IR after all passes (Python objects, memory, checks that stayed) and from what
+LLVM says of loops. The page is the template report.html, for jinja2 (the extra `report`).
+"""
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import linecache
+import os
+import pathlib
+import re
+import textwrap
+from functools import cached_property
+from typing import NamedTuple
+
+from ..base.errors import CompileError
+from ..codegen import link, located
+from ..codegen.compile import module_text
+from ..ir import core as ir
+from ..ir.cfg import LoopNest
+from ..ops import control, memory
+from ..pipeline import stages
+
+__all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
+
+TEMPLATE = pathlib.Path(__file__).with_name("report.html")
+
+
+class Fact(NamedTuple):
+    """Something that costs time, or that does not any more. kind: boxed, python, memory, check, loop, parallel; good:
+    whether it is as one would wish."""
+
+    kind: str
+    text: str
+    good: bool = False
+
+
+class Line:
+    """A line of source, with the types of what it computes and facts about it."""
+
+    def __init__(self, number: int, source: str):
+        self.number = number
+        self.source = source
+        self.types: dict[str, str] = {}  # name -> types, one after the other
+        self.facts: dict[Fact, int] = {}  # -> how often
+        self.share: float | None = None  # of the time, where a profile was made
+
+    @property
+    def weight(self) -> int:
+        """How dark the line is: how many facts are not as one would wish."""
+        return min(sum(not fact.good for fact in self.facts), 4)
+
+
+class FunctionReport:
+    def __init__(self, name: str, filename: str, lines: list[Line]):
+        self.name = name
+        self.filename = filename
+        self.lines = lines
+        self.by_number = {line.number: line for line in lines}
+        self.loops = _loops(filename, lines)
+
+    def note(self, number: int, fact: Fact) -> None:
+        line = self.by_number.get(number)
+        if line is not None:
+            line.facts[fact] = line.facts.get(fact, 0) + 1
+
+    def loop_of(self, number: int) -> int:
+        """The line of the innermost loop around a line; the line itself where there is none."""
+        around = [(last - first, first) for first, last in self.loops if first <= number <= last]
+        return min(around)[1] if around else number
+
+
+class Report(str):
+    """The text of `f.report(types)`; in a notebook, the page. functions: the reports of the function and of those of
+    the program that it calls, collected when they are first asked for."""
+
+    title: str
+    asked: tuple
+
+    @cached_property
+    def functions(self) -> list[FunctionReport]:
+        try:
+            return _functions(*self.asked)
+        except CompileError:  # which the text says
+            return []
+
+    def _repr_html_(self) -> str | None:
+        return _page_if_there([self])
+
+
+class Reports(dict):
+    """Argument types -> Report; in a notebook, one page."""
+
+    def _repr_html_(self) -> str | None:
+        return _page_if_there(list(self.values()))
+
+
+def report(function, types, options) -> Report:
+    """All of it for one signature."""
+    made = Report(stages.report(function, types, options))
+    made.title = f"{function.__qualname__}({', '.join(map(str, types))})"
+    made.asked = function, types, options
+    return made
+
+
+def _page_if_there(reports) -> str | None:
+    """The page; None, for which a notebook shows the text, where jinja2 is not installed."""
+    try:
+        return page(reports)
+    except ImportError:
+        return None
+
+
+def with_profile(made: Report, profile) -> None:
+    """Add the share of the time that each line takes (sampling.py)."""
+    for function in made.functions:
+        for line in function.lines:
+            line.share = profile.lines[function.filename, line.number] / max(profile.total, 1)
+
+
+def page(reports: list[Report]) -> str:
+    """The page of some reports, as HTML without scripts."""
+    try:
+        jinja2 = importlib.import_module("jinja2")
+    except ImportError:
+        raise ImportError("the page of a report needs jinja2: pip install pyjitc[report]") from None
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(TEMPLATE.read_text()).render(reports=reports, basename=os.path.basename)
+
+
+# ---------------------------------------------------------------- collecting
+
+
+def _functions(function, types, options) -> list[FunctionReport]:
+    typed = stages.infer(function, types, options)
+    own = [fn for fn in typed.functions if not fn.library]
+    found: dict[tuple[str, str], FunctionReport] = {}
+    for fn in own:
+        key = fn.qualname, fn.filename
+        if key not in found:
+            found[key] = FunctionReport(fn.qualname, fn.filename, _source(fn))
+        _types(fn, found[key])
+    by_file: dict[str, list[FunctionReport]] = {}
+    for (_, filename), one in found.items():
+        by_file.setdefault(filename, []).append(one)
+    for remark in typed.spec.remarks:
+        _note(by_file, remark.proto.code.co_filename, remark.loc.line,
+              Fact("python", f"the interpreter does this: {remark.reason}"))
+    module = stages.optimise(typed.functions, options)
+    for fn in module:
+        for line, text in fn.memo.get("parallel", ()):
+            _note(by_file, fn.filename, line, Fact("parallel", text, True))
+        _costs(fn, by_file)
+    target = link.host_target()
+    text, *_ = module_text(module, stages.calling(function, typed), target, options, emitter=located.LocatedEmitter)
+    _vectorised(located.remarks(text, target), by_file)
+    return list(found.values())
+
+
+def _source(fn: ir.Function) -> list[Line]:
+    every = linecache.getlines(fn.filename)
+    block = inspect.getblock(every[fn.firstlineno - 1:]) if every else []
+    first = fn.firstlineno
+    return [Line(first + n, source.rstrip("\n")) for n, source in enumerate(block)]
+
+
+def _loops(filename: str, lines: list[Line]) -> list[tuple[int, int]]:
+    """First and last line of each loop."""
+    try:
+        tree = ast.parse(textwrap.dedent("\n".join(line.source for line in lines)))
+    except SyntaxError:  # a lambda, or lines that are no statement
+        return []
+    before = lines[0].number - 1 if lines else 0
+    return [(node.lineno + before, (node.end_lineno or node.lineno) + before) for node in ast.walk(tree)
+            if isinstance(node, (ast.For, ast.While))]
+
+
+def _types(fn: ir.Function, into: FunctionReport) -> None:
+    def add(number: int, name: str, t) -> None:
+        line = into.by_number.get(number)
+        if line is None or not name or "." in name:
+            return
+        known = line.types.get(name)
+        if known is None:
+            line.types[name] = str(t)
+        elif str(t) not in known.split(" | "):
+            line.types[name] = f"{known} | {t}"
+
+    head = next((line.number for line in into.lines if line.source.lstrip().startswith(("def ", "async def "))),
+                fn.firstlineno)
+    for p in fn.params:
+        add(head, p.name, p.type)
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.result is not None:
+                add(inst.loc.line, inst.result.name, inst.result.type)
+
+
+def _note(by_file, filename: str, number: int, fact: Fact) -> None:
+    for one in by_file.get(filename, ()):
+        one.note(number, fact)
+
+
+def _costs(fn: ir.Function, by_file) -> None:
+    """Python objects, memory and checks in the code of a function, where they stand in the source."""
+    slow = _checked_copies(fn)
+    for block in fn.blocks:
+        for inst in block.insts:
+            _, filename = inst.attrs.get("origin") or (fn.qualname, fn.filename)
+            fact = _fact(inst, block in slow)
+            if fact is not None:
+                _note(by_file, filename, inst.loc.line, fact)
+
+
+def _checked_copies(fn: ir.Function) -> set[ir.Block]:
+    """The blocks of loops of which there is another copy without checks, which runs where a test before it allows."""
+    return {inside for loop in LoopNest(fn).loops
+            if any(inst.attrs.get("novectorize") for block in loop.blocks for inst in block.insts)
+            for inside in loop.blocks}
+
+
+_BOXES = {"py_box": "a value becomes a Python object", "py_unbox": "a value is taken out of a Python object"}
+_CHECKS = {"check_index": "the index is compared with the length", "check_nonzero": "a divisor is compared with 0",
+           "check_nonneg": "a number is looked at for its sign",
+           **dict.fromkeys(("narrow", "fit"), "a number is looked at for the range of its type")}
+_OVERFLOW = "the result is looked at for overflow of 64 bits"
+
+
+def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
+    op, name = inst.op, inst.op.name
+    if name in _BOXES:
+        return Fact("boxed", _BOXES[name])
+    if op.effects & ir.HOST and name.partition("_")[0] not in ("exc", "reraise"):
+        kind = "memory" if op.effects & ir.ALLOCATES and name.endswith("_new") else "python"
+        return Fact(kind, f"{_said(inst)} (a call of the interpreter)" if kind == "python" else _said(inst))
+    if op is memory.FRAME_ARRAY:
+        return Fact("memory", "a new array in the frame of the function, which costs nothing", True)
+    if op is memory.ARRAY_NEW:
+        small = bool(inst.attrs.get("frame"))
+        return Fact("memory", "a new array, in the frame of the function where it is small" if small
+                    else "a new array", small)
+    if op.effects & ir.RAISES and (op.wrapping is not None or name in _CHECKS):
+        what = _CHECKS.get(name, _OVERFLOW)
+        if slow:
+            return Fact("check", f"{what}: only in the copy of the loop for what a test before it does not allow", True)
+        return Fact("check", f"{what}: {_why(inst)}")
+    return None
+
+
+def _said(inst: ir.Inst) -> str:
+    """What an operation does, from its record."""
+    text = inst.op.doc or inst.op.name
+    if text.startswith(f"{inst.op.name} "):
+        text = text.partition("): ")[2] or text
+    text = re.sub(r"\{(\w+)\}", lambda m: str(inst.attrs.get(m[1], m[1])), re.split(r"[;:]", text)[0])
+    return text.strip()
+
+
+def _why(inst: ir.Inst) -> str:
+    """Why a check stayed, by where the operand comes from."""
+    given = [a for a in inst.args if a.inst is None or a.inst.op is not control.CONST]
+    made = given[0].inst if given else None
+    while made is not None and made.op.name in ("cast", "check_index") and made.args[0].inst is not None:
+        made = made.args[0].inst
+    if made is None:
+        return "nothing is known of a value that is given, or that goes round a loop"
+    if made.op is memory.ARRAY_LOAD:
+        return "it is read from an array, whose elements may have any value"
+    if made.op is control.INVOKE:
+        return "it is the result of a call"
+    return "its range is not known"
+
+
+def _vectorised(told, by_file) -> None:
+    """What LLVM says of each loop; the copies with checks are not meant to be vectorised."""
+    loops: dict[tuple[str, int], list[str]] = {}
+    for remark in told:
+        if "explicitly disabled" in remark.message:
+            continue
+        for one in by_file.get(remark.filename, ()):
+            if remark.line in one.by_number:
+                loops.setdefault((remark.filename, one.loop_of(remark.line)), []).append(remark.message)
+    for (filename, number), messages in loops.items():
+        good = [m for m in messages if m.startswith("vectorized loop")]
+        if good:
+            text = good[0].replace("vectorized loop (vectorization width: ", "vectorised: ").replace(
+                ", interleaved count: ", " elements at once, interleaved ").rstrip(")")
+            _note(by_file, filename, number, Fact("loop", text, True))
+            continue
+        reasons = dict.fromkeys(_reason(message) for message in messages)
+        shown = "; ".join(reason for reason in reasons if reason) or "LLVM gives no reason"
+        _note(by_file, filename, number, Fact("loop", f"not vectorised: {shown}"))
+
+
+def _reason(message: str) -> str:
+    """Of a remark, without what it says of C."""
+    text = re.sub(r"\. Use #pragma.*?separate loop", ".", message.removeprefix("loop not vectorized").lstrip(": "))
+    return re.sub(r"Memory location is the same as accessed at .*?:(\d+):\d+", r"The other access is in line \1", text)

@@ -1,0 +1,266 @@
+"""Time by line of compiled code: a timer interrupts the program, a handler in native code keeps where it was, and the
+table of lines of the code says which line that is.
+
+The code is compiled anew with that table (codegen/located.py). It is what runs otherwise, instruction by instruction.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import struct
+from collections import Counter
+from time import perf_counter, sleep
+
+from ..codegen import link, located
+from ..pipeline import specialisation, stages
+from ..runtime.loader import load
+from .dispatch import Dispatcher
+
+__all__ = ["Profile", "lines_of", "profile", "speedscope"]
+
+_INTERVAL = 0.001  # seconds of the processor
+_KEPT = 1 << 16  # samples
+_kept: list = []  # the handlers
+_RIP = 40 + 16 * 8  # of a ucontext_t: general registers, the place in the code among them
+_SIGINFO, _RESTART, _ONSTACK = 4, 0x10000000, 0x08000000
+_HANDLER = f"""
+@samples = global [{_KEPT} x i64] zeroinitializer
+@count = global i64 0
+define void @handler(i32 %signal, ptr %info, ptr %context) nounwind {{
+  %where = getelementptr i8, ptr %context, i64 {_RIP}
+  %place = load i64, ptr %where
+  %n = atomicrmw add ptr @count, i64 1 monotonic
+  %k = and i64 %n, {_KEPT - 1}
+  %slot = getelementptr i64, ptr @samples, i64 %k
+  store i64 %place, ptr %slot
+  ret void
+}}
+"""
+
+
+class Profile:
+    """lines: (file, line) -> samples; elsewhere: samples in what was called, and in the interpreter; calls, seconds:
+    how often the function was called, in which time."""
+
+    def __init__(self, lines: Counter, elsewhere: int, calls: int, seconds: float):
+        self.lines = lines
+        self.elsewhere = elsewhere
+        self.calls = calls
+        self.seconds = seconds
+
+    @property
+    def total(self) -> int:
+        return sum(self.lines.values()) + self.elsewhere
+
+
+class _Action(ctypes.Structure):
+    """struct sigaction of the C library."""
+
+    _fields_ = [("handler", ctypes.c_void_p), ("mask", ctypes.c_uint8 * 128), ("flags", ctypes.c_int),
+                ("restorer", ctypes.c_void_p)]
+
+
+def profile(function, types, options, args, seconds: float) -> Profile:
+    """Call the function again and again for about `seconds`, and take samples of its code."""
+    compiled = stages.compile_signature(function, types, options, None, located.LocatedEmitter)
+    roots = function, *args
+    native = specialisation.link(specialisation.entry_of(compiled, types, roots), roots)
+    if native is None:
+        raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
+    called = Dispatcher(function, options)
+    called._link(types, native)
+    called(*args)
+    target = link.host_target()
+    head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
+    handler = load(link.to_object(head + _HANDLER, target))
+    _kept.append(handler)  # a signal that comes late finds it
+    libc = ctypes.CDLL(None, use_errno=True)
+    action, before = _Action(handler.address("handler"), flags=_SIGINFO | _RESTART | _ONSTACK), _Action()
+    if libc.sigaction(signal.SIGPROF, ctypes.byref(action), ctypes.byref(before)):
+        raise OSError(ctypes.get_errno(), "the system does not let signals be handled")
+    calls, start = 0, perf_counter()
+    try:
+        signal.setitimer(signal.ITIMER_PROF, _INTERVAL, _INTERVAL)
+        while perf_counter() - start < seconds:
+            called(*args)
+            calls += 1
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        sleep(10 * _INTERVAL)  # without a handler the last signal would end the process
+        libc.sigaction(signal.SIGPROF, ctypes.byref(before), None)
+    spent = perf_counter() - start
+    count = min(ctypes.c_int64.from_address(handler.address("count")).value, _KEPT)
+    places = (ctypes.c_uint64 * count).from_address(handler.address("samples")) if count else ()
+    return _by_line(compiled.object, native.image, compiled.entry, places, calls, spent)
+
+
+def _by_line(code: bytes, image, entry: str, places, calls: int, spent: float) -> Profile:
+    base, size, rows = lines_of(code, image.address(entry), entry)
+    starts = sorted(rows)
+    found: Counter = Counter()
+    elsewhere = 0
+    for place, count in Counter(places).items():
+        at = place - base
+        row = _last(starts, at) if 0 <= at < size else None
+        line = None if row is None else rows[row]
+        if line is None or not line[1]:  # LLVM gives the line 0 to what belongs to none
+            elsewhere += count
+        else:
+            found[line] += count
+    return Profile(found, elsewhere, calls, spent)
+
+
+def _last(starts: list[int], at: int) -> int | None:
+    """The last of the sorted numbers that is not above `at`."""
+    low, high = 0, len(starts)
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= at:
+            low = middle + 1
+        else:
+            high = middle
+    return starts[low - 1] if low else None
+
+
+# ---------------------------------------------------------------- the table of lines
+
+
+def lines_of(code: bytes, address: int, symbol: str) -> tuple[int, int, dict[int, tuple[str, int] | None]]:
+    """(address of the section that has the code, its size, offset in it -> (file, line), None where a function ends) of
+    an ELF object of which `symbol` is at an address."""
+    table, = struct.unpack_from("<Q", code, 40)
+    count, names = struct.unpack_from("<HH", code, 60)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", code, table + 64 * n) for n in range(count)]
+
+    def name(section) -> bytes:
+        start = sections[names][4] + section[0]
+        return code[start:code.index(b"\0", start)]
+
+    by_name = {name(section): n for n, section in enumerate(sections)}
+    symtab = next(section for section in sections if section[1] == 2)
+    symbols = list(struct.iter_unpack("<IBBHQQ", code[symtab[4]:symtab[4] + symtab[5]]))
+    strings = sections[symtab[6]][4]
+    wanted = symbol.encode() + b"\0"
+    own = next(s for s in symbols if code.startswith(wanted, strings + s[0]))
+    text = own[3]
+    base = address - own[4]
+    line = bytearray(_content(code, sections[by_name[b".debug_line"]]))
+    other = set()  # places in the table where an address of another section stands
+    at = by_name.get(b".rela.debug_line")
+    for offset, info, addend in struct.iter_unpack("<QQq", _content(code, sections[at])) if at is not None else ():
+        of = symbols[info >> 32]
+        if of[3] == text:
+            struct.pack_into("<Q", line, offset, of[4] + addend)
+        else:
+            other.add(offset)
+    return base, sections[text][5], _rows(bytes(line), other)
+
+
+def _content(code: bytes, section) -> bytes:
+    return code[section[4]:section[4] + section[5]]
+
+
+def _rows(data: bytes, other: set[int]) -> dict[int, tuple[str, int] | None]:
+    """The rows of line number programs (DWARF 4, section 6.2)."""
+    rows: dict[int, tuple[str, int] | None] = {}
+    at = 0
+    while at + 15 <= len(data):
+        length, version, header = struct.unpack_from("<IHI", data, at)
+        end, program = at + 4 + length, at + 10 + header
+        if version != 4:
+            at = end
+            continue
+        step, _, _, line_base, line_range, opcodes = struct.unpack_from("<BBBbBB", data, at + 10)
+        sizes = data[at + 16:at + 15 + opcodes]
+        at += 15 + opcodes
+        folders, files = [""], [""]
+        while data[at]:
+            stop = data.index(b"\0", at)
+            folders.append(data[at:stop].decode("utf-8", "replace"))
+            at = stop + 1
+        at += 1
+        while data[at]:
+            stop = data.index(b"\0", at)
+            folder, at_time = _uleb(data, stop + 1)
+            files.append(os.path.join(folders[folder], data[at:stop].decode("utf-8", "replace")))
+            at = at_time
+            for _ in range(2):  # its time and its length
+                _, at = _uleb(data, at)
+        at = program
+        address, file, line, here = 0, 1, 1, True
+        while at < end:
+            opcode = data[at]
+            at += 1
+            if opcode >= opcodes:
+                address += (opcode - opcodes) // line_range * step
+                line += line_base + (opcode - opcodes) % line_range
+                if here:
+                    rows[address] = files[file], line
+            elif opcode == 0:
+                size, at = _uleb(data, at)
+                if data[at] == 1:  # the end of a sequence
+                    if here:
+                        rows.setdefault(address, None)
+                    address, file, line, here = 0, 1, 1, True
+                elif data[at] == 2:
+                    address, = struct.unpack_from("<Q", data, at + 1)
+                    here = at + 1 not in other
+                at += size
+            elif opcode == 1:
+                if here:
+                    rows[address] = files[file], line
+            elif opcode == 2:
+                found, at = _uleb(data, at)
+                address += found * step
+            elif opcode == 3:
+                found, at = _sleb(data, at)
+                line += found
+            elif opcode == 4:
+                file, at = _uleb(data, at)
+            elif opcode == 8:
+                address += (255 - opcodes) // line_range * step
+            elif opcode == 9:
+                address += struct.unpack_from("<H", data, at)[0]
+                at += 2
+            else:
+                for _ in range(sizes[opcode - 1]):
+                    _, at = _uleb(data, at)
+        at = end
+    return rows
+
+
+def _uleb(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def _sleb(data: bytes, at: int) -> tuple[int, int]:
+    start = at
+    value, at = _uleb(data, at)
+    bits = 7 * (at - start)
+    return value - (1 << bits) if value >> bits - 1 else value, at
+
+
+def speedscope(name: str, made: Profile) -> dict:
+    """The profile as speedscope reads it: a frame for each line."""
+    frames: list[dict] = [{"name": name}]
+    samples: list[list[int]] = []
+    weights: list[float] = []
+    each = made.seconds / made.total if made.total else 0.0
+    for (file, line), count in sorted(made.lines.items()):
+        frames.append({"name": f"line {line}", "file": file, "line": line})
+        samples.append([0, len(frames) - 1])
+        weights.append(count * each)
+    if made.elsewhere:
+        frames.append({"name": "what it calls, and the interpreter"})
+        samples.append([0, len(frames) - 1])
+        weights.append(made.elsewhere * each)
+    return {"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": frames},
+            "profiles": [{"type": "sampled", "name": name, "unit": "seconds", "startValue": 0,
+                          "endValue": sum(weights), "samples": samples, "weights": weights}]}

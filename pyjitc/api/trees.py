@@ -1,0 +1,232 @@
+"""Trees: tuples, named tuples, lists, dicts and dataclasses of arrays and numbers; `pyjitc.tree`, with JAX's names.
+
+Derivatives take trees as arguments, and give trees of the same structure. Compiled code sees tuples; a list or a dict
+is put together again where the function of the program is called, and a dataclass is a named tuple there, which has the
+same fields and methods.
+"""
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections import namedtuple
+from typing import Any, Callable
+
+from ..lib.trees import holder
+
+__all__ = ["Structure", "Trees", "flatten", "leaves", "map", "structure", "unflatten"]
+
+_stand_ins: dict[type, type] = {}  # dataclass -> the named tuple that stands for it
+_stood_for: dict[type, type] = {}
+
+
+# -- the utilities
+
+
+class Structure:
+    """The structure of a tree, as `flatten` gives it. It has as many leaves as `num_leaves` says."""
+
+    __slots__ = ("kind", "keys", "parts", "num_leaves")
+
+    def __init__(self, kind: Any, keys: tuple = (), parts: tuple = ()):
+        self.kind, self.keys, self.parts = kind, keys, parts
+        self.num_leaves: int = 1 if kind is None else sum([part.num_leaves for part in parts])
+
+    def __eq__(self, other):
+        return type(other) is Structure and (self.kind, self.keys, self.parts) == (other.kind, other.keys, other.parts)
+
+    def __hash__(self):
+        return hash((self.kind, self.keys, self.parts))
+
+    def __repr__(self):
+        return f"Structure({self._text()})"
+
+    def _text(self) -> str:
+        inner = [part._text() for part in self.parts]
+        if self.kind is None:
+            return "*"
+        if self.kind is type(None):
+            return "None"
+        if self.kind is dict:
+            return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(self.keys, inner)) + "}"
+        if self.kind is list:
+            return f"[{', '.join(inner)}]"
+        if self.kind is tuple:
+            return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        return f"{self.kind.__name__}({', '.join(f'{key}={text}' for key, text in zip(self.keys, inner))})"
+
+    def _build(self, parts):
+        if self.kind is type(None):
+            return None
+        if self.kind is dict:
+            return dict(zip(self.keys, parts))
+        if self.kind in (list, tuple):
+            return self.kind(parts)
+        return self.kind(**dict(zip(self.keys, parts)))
+
+
+_LEAF, _NONE = Structure(None), Structure(type(None))
+
+
+def _opened(tree):
+    """(class, keys, items) of a tree; None of a leaf."""
+    cls = type(tree)
+    if cls is list or cls is tuple:
+        return cls, (), list(tree)
+    if cls is dict:
+        try:
+            keys = tuple(sorted(tree))
+        except TypeError:
+            keys = tuple(tree)
+        return cls, keys, [tree[key] for key in keys]
+    if tree is None:
+        return cls, (), []
+    if isinstance(tree, tuple) and hasattr(cls, "_fields"):
+        return cls, cls._fields, list(tree)
+    if dataclasses.is_dataclass(cls):
+        keys = tuple([field.name for field in dataclasses.fields(cls)])
+        return cls, keys, [getattr(tree, key) for key in keys]
+    return None
+
+
+def flatten(tree) -> tuple[list, Structure]:
+    """(the leaves of a tree, its structure). Dicts are in the order of their sorted keys; None has no leaf."""
+    found = _opened(tree)
+    if found is None:
+        return [tree], _LEAF
+    kind, keys, items = found
+    if tree is None:
+        return [], _NONE
+    parts = [flatten(item) for item in items]
+    return [leaf for part, _ in parts for leaf in part], Structure(kind, keys, tuple([one for _, one in parts]))
+
+
+def unflatten(structure: Structure, leaves) -> Any:
+    """The tree of this structure with these leaves."""
+    given = list(leaves)
+    if len(given) != structure.num_leaves:
+        raise ValueError(f"a tree of {structure.num_leaves} leaves cannot be made of {len(given)}")
+    return _built(structure, iter(given))
+
+
+def _built(one: Structure, given):
+    if one.kind is None:
+        return next(given)
+    return one._build([_built(part, given) for part in one.parts])
+
+
+def leaves(tree) -> list:
+    """The leaves of a tree."""
+    return flatten(tree)[0]
+
+
+def structure(tree) -> Structure:
+    """The structure of a tree."""
+    return flatten(tree)[1]
+
+
+def map(f: Callable, tree, *rest) -> Any:
+    """The tree of f(leaf, what each of `rest` has at its place)."""
+    found = _opened(tree)
+    if found is None:
+        return f(tree, *rest)
+    kind, keys, items = found
+    if tree is None:
+        return None
+    others = []
+    for other in rest:
+        given = _opened(other)
+        if given is None or given[0] is not kind or given[1] != keys or len(given[2]) != len(items):
+            raise ValueError(f"tree.map of trees of different structures: {structure(tree)} and {structure(other)}")
+        others.append(given[2])
+    return Structure(kind, keys, tuple([_LEAF] * len(items)))._build(
+        [map(f, *parts) for parts in zip(items, *others)])
+
+
+# -- arguments of derivatives
+
+
+def given(marks) -> tuple:
+    """The structures that compiled code is made for."""
+    return ast.literal_eval(marks.__closure__[0].cell_contents)
+
+
+class Trees:
+    """Calls with arguments that are trees. made: the compiled function; again: (marks) -> it for tuples that stand for
+    trees of a structure."""
+
+    def __init__(self, made, again):
+        self.made, self.again = made, again
+        self.known: dict[str, Any] = {}
+
+    def takes(self, given) -> bool:
+        return any([_is_tree(x) for x in given])
+
+    def __call__(self, given):
+        marks, values, classes = [], [], []
+        for x in given:
+            mark, value = _as_tuples(x, classes)
+            marks.append(mark)
+            values.append(value)
+        function = self.made
+        if any([mark is not None for mark in marks]):
+            text = repr(tuple(marks))
+            function = self.known.get(text)
+            if function is None:
+                function = self.known[text] = self.again(holder(text))
+        result = function(*values)
+        return _restored(result) if classes else result
+
+
+def _is_tree(x) -> bool:
+    """Whether a list, a dict or a dataclass is in a value."""
+    cls = type(x)
+    if cls is list or cls is dict or dataclasses.is_dataclass(cls):
+        return True
+    return isinstance(x, tuple) and any([_is_tree(item) for item in x])
+
+
+def _as_tuples(x, classes) -> tuple[Any, Any]:
+    """(marks of lib/trees.py, the value with tuples for lists and dicts, and named tuples for dataclasses)."""
+    if not _is_tree(x):
+        return None, x
+    cls = type(x)
+    if cls is dict:
+        if not all([type(key) is str for key in x]):
+            raise TypeError("a dict that a derivative takes must have texts as keys")
+        keys, items = tuple(x), list(x.values())
+    elif dataclasses.is_dataclass(cls):
+        keys, items = None, [getattr(x, field.name) for field in dataclasses.fields(cls)]
+        classes.append(cls)
+    else:
+        keys, items = None, list(x)
+    found = [_as_tuples(item, classes) for item in items]
+    parts, values = tuple([mark for mark, _ in found]), [value for _, value in found]
+    if cls is list or cls is dict:
+        return (cls.__name__, keys, parts), tuple(values)
+    marks = ("tuple", None, parts) if any([part is not None for part in parts]) else None
+    if cls is tuple:
+        return marks, tuple(values)
+    return marks, (_stand_in(cls) if dataclasses.is_dataclass(cls) else cls)(*values)
+
+
+def _stand_in(cls: type) -> type:
+    """The named tuple with the fields and the methods of a dataclass."""
+    found = _stand_ins.get(cls)
+    if found is None:
+        base = namedtuple(cls.__name__, [field.name for field in dataclasses.fields(cls)])
+        own = {name: x for one in reversed(cls.__mro__[:-1]) for name, x in vars(one).items()
+               if not name.startswith("__") and name not in base._fields}
+        found = _stand_ins[cls] = type(cls.__name__, (base,), {**own, "__slots__": (), "__module__": cls.__module__})
+        _stood_for[found] = cls
+    return found
+
+
+def _restored(x):
+    """A result with dataclasses for the named tuples that stood for them."""
+    if isinstance(x, (tuple, list)):
+        items = [_restored(item) for item in x]
+        cls = type(x)
+        if cls in _stood_for:
+            return _stood_for[cls](*items)
+        return cls(items) if cls is tuple or cls is list else cls(*items)
+    return {key: _restored(item) for key, item in x.items()} if type(x) is dict else x

@@ -1,0 +1,212 @@
+"""The derivatives of factorisations: of real matrices, which are the first argument of functions that stay calls.
+
+F_tangent(a, a_t) and F_backward(a, result, g) of each function F that `by_value` names, see ops/derivative.py. Cholesky
+factors and eigenvalues of symmetric matrices depend on one triangle of the matrix alone, since LAPACK reads no other:
+so do their derivatives. Vectors that belong to a multiple value have none: what depends on them is infinite or no
+number.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .eigen import eigen_lower, eigen_upper
+from .linalg import lower_factor, reduced_qr, singular_parts
+
+__all__: list[str] = []
+
+
+def symmetric_lower(x):
+    """The symmetric matrix of which the lower triangle is that of x."""
+    return np.tril(x) + np.tril(x, -1).T
+
+
+def folded_lower(x):
+    """The adjoint of that."""
+    return np.tril(x + x.T) - np.diag(np.diag(x))
+
+
+def half_lower(x):
+    return np.tril(x, -1) + np.diag(0.5 * np.diag(x))
+
+
+def gaps(w):
+    """1 / (w[j] - w[i]), and 0 on the diagonal."""
+    found = np.zeros((len(w), len(w)))
+    for i in range(len(w)):
+        for j in range(len(w)):
+            if i != j:
+                d = w[j] - w[i]
+                found[i, j] = np.inf if d == 0.0 else 1.0 / d
+    return found
+
+
+def times(factors, x):
+    """factors * x, and 0 where x is 0."""
+    found = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] != 0.0:
+                found[i, j] = factors[i, j] * x[i, j]
+    return found
+
+
+# -- determinants
+
+
+def log_determinant_tangent(a, a_t):
+    return None, np.sum(np.linalg.inv(a).T * a_t)
+
+
+def log_determinant_backward(a, result, g):
+    return (g[1] * np.linalg.inv(a).T,)
+
+
+# -- cholesky
+
+
+def lower_factor_tangent(a, a_t):
+    low = lower_factor(a)
+    x = np.linalg.solve(low, symmetric_lower(a_t))
+    return low @ half_lower(np.linalg.solve(low, x.T).T)
+
+
+def lower_factor_backward(a, low, g):
+    x = np.linalg.solve(low.T, half_lower(low.T @ g))
+    return (folded_lower(np.linalg.solve(low.T, x.T).T * 0.5 + np.linalg.solve(low.T, x.T) * 0.5),)
+
+
+def upper_factor_tangent(a, a_t):
+    return np.ascontiguousarray(lower_factor_tangent(a.T, a_t.T).T)
+
+
+def upper_factor_backward(a, up, g):
+    return (lower_factor_backward(a.T, up.T, g.T)[0].T,)
+
+
+# -- qr
+
+
+def reduced_qr_tangent(a, a_t):
+    check_tall(a)
+    q, r = reduced_qr(a)
+    c = np.linalg.solve(r.T, a_t.T).T
+    m = q.T @ c
+    turn = np.tril(m, -1) - np.tril(m, -1).T
+    return c - q @ m + q @ turn, (m - turn) @ r
+
+
+def reduced_qr_backward(a, result, g):
+    check_tall(a)
+    q, r = result
+    q_, r_ = g
+    m = r @ r_.T - q_.T @ q
+    x = q_ + q @ (np.tril(m) + np.tril(m, -1).T)
+    return (np.linalg.solve(r, x.T).T,)
+
+
+def check_tall(a):
+    if a.shape[0] < a.shape[1]:
+        raise ValueError("the derivative of np.linalg.qr is that of matrices with at least as many rows as columns")
+
+
+# -- singular values
+
+
+def singular_parts_tangent(a, a_t):
+    u, s, vt = singular_parts(a)
+    p = u.T @ a_t @ vt.T
+    f = gaps(s * s)
+    u_t = u @ times(f, p * s + s.reshape(-1, 1) * p.T)
+    v_t = vt.T @ times(f, s.reshape(-1, 1) * p + p.T * s)
+    if a.shape[0] > a.shape[1]:
+        x = a_t @ vt.T / s
+        u_t = u_t + x - u @ (u.T @ x)
+    elif a.shape[0] < a.shape[1]:
+        x = a_t.T @ u / s
+        v_t = v_t + x - vt.T @ (vt @ x)
+    return u_t, np.diag(p).copy(), np.ascontiguousarray(v_t.T)
+
+
+def singular_parts_backward(a, result, g):
+    u, s, vt = result
+    u_, s_, vt_ = g
+    f, v_ = gaps(s * s), vt_.T
+    x, y = u.T @ u_, vt @ v_
+    inner = times(f, x - x.T) * s + s.reshape(-1, 1) * times(f, y - y.T) + np.diag(s_)
+    found = u @ inner @ vt
+    if a.shape[0] > a.shape[1]:
+        found = found + (u_ - u @ x) / s @ vt
+    elif a.shape[0] < a.shape[1]:
+        found = found + u / s @ (v_ - vt.T @ y).T
+    return (found,)
+
+
+def check_not_wide(a):
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("the derivative of np.linalg.svd is that of as many vectors as there are singular values: "
+                         "write svd(a, full_matrices=False)")
+
+
+def full_parts_tangent(a, a_t):
+    check_not_wide(a)
+    return singular_parts_tangent(a, a_t)
+
+
+def full_parts_backward(a, result, g):
+    check_not_wide(a)
+    return singular_parts_backward(a, result, g)
+
+
+def singular_values_of_tangent(a, a_t):
+    u, s, vt = singular_parts(a)
+    return np.diag(u.T @ a_t @ vt.T).copy()
+
+
+def singular_values_of_backward(a, s, g):
+    u, _, vt = singular_parts(a)
+    return ((u * g) @ vt,)
+
+
+# -- eigenvalues
+
+
+def eigen_lower_tangent(a, a_t):
+    w, v = eigen_lower(a)
+    m = v.T @ symmetric_lower(a_t) @ v
+    return np.diag(m).copy(), v @ times(gaps(w), m)
+
+
+def eigen_lower_backward(a, result, g):
+    w, v = result
+    w_, v_ = g
+    return (folded_lower(v @ (np.diag(w_) + times(gaps(w), v.T @ v_)) @ v.T),)
+
+
+def eigen_upper_tangent(a, a_t):
+    w, v = eigen_upper(a)
+    m = v.T @ symmetric_lower(a_t.T) @ v
+    return np.diag(m).copy(), v @ times(gaps(w), m)
+
+
+def eigen_upper_backward(a, result, g):
+    return (eigen_lower_backward(a, result, g)[0].T,)
+
+
+def eigenvalues_lower_tangent(a, a_t):
+    v = eigen_lower(a)[1]
+    return np.diag(v.T @ symmetric_lower(a_t) @ v).copy()
+
+
+def eigenvalues_lower_backward(a, w, g):
+    v = eigen_lower(a)[1]
+    return (folded_lower((v * g) @ v.T),)
+
+
+def eigenvalues_upper_tangent(a, a_t):
+    v = eigen_upper(a)[1]
+    return np.diag(v.T @ symmetric_lower(a_t.T) @ v).copy()
+
+
+def eigenvalues_upper_backward(a, w, g):
+    v = eigen_upper(a)[1]
+    return (folded_lower((v * g) @ v.T).T,)

@@ -1,0 +1,109 @@
+"""functools.cache, lru_cache and cached_property.
+
+What a function that the program has decorated keeps is kept where the interpreter keeps it (`cached_call` of
+infer/evaluate.py). A function that is decorated in compiled code is a closure.
+"""
+from __future__ import annotations
+
+import functools
+
+from ...infer.constants import constant
+from ...infer.meaning import Apply, CallValue, FieldGet, FieldSet, Mismatch
+from ...ops.structure import TUPLE_MAKE
+from ...types.kinds import Int, NoneType, Str
+from ..rule import Constant, intrinsic, rule
+
+__all__ = ["CALLS", "cached", "cached_property"]
+
+
+def cached(store, key, function, *args):
+    """The call of a function of which the results are kept in the dict `store`."""
+    if key in store:
+        return store[key]
+    found = function(*args)
+    store[key] = found
+    return found
+
+
+@intrinsic
+def key_of(*args):
+    """The key of a call with these arguments, as functools.lru_cache has it."""
+    return args[0] if len(args) == 1 and args[0].type in (Int, Str) else Apply(TUPLE_MAKE, *args, cls=None)
+
+
+def cached_function(function):
+    store = dict()  # which is an object, where `{}` would be a display
+
+    def call(*args):
+        return cached(store, key_of(*args), function, *args)
+
+    return call
+
+
+def recently_cached_function(function, limit):
+    store = dict()  # which is an object, where `{}` would be a display
+
+    def call(*args):
+        key = key_of(*args)
+        if key in store:
+            found = store.pop(key)  # it becomes the last one
+        else:
+            found = function(*args)
+            if key in store:
+                return found
+            if len(store) >= limit:
+                del store[next(iter(store))]
+        store[key] = found
+        return found
+
+    return call
+
+
+def limited(limit):
+    def decorate(function):
+        return recently_cached_function(function, limit)
+
+    return decorate
+
+
+@rule("functools.lru_cache")
+def _lru_cache(maxsize=None, typed: Constant = False):
+    if typed:
+        raise Mismatch("functools.lru_cache(typed=True) inside a compiled function is not compiled",
+                       "leave typed out: what is compiled for other types keeps other results")
+    if maxsize is None or maxsize.type is NoneType:
+        return constant(cached_function)
+    if maxsize.type is Int:
+        return CallValue(constant(limited), maxsize)
+    return CallValue(constant(recently_cached_function), maxsize, constant(128))
+
+
+@rule("functools.cache", "user_function, /")
+def _cache(user_function):
+    return CallValue(constant(cached_function), user_function)
+
+
+# ---------------------------------------------------------------- cached_property
+
+
+@intrinsic
+def stored_field(x, name):
+    return FieldGet(x, name.value)
+
+
+@intrinsic
+def store_field(x, name, value):
+    return FieldSet(x, name.value, value)
+
+
+def cached_property(x, name, function):
+    try:
+        return stored_field(x, name)
+    except AttributeError:
+        pass
+    found = function(x)
+    store_field(x, name, found)
+    return found
+
+
+CALLS = {functools.lru_cache: _lru_cache, functools.cache: _cache}

@@ -1,0 +1,99 @@
+"""Results of declared types: a function that calls another one and converts what it returns."""
+from __future__ import annotations
+
+from functools import cache
+from types import FunctionType
+
+from ...infer.meaning import Apply, Const, Expr
+from ...ops import structure
+from ...ops.pyobject import PY_BOX, PY_CALL
+from ...types import kinds as k
+from ...types import text
+from ..build import cast
+from ..rule import intrinsic
+__all__ = ["converting", "converts"]
+
+_VARARGS, _VARKEYWORDS = 0x4, 0x8
+def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
+    """Whether a result of the type `found` has to be converted. numbers: to a number of Python, if it is any."""
+    if isinstance(found, str):
+        try:
+            found = text.parse(found)
+        except ValueError:
+            return False
+    if isinstance(found, k.Tuple) and isinstance(wanted, k.Tuple) and wanted.is_like(found):
+        return any(converts(x, y, numbers) for x, y in zip(found.parts, wanted.parts))
+    return found is not None and (exact(found, wanted) is not found
+                                  or numbers and k.is_number(found) and not k.is_python_number(found))
+
+
+def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
+    """The type through which a result of type `found` goes that is declared as `wanted`."""
+    if isinstance(found, k.Dual):
+        found = found.wide
+    if wanted is None or not k.is_number(found) or not k.is_number(wanted):
+        return found
+    return found if text.python_scalars(found) is text.python_scalars(wanted) else wanted
+
+
+def plain(t: k.Type) -> k.Type:
+    """Python's type of such numbers. uint64 stays: not all of its values have the type of ints here."""
+    return (t if t is k.uint64 else k.Bool if t in (k.Bool, k.NpBool) else k.Complex if k.is_complex(t)
+            else k.Float if k.is_float(t) else k.Int)
+
+
+def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
+    """The result x, converted."""
+    if isinstance(x.type, k.Tuple):
+        if not isinstance(wanted, k.Tuple) or not wanted.is_like(x.type):
+            return x
+        parts = [changed(Apply(structure.STRUCT_GET, x, field=x.type.names[n]), part, numbers)
+                 for n, part in enumerate(wanted.parts)]
+        return Apply(structure.STRUCT_MAKE, *parts, type=x.type.with_parts([part.type for part in parts]))
+    kept = exact(x.type, wanted)
+    if not k.is_number(kept):
+        return x
+    of_python = k.is_python_number(x.type)
+    x = cast(x, kept)
+    if (numbers or of_python) and x.type is not k.uint64:
+        return cast(x, plain(x.type))
+    if numbers and x.type is k.uint64:  # an int of Python's, which may be more than 64 bits with a sign hold
+        return Apply(PY_CALL, Const(k.Object, int), Apply(PY_BOX, x), kwnames=())
+    return x
+
+
+def converting(function: FunctionType, wanted: k.Type | None, numbers: bool) -> FunctionType:
+    """A function with the parameters of this one that calls it and converts its result."""
+    code = function.__code__
+    count, names = code.co_argcount, list(code.co_varnames)
+    only = names[count:count + code.co_kwonlyargcount]
+    rest = names[count + len(only):]
+    given, passed = names[:count], [*names[:count]]
+    if code.co_posonlyargcount:
+        given.insert(code.co_posonlyargcount, "/")
+    if code.co_flags & _VARARGS:
+        given.append("*" + rest[0])
+        passed.append("*" + rest.pop(0))
+    elif only:
+        given.append("*")
+    given += only
+    passed += [f"{name}={name}" for name in only]
+    if code.co_flags & _VARKEYWORDS:
+        given.append("**" + rest[0])
+        passed.append("**" + rest[0])
+    space = {"__name__": __name__, "__called__": function, "__result__": _result(wanted, numbers)}
+    exec(f"def made({', '.join(given)}): return __result__(__called__({', '.join(passed)}))", space)
+    made = space["made"]
+    made.__name__, made.__qualname__ = function.__name__, function.__qualname__
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return made
+
+
+@cache
+def _result(wanted, numbers):
+    """The rule that converts a result, as library functions call it."""
+    @intrinsic
+    def result(x):
+        return changed(x, wanted, numbers)
+
+    return result

@@ -1,0 +1,172 @@
+"""Functions whose derivatives the program gives, or that are computed again: what `pyjitc.custom_jvp`, `custom_vjp` and
+`checkpoint` call.
+
+The rules are functions in the compiled subset. `args` is the tuple of all arguments; tangents and cotangents of what
+cannot vary are None.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..infer.constants import constant
+from ..infer.meaning import Apply, Mismatch, Ruled
+from ..ops import structure as s
+from ..types import kinds as k
+from .derivatives import pulled, pushed
+from .rule import intrinsic
+
+__all__ = ["custom"]
+
+
+def custom(f, kind, rule, second, fixed, *args):
+    """f(*args), with the derivatives that `rule` and `second` say."""
+    return f(*args)
+
+
+def _custom(given, keywords):
+    f, kind, rule, second, fixed, *args = given
+    kind, fixed = kind.value, fixed.value
+    items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
+    args = Apply(s.TUPLE_MAKE, *items, cls=None)
+    at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
+    if kind == "checkpoint":
+        tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
+    elif rule.value is None:
+        raise Mismatch("no rule was given for the derivative of a function that custom_jvp or custom_vjp made",
+                       "call its .defjvp(rule), or .defvjp(forward, backward), before the function is called")
+    elif kind == "jvp":
+        tangent, forward, backward = (jvp_tangent, rule, at), None, (jvp_backward, rule, at)
+    elif kind == "jvps":
+        tangent, forward, backward = (jvps_tangent, f, rule), None, (jvps_backward, f, rule)
+    else:
+        tangent, forward, backward = None, (vjp_forward, rule, at), (vjp_backward, second, at)
+    return Ruled(constant(applied), (constant(kind), rule, second, at, f, args), tangent, forward, backward, fixed)
+
+
+custom.rule = _custom
+custom.takes_duals = True  # numbers that are of Python on some ways and of NumPy on others are taken as NumPy's
+
+
+def applied(kind, rule, second, fixed, f, args):
+    return in_order(f(*args))
+
+
+def in_order(x):
+    """x, whose arrays lie in C order, as those beside them do."""
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return (in_order(x[0]),) + in_order(x[1:])
+    if isinstance(x, np.ndarray):
+        return np.ascontiguousarray(x)
+    return x
+
+
+# -- the same function again
+
+
+def called(f, args):
+    return f(*args)
+
+
+def again_tangent(f, args, tangents):
+    return pushed(called, (1,), (tangents,), (f, args))[1]
+
+
+def again_backward(f, args, result, g):
+    return pulled(called, (1,), False, g, (f, args))[1]
+
+
+# -- from a rule for tangents
+
+
+def jvp_tangent(rule, fixed, args, tangents):
+    return rule(*(chosen(args, fixed) + (others(args, fixed), others(tangents, fixed))))[1]
+
+
+def jvp_backward(rule, fixed, args, result, g):
+    """The rule is linear in the tangents: it is transposed at 0."""
+    return pulled(jvp_tangent, (3,), False, g, (rule, fixed, args, zeros(args)))[1]
+
+
+def jvps_tangent(f, rules, args, tangents):
+    return total(rules, f(*args), args, tangents)
+
+
+def jvps_backward(f, rules, args, result, g):
+    return pulled(total, (3,), False, g, (rules, result, args, zeros(args)))[1]
+
+
+def total(rules, result, args, tangents):
+    return summed(rules, result, args, tangents)
+
+
+def summed(rules, result, args, tangents):
+    """The sum of what the rules say of each argument."""
+    if len(rules) == 0:
+        return zero_of(result)
+    if rules[0] is None or tangents[0] is None:
+        return summed(rules[1:], result, args, tangents[1:])
+    return summed(rules[1:], result, args, tangents[1:]) + rules[0](tangents[0], result, *args)
+
+
+# -- a rule for cotangents
+
+
+def vjp_forward(rule, fixed, args):
+    result, kept = rule(*args)
+    return in_order(result), kept
+
+
+def vjp_backward(rule, fixed, args, kept, g):
+    return (spread(rule(*(chosen(args, fixed) + (kept, g))), fixed),)
+
+
+# -- tuples: `fixed` has an item for each argument, () for those that do not vary and None for others
+
+
+def _items(x):
+    return [Apply(s.TUPLE_GET, x, index=n) for n in range(len(x.type.elements))]
+
+
+@intrinsic
+def chosen(args, fixed):
+    """The arguments that do not vary."""
+    return Apply(s.TUPLE_MAKE, *(x for x, t in zip(_items(args), fixed.type.elements) if t is not k.NoneType), cls=None)
+
+
+@intrinsic
+def others(args, fixed):
+    return Apply(s.TUPLE_MAKE, *(x for x, t in zip(_items(args), fixed.type.elements) if t is k.NoneType), cls=None)
+
+
+@intrinsic
+def spread(found, fixed):
+    """The cotangents that a rule gave, with None for the arguments that do not vary."""
+    marks = fixed.type.elements
+    count = sum(t is k.NoneType for t in marks)
+    if type(found.type) is not k.Tuple or len(found.type.elements) != count:
+        raise Mismatch(f"the backward rule of a custom_vjp function must return a tuple of {count}: a cotangent, or "
+                       "None, for each argument that is not in nondiff_argnums", "write return (g,) for one")
+    rest = iter(_items(found))
+    return Apply(s.TUPLE_MAKE, *(next(rest) if t is k.NoneType else constant(None) for t in marks), cls=None)
+
+
+def zeros(args):
+    if len(args) == 0:
+        return ()
+    return (zero_of(args[0]),) + zeros(args[1:])
+
+
+def zero_of(x):
+    if isinstance(x, tuple):
+        return zeros(x)
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind == "f":
+            return np.zeros(x.shape, x.dtype)
+        return None
+    if isinstance(x, np.floating):
+        return x.dtype.type(0)
+    if isinstance(x, float):
+        return 0.0
+    return None

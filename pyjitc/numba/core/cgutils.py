@@ -1,0 +1,74 @@
+"""numba.core.cgutils: what code of intrinsics uses beside llvmlite's builder."""
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from ..absent import module_attribute
+
+__all__ = ["alloca_once", "alloca_once_value", "bool_t", "false_bit", "get_or_insert_function", "if_likely",
+           "if_unlikely", "int8_t", "int32_t", "intp_t", "is_not_null", "is_null", "is_scalar_zero",
+           "is_scalar_neg", "true_bit", "void_t", "voidptr_t"]
+
+bool_t, int8_t, int32_t, intp_t, void_t = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.VoidType()
+voidptr_t = int8_t.as_pointer()
+true_bit, false_bit = bool_t(1), bool_t(0)
+
+
+def get_or_insert_function(module, fnty, name):
+    """The function of this name in the module, declared where it is not there."""
+    found = module.globals.get(name)
+    return ir.Function(module, fnty, name) if found is None else found
+
+
+insert_pure_function = get_or_insert_function
+
+
+def alloca_once(builder, ty, size=None, name="", zfill=False):
+    """Memory in the frame of the function."""
+    with builder.goto_entry_block():
+        found = builder.alloca(ty, size=size, name=name)
+        if zfill:
+            builder.store(ir.Constant(ty, None), found)
+    return found
+
+
+def alloca_once_value(builder, value, name="", zfill=False):
+    """Memory in the frame of the function that holds a value."""
+    found = alloca_once(builder, value.type, name=name)
+    builder.store(value, found)
+    return found
+
+
+def is_null(builder, value):
+    return builder.icmp_unsigned("==", value, value.type(None))
+
+
+def is_not_null(builder, value):
+    return builder.icmp_unsigned("!=", value, value.type(None))
+
+
+def is_scalar_zero(builder, value):
+    zero = ir.Constant(value.type, 0)
+    return builder.icmp_unsigned("==", value, zero) if isinstance(value.type, ir.IntType) else builder.fcmp_ordered(
+        "==", value, zero)
+
+
+def is_scalar_neg(builder, value):
+    return builder.icmp_signed("<", value, ir.Constant(value.type, 0))
+
+
+@contextmanager
+def if_likely(builder, pred):
+    with builder.if_then(pred, likely=True):
+        yield
+
+
+@contextmanager
+def if_unlikely(builder, pred):
+    with builder.if_then(pred, likely=False):
+        yield
+
+
+__getattr__ = module_attribute("core.cgutils")

@@ -1,0 +1,155 @@
+"""What `jit` of pyjitc.numba returns: a compiled function whose arguments and results are those that Numba's
+signatures promise.
+
+A parameter that is declared as an integer of up to 32 bits gets Python's int, of which nothing is lost; what it was
+given is what the interpreter would compute with. A result that is declared is converted to the declared type. Where all
+parameters are declared as numbers, a number as result is one of Python's, since programs pass Python's.
+"""
+from __future__ import annotations
+
+from types import FunctionType
+
+import numpy as np
+
+from ..api.dispatch import CompiledFunction, dispatcher_class
+from ..api.signature import Signature, gives, signature_of
+from ..base.lazy import lazy
+from ..pipeline.specialisation import alone
+from ..types import kinds
+from ..types import text as texts
+from . import types
+
+__all__ = ["Overload", "NumbaFunction", "Dispatcher"]
+
+declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
+
+_SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
+
+
+def _of_python(t: kinds.Type) -> kinds.Type:
+    """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
+    if isinstance(t, kinds.Tuple):
+        return t.with_parts(map(_of_python, t.parts))
+    return kinds.Int if t in _SMALL else t
+
+
+def _is_of_numbers(t: kinds.Type) -> bool:
+    return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
+
+
+class Overload:
+    """One compiled form, as programs look at it."""
+
+    def __init__(self, signature, function):
+        self.signature, self.entry_point, self.library, self.metadata = signature, function, None, {}
+        self.target_context = self.fndesc = self.type_annotation = None
+        self.objectmode = self.interpmode = False
+        self.lifted = ()
+
+
+class NumbaFunction(CompiledFunction):
+    """A compiled function with the attributes of Numba's dispatchers."""
+
+    __slots__ = ()
+
+    def _replaced(self, value):
+        """Arrays of subclasses are arrays: what their methods and operators do is not looked at. A whole number that
+        only uint64 holds is one where there is a signature."""
+        if isinstance(value, np.ndarray):
+            return value.view(np.ndarray)
+        if type(value) is int and (self._declared or self._wrapped) and 0 <= value < 1 << 64:
+            return np.uint64(value)
+        return None
+
+    @property
+    def _wrapped(self) -> dict:
+        """Types of arguments -> the function that converts the result of this one."""
+        return self.__dict__.setdefault("__converting__", {})
+
+    def _source(self, types) -> FunctionType:
+        return self._wrapped.get(types, self.py_func)
+
+    def _as_compiled(self, signature) -> Signature:
+        given = signature_of(types.signature(signature))
+        return Signature(map(_of_python, given.args), given.result)
+
+    def compile(self, signature) -> None:
+        """Compile for a signature now, as `jit(signature)` does."""
+        asked = self._as_compiled(signature)
+        super().compile(Signature(asked.args))
+        if asked.args not in self._natives:
+            return  # the interpreter runs it
+        numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
+        found = self._natives[asked.args].entry.result
+        wanted = asked.result
+        if declared.converts(found, wanted, numbers):
+            self._wrapped[asked.args] = declared.converting(self.py_func, wanted, numbers)
+            alone(self._recompiled, asked.args)
+            found = self._natives[asked.args].entry.result
+        if wanted is kinds.NoneType and not gives(asked, found):
+            self._unlink(asked.args)
+            raise types.errors.TypingError(
+                f"signature {asked} declares no result, but {self.__qualname__}() returns {found}; leave the result "
+                f"out to take what comes")
+
+    def _recompiled(self, args) -> None:
+        self._unlink(args)
+        self._ready(args, ())
+
+    def _fill(self, function, options, given) -> None:
+        super()._fill(function, options, [(args, None) for args, _ in given])
+        for args, result in given:
+            numbers = bool(args) and all(map(_is_of_numbers, args))
+            if result is not None or numbers:
+                self._wrapped[args] = declared.converting(function, result, numbers)
+
+    def _blank(self) -> tuple:
+        return (_blank,)
+
+    # -- what programs look at
+
+    @property
+    def targetoptions(self) -> dict:
+        return {"nopython": not self.options.objects, "parallel": self.options.parallel}
+
+    @property
+    def signatures(self) -> list[tuple]:
+        """Types of arguments compiled so far, the oldest first."""
+        return [tuple(map(types.of, args)) for args in self._order[::-1]]
+
+    @property
+    def nopython_signatures(self) -> list:
+        """The signatures compiled so far, with their results."""
+        return [self._signature(args) for args in self._order[::-1]]
+
+    def _signature(self, args):
+        result = self._natives[args].entry.result
+        try:
+            result = types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
+                types.of(result))
+        except ValueError:
+            result = types.Dummy(result)
+        return types.Signature(result, *map(types.of, args))
+
+    @property
+    def overloads(self) -> dict:
+        """Types of arguments -> what was compiled for them."""
+        return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+
+    def get_overload(self, sig):
+        """The compiled function; one object takes all types."""
+        return self
+
+    def get_compile_result(self, sig):
+        asked = signature_of(types.signature(sig)).args
+        return Overload(self._signature(asked), self)
+
+    def get_metadata(self, signature=None):
+        return {args: {} for args in self.signatures} if signature is None else {}
+
+
+def _blank() -> CompiledFunction:
+    return Dispatcher.__new__(Dispatcher)
+
+
+Dispatcher = dispatcher_class(NumbaFunction, "pyjitc.numba.Dispatcher")

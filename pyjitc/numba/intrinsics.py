@@ -1,0 +1,146 @@
+"""`intrinsic` of numba.extending: functions whose LLVM code is written with llvmlite's builder.
+
+Arguments and results are numbers, pointers or nothing. What Numba gives such code beside the builder is here as far as
+it concerns those: `context.get_constant`, `cast`, `get_value_type` and the like.
+"""
+from __future__ import annotations
+
+import hashlib
+import re
+
+from llvmlite import ir
+
+from ..infer.meaning import Apply, Mismatch
+from ..lib.build import cast
+from ..lib.py.declared import plain
+from ..ops.foreign import LLVM_CALL
+from ..types import kinds
+from . import errors, types
+
+__all__ = ["Context", "meaning"]
+
+_FLOATS = {16: ir.HalfType(), 32: ir.FloatType(), 64: ir.DoubleType()}
+_POINTER = ir.IntType(8).as_pointer()
+
+
+class Context:
+    """What code that writes LLVM asks of the compiler."""
+
+    address_size = 64
+
+    def get_value_type(self, t) -> ir.Type:
+        """The LLVM type of values of a type."""
+        t = types.unliteral(t)
+        if isinstance(t, types.Boolean):
+            return ir.IntType(1)
+        if isinstance(t, types.Integer):
+            return ir.IntType(t.bitwidth)
+        if isinstance(t, types.Float):
+            return _FLOATS[t.bitwidth]
+        if isinstance(t, (types.CPointer, types.RawPointer)):
+            return _POINTER
+        if isinstance(t, types.NoneType):
+            return ir.VoidType()
+        raise errors.TypingError(f"values of type {t} have no form here that LLVM code can be written for; intrinsics "
+                                 f"take and give numbers and pointers")
+
+    get_argument_type = get_return_type = get_value_type
+
+    def get_data_type(self, t) -> ir.Type:
+        """The LLVM type in memory."""
+        found = self.get_value_type(t)
+        return ir.IntType(8) if found == ir.IntType(1) else found
+
+    def get_constant(self, t, value) -> ir.Constant:
+        return ir.Constant(self.get_value_type(t), value)
+
+    get_constant_generic = staticmethod(lambda builder, t, value: Context().get_constant(t, value))
+
+    def get_constant_null(self, t) -> ir.Constant:
+        return ir.Constant(self.get_value_type(t), None)
+
+    def get_dummy_value(self):
+        return ir.Constant(_POINTER, None)
+
+    def get_dummy_type(self):
+        return _POINTER
+
+    def get_abi_sizeof(self, t: ir.Type) -> int:
+        return getattr(t, "width", 64) // 8 if not isinstance(t, (ir.FloatType, ir.DoubleType)) else (
+            4 if isinstance(t, ir.FloatType) else 8)
+
+    def cast(self, builder, value, given, wanted):
+        """A number of the type `given` as one of the type `wanted`."""
+        given, wanted = types.unliteral(given), types.unliteral(wanted)
+        if given == wanted:
+            return value
+        to = self.get_value_type(wanted)
+        whole, whole_wanted = (isinstance(t, (types.Integer, types.Boolean)) for t in (given, wanted))
+        signed = isinstance(given, types.Integer) and given.signed
+        if isinstance(wanted, types.Boolean):
+            zero = ir.Constant(value.type, 0)
+            return builder.icmp_unsigned("!=", value, zero) if whole else builder.fcmp_unordered("!=", value, zero)
+        if whole and whole_wanted:
+            if value.type.width >= to.width:
+                return builder.trunc(value, to) if value.type.width > to.width else value
+            return builder.sext(value, to) if signed else builder.zext(value, to)
+        if whole:
+            return builder.sitofp(value, to) if signed else builder.uitofp(value, to)
+        if whole_wanted:
+            return builder.fptosi(value, to) if wanted.signed else builder.fptoui(value, to)
+        if given.bitwidth == wanted.bitwidth:
+            return value
+        return builder.fptrunc(value, to) if given.bitwidth > wanted.bitwidth else builder.fpext(value, to)
+
+
+def meaning(args, given, function):
+    """The call of what `function` writes for these operands. given: their types of Numba's."""
+    found = function(Context(), *given)
+    if found is None:
+        raise Mismatch(f"{function.__name__}() is no intrinsic for ({', '.join(map(str, given))})")
+    signature, codegen = found
+    if isinstance(signature, types.Type) or not hasattr(signature, "return_type"):
+        signature = types.Signature(signature, *given)
+    parameters = [types.unliteral(t) for t in signature.args]
+    if len(parameters) != len(args):
+        raise Mismatch(f"{function.__name__}() has a signature of {len(parameters)} arguments, and is called with "
+                       f"{len(args)}")
+    result = types.unliteral(signature.return_type)
+    text, declarations = _written(function.__name__, parameters, result, codegen,
+                                  types.Signature(result, *parameters))
+    operands = []
+    for x, t in zip(args, parameters):
+        if not kinds.is_number(x.type):
+            raise Mismatch(f"an intrinsic takes numbers and pointers, not a value of type {x.type}")
+        operands.append(cast(x, t.type if t.type is not kinds.Int else kinds.int64))
+    t = result.type
+    made = Apply(LLVM_CALL, *operands, text=text, declarations=declarations, result=t)
+    # Short integers would wrap in what is computed with them; in Numba they are int64 there.
+    return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
+
+
+def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]]:
+    """(definition, declarations of what it calls) of a function whose body `codegen` writes."""
+    context, module = Context(), ir.Module("intrinsic")
+    kind = ir.FunctionType(context.get_value_type(result), [context.get_value_type(t) for t in parameters])
+    function = ir.Function(module, kind, "written")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    value = codegen(context, builder, signature, list(function.args))
+    if not builder.block.is_terminated:
+        if isinstance(result, types.NoneType):
+            builder.ret_void()
+        else:
+            builder.ret(value)
+    if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):
+        raise Mismatch(f"{name}() makes a global variable, which an intrinsic cannot have here")
+    text = str(function)
+    symbol = f"pyj_written_{hashlib.sha1(text.encode()).hexdigest()[:16]}"
+    text = re.sub(r'@"written"', f"@{symbol}", text).replace("define ", "define internal ", 1)
+    text = re.sub(r"(\)[^\n{]*)\n?\{", r"\1 alwaysinline {", text, count=1)
+    declarations = tuple(_declaration(found) for found in module.functions if found is not function)
+    return text, declarations
+
+
+def _declaration(function) -> str:
+    parameters = ", ".join(str(t) for t in function.function_type.args)
+    return f"declare {function.function_type.return_type} @{function.name}({parameters})"

@@ -1,0 +1,291 @@
+"""Local tables: dicts and sets that compiled code makes and that nobody else sees, as `passes/localtables.py` finds
+them. Their keys and values have no objects; see codegen/localtables.py for how they lie in memory.
+
+They have the types of dicts and sets, and these operations alone take them. A slot is the number of an entry: it stays
+the same until something is removed from the table.
+"""
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from ..ir.core import ALLOCATES, CHEAP, HOST, RAISES, TABLES, Op, reads, writes
+from ..types.kinds import (
+    Bool, Bytes, Container, Dict, Int, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
+)
+from .effects import NO_RULE, NONDIFF
+from .memory import MAX_BYTES, count_references, owned
+from .tables import DICT_NEXT, found_or_zeros
+
+__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
+
+# Offsets in a table.
+USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, OWN = range(16, 16 + 9 * 8, 8)
+
+
+def can_be_key(t: Type) -> bool:
+    return t is Int or t is Str or type(t) is Tuple and t.cls is None and 2 <= len(t.elements) <= 4 and all(
+        part is Int for part in t.elements)
+
+
+def can_be_value(t: Type) -> bool:
+    """Whether a value of this type is made of numbers and of references to objects of the interpreter."""
+    if type(t) is Tuple:
+        return all(map(can_be_value, t.elements))
+    return t is Str or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
+
+
+def _key_type(t: Any) -> Any:
+    return t.keys if isinstance(t, Dict) else t.item
+
+
+def _helper(e, what: str, t: Type) -> str:
+    key = _key_type(t)
+    kind = "int" if key is Int else "str" if key is Str else f"ints{len(key.elements)}"
+    return e.helper(f"pyj_table_{what}_{kind}")
+
+
+def _given(e, t: Type, values) -> str:
+    return ", ".join(f"{c} {v}" for c, v in zip(e.components(_key_type(t)), values))
+
+
+def _words(e, t: Type) -> list[bool]:
+    """Whether each word of a value of type t is a reference."""
+    if not is_refcounted(t):
+        return [False] * len(e.components(t))
+    return [True] if t.parts is None else [word for part in t.parts for word in _words(e, part)]
+
+
+def _layout(e, t: Type) -> list[bool]:
+    return [False, *_words(e, _key_type(t)), *(_words(e, t.values) if isinstance(t, Dict) else ())]
+
+
+def _new_lower(e, inst):
+    words = _layout(e, inst.result.type)
+    objects = sum(1 << n for n, counted in enumerate(words) if counted)
+    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects})")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _read(e, x, offset: int, t: str = "i64") -> str:
+    return e.assign(f"load {t}, ptr {e.assign(f'getelementptr i8, ptr {x[0]}, i64 {offset}')}, align 8")
+
+
+def _entry(e, inst, x, slot) -> str:
+    offset = e.assign(f"mul i64 {slot[0]}, {8 * len(_layout(e, inst.args[0].type))}")
+    return e.assign(f"getelementptr i8, ptr {_read(e, x, ENTRIES, 'ptr')}, i64 {offset}")
+
+
+def _values_at(e, t: Type) -> int:
+    return 8 + 8 * len(e.components(_key_type(t)))
+
+
+def _key_of(e, inst, entry) -> list[str]:
+    t = _key_type(inst.args[0].type)
+    return owned(e, t, e.load_components(t, entry, 8))
+
+
+def _value_of(e, inst, entry) -> list[str]:
+    t = inst.args[0].type
+    return owned(e, t.values, e.load_components(t.values, entry, _values_at(e, t)))
+
+
+def _slot_lower(e, inst, x, k):
+    t = inst.args[0].type
+    return [e.assign(f"call i64 {_helper(e, 'slot', t)}(ptr {x[0]}, {_given(e, t, k)})")]
+
+
+def _claim_lower(e, inst, x, k, slot):
+    t = inst.args[0].type
+    here, claim, done = e.current, e.label("claim"), e.label("claimed")
+    e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, claim)
+    e.start(claim)
+    made = e.assign(f"call i64 {_helper(e, 'claim', t)}(ptr {x[0]}, {_given(e, t, k)})")
+    e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i64", [(slot[0], here), (made, there)])]
+
+
+def _store_lower(e, inst, x, slot, value):
+    t = inst.args[0].type
+    entry, at = _entry(e, inst, x, slot), _values_at(e, t)
+    old = e.load_components(t.values, entry, at) if is_refcounted(t.values) else ()
+    e.store_components(t.values, entry, owned(e, t.values, value), at)
+    if old:
+        count_references(e, t.values, old, "release")
+    return []
+
+
+def _missing(e, inst, k) -> None:
+    """Sets KeyError."""
+    key = e.box(inst.args[2].type, k, inst)
+    e.line(f"call void {e.helper('pyj_key_error')}(ptr {key})")
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {key})")
+    e.jump(e.fail(inst))
+
+
+def _get_lower(e, inst, x, slot, k):
+    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, k))
+    return _value_of(e, inst, _entry(e, inst, x, slot))
+
+
+def _find_lower(e, inst, x, slot):
+    return found_or_zeros(e, inst, e.assign(f"icmp sge i64 {slot[0]}, 0"), inst.args[0].type.values,
+                          lambda: _value_of(e, inst, _entry(e, inst, x, slot)))
+
+
+def _remove_lower(e, inst, x, slot, k):
+    remove, done = e.label("remove"), e.label("removed")
+    there = e.assign(f"icmp sge i64 {slot[0]}, 0")
+    if inst.attrs["must"]:
+        e.fail_unless(there, lambda: _missing(e, inst, k))
+        e.jump(remove)
+    else:
+        e.branch(there, remove, done)
+    e.start(remove)
+    e.line(f"call void {e.helper('pyj_table_remove')}(ptr {x[0]}, i64 {slot[0]})")
+    e.jump(done)
+    e.start(done)
+    return []
+
+
+def _next_lower(e, inst, x, at, used):
+    size = _read(e, x, USED)
+    e.raise_unless(e.assign(f"icmp eq i64 {size}, {used[0]}"), inst, "RuntimeError",
+                   "dictionary changed size during iteration")
+    what, t = inst.attrs["what"], inst.result.type.elements[1]
+
+    def load():
+        entry = _entry(e, inst, x, at)
+        return [*(_key_of(e, inst, entry) if what != "values" else ()),
+                *(_value_of(e, inst, entry) if what != "keys" else ())]
+
+    found = found_or_zeros(e, inst, e.assign(f"icmp slt i64 {at[0]}, {size}"), t, load)
+    return [*found, e.assign(f"add i64 {at[0]}, 1")]
+
+
+def _box_lower(e, inst, x):
+    """The entries go to the interpreter's own functions, one after the other."""
+    t = inst.args[0].type
+    is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
+    put = "PyDict_SetItem" if is_dict else "PySet_Add"
+    e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
+    if factory is not None:
+        given = [] if factory is t.python_class else [e.object(factory)]
+        for one in given:
+            e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
+        made = e.python_call(inst, e.object(t.python_class), given, ())
+    else:
+        make = "PyDict_New()" if is_dict else "PySet_New(ptr null)"
+        e.declare(f"declare ptr @{make.replace(' null', '')}")
+        made = e.assign(f"call ptr @{make}")
+        e.check_null(made, inst)
+    count = _read(e, x, COUNT)
+    loop, entry, put_it, following, done = map(e.label, ("entries", "entry", "put", "following", "boxed"))
+    place = e.alloca("i64")
+    e.line(f"store i64 0, ptr {place}")
+    e.jump(loop)
+    e.start(loop)
+    n = e.assign(f"load i64, ptr {place}")
+    e.branch(e.assign(f"icmp slt i64 {n}, {count}"), entry, done)
+    e.start(entry)
+    e.line(f"store i64 {e.assign(f'add i64 {n}, 1')}, ptr {place}")
+    where = _entry(e, inst, x, [n])
+    e.branch(e.assign(f"icmp ne i64 {e.assign(f'load i64, ptr {where}')}, -1"), put_it, following)
+    e.start(put_it)
+    given = []
+    for part, at in ((_key_type(t), 8), *(((t.values, _values_at(e, t)),) if is_dict else ())):
+        given.append(e.box(part, e.load_components(part, where, at), inst))
+    status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in given)})")
+    for one in given:
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
+
+    def fail():
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
+        e.jump(e.fail(inst))
+
+    e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
+    e.jump(following)
+    e.start(following)
+    e.jump(loop)
+    e.start(done)
+    return [made]
+
+
+# The meanings, where a table is a dict or a set of Python's, of which nothing was removed while a slot is known.
+
+
+def _python_slot(x, k):
+    return list(x).index(k) if k in x else -1
+
+
+def _python_claim(x, k, slot):
+    if slot < 0:
+        if isinstance(x, defaultdict):
+            x.__missing__(k)
+        elif isinstance(x, dict):
+            x[k] = None
+        else:
+            x.add(k)
+    return _python_slot(x, k)
+
+
+def _python_store(x, slot, value):
+    x[list(x)[slot]] = value
+
+
+def _python_get(x, slot, k):
+    if slot < 0:
+        raise KeyError(k)
+    return list(x.values())[slot]
+
+
+def _python_remove(x, slot, k, *, must):
+    if slot >= 0:
+        if isinstance(x, dict):
+            del x[k]
+        else:
+            x.remove(k)
+    elif must:
+        raise KeyError(k)
+
+
+def _none(*types):
+    return None
+
+
+_SEARCH = reads(TABLES)
+_CHANGE = writes(TABLES)
+
+LOCAL_NEW = Op("local_table", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_new_lower,
+               partials=NO_RULE, eval_attrs=True, eval=lambda *, type, factory: type.python_class(
+                   *([factory] if type.python_class is defaultdict else ())),
+               doc="an empty table of {type}, a dict or a set; {factory}: what makes missing values, or None")
+LOCAL_LEN = Op("local_len", lambda types, attrs: Int, _SEARCH, lower=lambda e, inst, x: [_read(e, x, USED)],
+               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="how many keys a table has")
+LOCAL_SLOT = Op("local_slot", lambda types, attrs: Int, _SEARCH, lower=_slot_lower, partials=NONDIFF,
+                eval=_python_slot, doc="the slot of a key in a table, -1 where there is none")
+LOCAL_CLAIM = Op("local_claim", lambda types, attrs: Int, RAISES | _CHANGE, lower=_claim_lower, partials=NONDIFF,
+                 eval=_python_claim, doc="the slot of a key, which gets one where its slot is -1")
+LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_RULE, eval=_python_store,
+                 doc="the value in a slot is another one")
+LOCAL_GET = Op("local_get", lambda types, attrs: types[0].values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
+               partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where that is -1")
+LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].values)), ALLOCATES | _SEARCH,
+                lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
+                eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))
+LOCAL_REMOVE = Op("local_remove", _none, RAISES | _CHANGE, lower=_remove_lower, partials=NONDIFF,
+                  eval=_python_remove, eval_attrs=True,
+                  doc="a slot and its key are gone; {must}: KeyError where the slot is -1")
+LOCAL_NEXT = Op("local_next", DICT_NEXT.rule, RAISES | ALLOCATES | _SEARCH, lower=_next_lower, partials=NO_RULE,
+                eval=lambda x, at, used, *, what: DICT_NEXT(x, at, used, len(x), what=what), eval_attrs=True,
+                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, the slot after it), of "
+                    "a table, a slot, and the size that it must have")
+LOCAL_LEAVE = Op("local_leave", lambda types, attrs: types[0], RAISES | ALLOCATES | _SEARCH | HOST, lower=_box_lower,
+                 partials=NO_RULE, eval=lambda x, *, factory: x, eval_attrs=True,
+                 doc="the dict or set of the interpreter that a table becomes; {factory}: of a defaultdict or Counter")
+
+LOCAL_TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op) and op is not DICT_NEXT}

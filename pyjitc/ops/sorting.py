@@ -1,0 +1,98 @@
+"""The keys by which a list is sorted, where they are numbers: kept one after the other, without objects.
+
+The operations take a key in a tuple of its own. The keys lie in a bytes object that nobody else sees. The results are
+those of list.sort, which is stable and knows nothing of the keys' objects.
+"""
+from __future__ import annotations
+
+import struct
+
+from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, TABLES, Op, reads, writes
+from ..runtime import platform
+from ..types.kinds import Bool, Bytes, Float, Int, Tuple, Type
+from .effects import NONDIFF
+
+__all__ = ["SORTING_OPS", "are_numbers"]
+
+_MOST = 4  # numbers in a key
+
+
+def are_numbers(t: Type) -> bool:
+    """Whether keys of this type are an int, a float or a bool, or a tuple of several of these."""
+    parts = t.elements if type(t) is Tuple and t.cls is None else (t,)
+    return 0 < len(parts) <= _MOST and all(part is Int or part is Float or part is Bool for part in parts)
+
+
+def _parts(key: Type):
+    """The types of the numbers in a key, which is the one item of a tuple: a tuple is no union, which operations take
+    apart."""
+    (t,) = key.elements  # type: ignore[attr-defined]
+    return t.elements if isinstance(t, Tuple) else (t,)
+
+
+def _start(e, keys) -> str:
+    return e.assign(f"getelementptr i8, ptr {keys[0]}, i64 {platform.BYTES_DATA}")
+
+
+def _new_lower(e, inst, n):
+    e.declare("declare ptr @PyBytes_FromStringAndSize(ptr, i64)")
+    made = e.assign(f"call ptr @PyBytes_FromStringAndSize(ptr null, i64 {e.assign(f'mul i64 {n[0]}, {8 * _MOST}')})")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _put_lower(e, inst, keys, i, key):
+    parts = _parts(inst.args[2].type)
+    row = e.assign(f"mul i64 {i[0]}, {8 * len(parts)}")
+    where = e.assign(f"getelementptr i8, ptr {_start(e, keys)}, i64 {row}")
+    for n, (part, value) in enumerate(zip(parts, key)):
+        if part is Bool:
+            value = e.assign(f"zext i1 {value} to i64")
+        at = e.assign(f"getelementptr i8, ptr {where}, i64 {8 * n}")
+        e.line(f"store {'double' if part is Float else 'i64'} {value}, ptr {at}, align 8")
+    return []
+
+
+def _sort_lower(e, inst, x, keys, n, like, reverse):
+    parts = _parts(inst.args[3].type)
+    floats = sum(1 << k for k, part in enumerate(parts) if part is Float)
+    flip = e.assign(f"sext i1 {reverse[0]} to i64")
+    status = e.assign(f"call i32 {e.helper('pyj_sort_words')}(ptr {x[0]}, i64 {n[0]}, ptr {_start(e, keys)}, "
+                      f"i64 {len(parts)}, i64 0, i64 {floats}, i64 {flip})")
+    other, done = e.label("other"), e.label("sorted")
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
+    e.start(other)
+    kinds = e.object("".join("d" if part is Float else "q" for part in parts))
+    for one in (x[0], keys[0], kinds):
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
+    given = [x[0], keys[0], kinds, e.box(Int, n, inst), e.box(Bool, reverse, inst)]
+    none = e.python_call(inst, e.object(sort_by), given, ())
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
+    e.jump(done)
+    e.start(done)
+    return []
+
+
+def sort_by(x: list, keys: bytes, kinds: str, n: int, reverse: bool) -> None:
+    """What the interpreter does with a list and its keys, where there is a nan among them. kinds: what `struct` calls
+    the numbers of a key."""
+    numbers = struct.iter_unpack(kinds, keys[:n * struct.calcsize(kinds)])
+    x.sort(key=lambda item: next(numbers), reverse=reverse)
+
+
+def _python_sort(x, keys, n, like, reverse):
+    """The meaning, where keys are in a list."""
+    following = iter(keys)
+    x.sort(key=lambda item: next(following)[0], reverse=reverse)
+
+
+SORT_KEYS = Op("sort_keys", lambda types, attrs: Bytes, RAISES | ALLOCATES | HOST, lower=_new_lower, partials=NONDIFF,
+               eval=lambda n: [None] * n, doc="room for n keys")
+SORT_PUT = Op("sort_put", lambda types, attrs: None, writes(TABLES), lower=_put_lower, partials=NONDIFF,
+              eval=lambda keys, i, key: keys.__setitem__(i, key), doc="key i is there")
+SORT_BY = Op("sort_by", lambda types, attrs: None, RAISES | reads(OBJECTS, TABLES) | writes(OBJECTS) | HOST,
+             lower=_sort_lower, partials=NONDIFF, eval=_python_sort,
+             doc="a list is sorted by n keys, which are of the type of the fourth operand, in the opposite order where "
+                 "the fifth is true")
+
+SORTING_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,116 @@
+"""Say which elements a loop keeps a sum in, and that they are others than those it reads.
+
+Runs before polling, when the loops of a nest have their copies without checks. In `a[i, j] -= a[i, k] * a[k, j]` over k
+LLVM must think that a[i, j] may be one of the others, and writes and reads it on every trip. What the counters of the
+nest run over often says that it is none of them: here k ends before j, or before i.
+Before:  head(k): ... s = array_load a, i, j ; x = array_load a, i, k ; ... array_store a, i, j, t
+After:   alone {group: 1}
+         head(k): ... s = array_load a, i, j {held, alone: 1} ; x = array_load a, i, k {beside: (1,)}
+                  ... array_store a, i, j, t {held, alone: 1}
+What is told holds until the loop is entered again: then the element is another, and one that is read may be it.
+Needs: SSA, counted loops (`counted.py`).  Keeps: everything; it only tells.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges
+from ..ops.memory import ALONE_HERE, ARRAY_LOAD, ARRAY_STORE
+from .alias import Aliases
+from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
+
+__all__ = ["run"]
+
+
+def run(fn: ir.Function, options=None) -> None:
+    nest = LoopNest(fn)
+    defs = Definitions(fn)
+    edges = in_edges(nest.dom.order)
+    aliases = Aliases(fn)
+    inside = set(nest.dom.order)
+    memo: dict[ir.Value, Affine] = {}
+    for loop in nest.loops:
+        found = None if loop.inner else _sums(loop, defs)
+        counted = find(loop, defs, edges) if found else None
+        if not found or counted is None:
+            continue
+        bounds: dict[ir.Value, tuple[Affine, Affine]] | None = None
+        for store, same, others in found:
+            if all(_told_apart(store, one, aliases) for one in others if one.args[0] is not store.args[0]):
+                others = [one for one in others if one.args[0] is store.args[0]]
+                if bounds is None and others:
+                    bounds = _bounds(loop, defs, edges, inside, memo)
+                if all(_never_equal(store, one, defs, inside, memo, bounds) for one in others):
+                    _tell(fn, counted, same, others)
+
+
+def _sums(loop, defs) -> list[tuple[ir.Inst, list[ir.Inst], list[ir.Inst]]]:
+    """(store, it and the other accesses to its element, the accesses to others) for each element that a loop without
+    checks and calls reads and writes, and that is the same on every trip."""
+    loads, stores = [], []
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD:
+                loads.append(inst)
+            elif inst.op is ARRAY_STORE:
+                stores.append(inst)
+            elif inst.op.effects & (ir.RAISES | ir.READS | ir.WRITES):
+                return []
+    found = []
+    for store in stores:
+        place = store.args[:-1]
+        if any(load.args == place for load in loads) and not any(defs.block_of[v] in loop.blocks for v in place):
+            same = [one for one in (*loads, *stores) if one.args[:len(place)] == place]
+            others = [one for one in (*loads, *stores) if one not in same]
+            if same[-1] is store:  # once for several stores
+                found.append((store, same, others))
+    return found
+
+
+def _told_apart(one, other, aliases) -> bool:
+    """Whether the arrays of two accesses have been told not to share memory."""
+    if aliases.distinct(one.args[0], other.args[0]):
+        return True
+    group, _, *others = one.attrs.get("noalias", (None, None))
+    return group is not None and other.attrs.get("noalias", (None,))[0] == group and other.attrs["noalias"][1] in others
+
+
+def _bounds(loop, defs, edges, inside, memo) -> dict[ir.Value, tuple[Affine, Affine]]:
+    """The least and the largest of the induction variables of a loop and those around it; outer loops first."""
+    around = []
+    while loop is not None:
+        around.append(loop)
+        loop = loop.parent
+    found = {}
+    for one in reversed(around):
+        counted = find(one, defs, edges)
+        if counted is not None:
+            for p, step in counted.steps.items():
+                first, last = first_and_last(counted, p, defs, inside, memo)
+                found[p] = (first, last) if step > 0 else (last, first)
+    return found
+
+
+def _never_equal(one, other, defs, inside, memo, bounds) -> bool:
+    """Whether some index of two accesses to one array is never the same in both."""
+    rank = one.args[0].type.ndim
+    for x, y in zip(one.args[1:1 + rank], other.args[1:1 + rank], strict=True):
+        distance = affine(x, defs, inside, memo).plus(affine(y, defs, inside, memo), -1)
+        least, most = extremes(distance, bounds)
+        if not least.terms and least.constant > 0 or not most.terms and most.constant < 0:
+            return True
+    return False
+
+
+def _tell(fn, counted: Counted, same, others) -> None:
+    for inst in same:
+        inst.attrs = {**inst.attrs, "held": True}
+    if not others:
+        return
+    group = fn.flags.alias_groups + 1
+    fn.flags = fn.flags._replace(alias_groups=group)
+    before, last = counted.entry_block.insts, counted.entry_inst
+    before.insert(before.index(last), ir.Inst(ALONE_HERE, (), {"group": group}, None, last.loc))
+    for inst in same:
+        inst.attrs = {**inst.attrs, "alone": group}
+    for inst in others:
+        inst.attrs = {**inst.attrs, "beside": (*inst.attrs.get("beside", ()), group)}

@@ -1,0 +1,326 @@
+"""Make dicts and sets that nobody else sees tables of native keys and values.
+
+Runs when library functions are inlined and before loads are shared: a search of a local table is one, so that
+`d[k] = d.get(k, 0) + 1` searches once. A dict or a set is local where every use of it, and of the block parameters that
+stand for it, is an operation on it, with keys and values of its own types. It may leave, into a result or into what
+somebody else sees, where that is its last use: there it becomes an object of the interpreter (`local_leave`), once. A
+set's order is CPython's because its items come in the order in which they were added; therefore sets from which
+something is removed do not leave, and those that are iterated over stay the interpreter's. So do dicts that are
+iterated over and from which something is removed, whose slots would move, and dicts that are only filled before they
+leave, which would be made twice. `defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing
+values are zero.
+Before:  d = dict_new ; v = dict_has d, k              After:  d = local_table ; s = local_slot d, k ; v = ige s, 0
+Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
+"""
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from ..ir import core as ir
+from ..ops import localtables as t
+from ..ops import tables as of
+from ..ops.arith import IGE
+from ..ops.containers import HOLDS
+from ..ops.control import CONST
+from ..ops.pyobject import PY_CALL, PY_UNBOX
+from ..ops.structure import SELECT, TUPLE_GET
+from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, Set, Tuple, Type
+from .rewrite import substitute
+
+__all__ = ["run"]
+
+_NEW = frozenset((of.DICT_NEW, of.SET_NEW))
+# The operations on a table whose other operands are a key, and a value or none.
+_KEYED = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_SET, of.DICT_DELETE, of.SET_HAS,
+                    of.SET_ADD, of.SET_DISCARD))
+_OTHERS = frozenset((of.DICT_LEN, of.DICT_NEXT, of.DICT_HOLD, of.SET_LEN))
+_ZEROS = {int: Int, float: Float}  # factories of defaultdicts, and the types of what they make
+_REMOVES = frozenset((of.DICT_DELETE, of.SET_DISCARD))
+_READS = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_NEXT, of.SET_HAS))
+
+
+def run(fn: ir.Function, options=None) -> None:
+    leaving: dict[ir.Inst, list[ir.Value]] = {}  # values in an instruction that leave there
+    local: set[ir.Value] = set()
+    factories: dict[ir.Value, Any] = {}  # what makes missing values
+    for group in _groups(fn):
+        leaves = _leaves(fn, group)
+        if leaves is not None:
+            local |= group.values
+            factories.update(dict.fromkeys(group.values, group.factory))
+            for inst, value in leaves:
+                leaving.setdefault(inst, []).append(value)
+    if local:
+        _Rewrite(fn, local, leaving, factories).run()
+
+
+class _Group:
+    """Values that may be one dict or set."""
+
+    def __init__(self, made: ir.Value, factory=None):
+        self.values = {made}
+        self.type = made.type
+        self.types = (made.type.keys, made.type.values) if isinstance(made.type, Dict) else (made.type.item,)
+        self.factory = factory
+        self.mixed = False  # whether something else may be in their places, too
+        self.uses: list[tuple[ir.Block, ir.Inst]] = []
+
+
+def _groups(fn: ir.Function) -> list[_Group]:
+    """The dicts and sets that a function makes and all that may stand for them; without those in whose places
+    something else may be, too."""
+    of_value: dict[ir.Value, _Group] = {}
+    uses = None
+
+    def used_once(value) -> bool:
+        nonlocal uses
+        if uses is None:
+            uses = Counter(v for block in fn.blocks for inst in block.insts
+                           for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)))
+        return uses[value] == 1
+
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op in _NEW and _is_possible(inst.result.type):
+                of_value[inst.result] = _Group(inst.result)
+            elif inst.op is PY_UNBOX and isinstance(inst.result.type, (DefaultDict, CounterDict)):
+                made, factory = _made_by(inst)
+                if made is not None and _is_possible(inst.result.type) and used_once(made.result):
+                    of_value[inst.result] = _Group(inst.result, factory)
+    edges = [edge for block in fn.blocks for inst in block.insts for edge in inst.edges()] if of_value else []
+    passed = [pair for edge in edges for pair in zip(edge.args, edge.block.params)]
+    passed += [(inst.args[0], inst.result) for block in fn.blocks for inst in block.insts if inst.op is HOLDS]
+    while any([_pass(of_value, *pair) for pair in passed]):
+        pass
+    for block in fn.blocks if of_value else ():
+        for inst in block.insts:
+            for group in dict.fromkeys(of_value[v] for v in inst.args if v in of_value):
+                group.uses.append((block, inst))
+    return [group for group in dict.fromkeys(of_value.values()) if not group.mixed]
+
+
+def _pass(of_value: dict[ir.Value, _Group], value: ir.Value, param: ir.Value) -> bool:
+    """A value is passed to a parameter; whether that is new."""
+    group, other = of_value.get(value), of_value.get(param)
+    if group is other:
+        return False
+    if group is None:
+        assert other is not None
+        other.mixed = True
+        return False
+    if other is None:
+        if param.type is not group.type:
+            group.mixed = True
+            return False
+        of_value[param] = group
+        group.values.add(param)
+        return True
+    group.mixed |= other.mixed
+    group.values |= other.values
+    of_value.update(dict.fromkeys(other.values, group))
+    return True
+
+
+def _made_by(inst: ir.Inst):
+    """(the call that makes a defaultdict or a Counter without items, what makes missing values), else (None, None)."""
+    made = inst.args[0].inst
+    if made is None or made.op is not PY_CALL or made.attrs.get("kwnames"):
+        return None, None
+    given: list[Any] = [v.inst.attrs["value"] if v.inst is not None and v.inst.op is CONST else None for v in made.args]
+    if given == [Counter] and inst.result.type.values is Int:
+        return made, Counter
+    if len(given) == 2 and given[0] is defaultdict and _ZEROS.get(given[1]) is inst.result.type.values:
+        return made, given[1]
+    return None, None
+
+
+def _is_possible(table: Any) -> bool:
+    if type(table) in (Dict, DefaultDict, CounterDict):
+        return t.can_be_key(table.keys) and t.can_be_value(table.values)
+    return type(table) is Set and t.can_be_key(table.item)
+
+
+def _is_operation(inst: ir.Inst, group: _Group) -> bool:
+    """Whether an instruction works on the table and keeps nothing of it."""
+    if inst.args[0] not in group.values or not group.values.isdisjoint(inst.args[1:]):
+        return False
+    if inst.op in _OTHERS or inst.op is HOLDS:
+        return True
+    return inst.op in _KEYED and all(v.type is given for v, given in zip(inst.args[1:], group.types))
+
+
+def _leaves(fn: ir.Function, group: _Group):
+    """(instruction, value) where a table leaves; None where it is not local."""
+    for value in group.values:
+        made = value.inst
+        if made is not None and made.op in _NEW and any(
+                v.type is not group.types[n % len(group.types)] for n, v in enumerate(made.args)):
+            return None
+    operations = {inst.op for _, inst in group.uses if _is_operation(inst, group)}
+    others = [(block, inst) for block, inst in group.uses if not _is_operation(inst, group)]
+    removes = not operations.isdisjoint(_REMOVES)
+    if removes and (of.DICT_NEXT in operations or others and type(group.type) is Set):
+        return None
+    if not others:
+        return []
+    if operations.isdisjoint(_READS) or of.DICT_HOLD in operations:
+        return None
+    live_in = _live(fn, group.values)
+    found = []
+    for block, inst in others:
+        given = group.values.intersection(inst.args)
+        after = set()
+        for edge in block.insts[-1].targets if inst is not block.insts[-1] else inst.targets:
+            after |= _needed(edge, live_in, group.values)
+        for later in reversed(block.insts[block.insts.index(inst) + 1:]):
+            if later.unwind is not None:
+                after |= _needed(later.unwind, live_in, group.values)
+            after |= group.values.intersection(later.args)
+            after.discard(later.result)
+        if inst.unwind is not None:
+            after |= _needed(inst.unwind, live_in, group.values)
+        if after or len(given) > 1:
+            return None
+        found += [(inst, value) for value in given]
+    return found
+
+
+def _needed(edge: ir.Edge, live_in, values) -> set:
+    return live_in[edge.block] | values.intersection(edge.args)
+
+
+def _live(fn: ir.Function, values) -> dict[ir.Block, set]:
+    """Which of some values each block needs."""
+    live_in: dict[ir.Block, set] = {block: set() for block in fn.blocks}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(fn.blocks):
+            live: set = set()
+            for inst in reversed(block.insts):
+                for edge in inst.edges():
+                    live |= _needed(edge, live_in, values)
+                live.discard(inst.result)
+                live |= values.intersection(inst.args)
+            live.difference_update(block.params)
+            if live != live_in[block]:
+                live_in[block] = live
+                changed = True
+    return live_in
+
+
+class _Rewrite:
+    def __init__(self, fn: ir.Function, local: set[ir.Value], leaving, factories):
+        self.fn, self.local, self.leaving, self.factories = fn, local, leaving, factories
+        self.mapping: dict[ir.Value, ir.Value] = {}
+        self.out: list[ir.Inst] = []
+        self.constants: dict[int, ir.Inst] = {}
+
+    def run(self) -> None:
+        calls = {v.inst.args[0].inst for v in self.local if v.inst is not None and v.inst.op is PY_UNBOX}
+        for block in self.fn.blocks:
+            self.out = []
+            for inst in block.insts:
+                if inst in calls:
+                    continue
+                for value in self.leaving.get(inst, ()):
+                    left = self.make(t.LOCAL_LEAVE, [value], inst, value.type, factory=self.factories[value])
+                    inst.args = [left if v is value else v for v in inst.args]
+                rule = _RULES.get(inst.op) if inst.result in self.local or (
+                    inst.args and inst.args[0] in self.local) else None
+                if rule is None:
+                    self.out.append(inst)
+                else:
+                    rule(self, inst)
+            block.insts = self.out
+        self.fn.entry.insts[:0] = self.constants.values()
+        substitute(self.fn.blocks, self.mapping)
+
+    def make(self, op, args, of, type: Type | None = None, **attrs) -> Any:
+        """An instruction at the place of another one; its result."""
+        result = None if type is None else ir.Value(type)
+        unwind = ir.Edge(of.unwind.block, of.unwind.args) if of.unwind is not None and op.effects & ir.RAISES else None
+        self.out.append(ir.Inst(op, args, attrs, result, of.loc, (), unwind))
+        return result
+
+    def become(self, inst: ir.Inst, op, args, **attrs) -> None:
+        """The result of an instruction is that of another operation."""
+        if not op.effects & ir.RAISES:
+            inst.unwind = None
+        inst.op, inst.args, inst.attrs = op, list(args), attrs
+        self.out.append(inst)
+
+    def constant(self, value: int) -> ir.Value:
+        if value not in self.constants:
+            self.constants[value] = ir.Inst(CONST, (), {"value": value}, ir.Value(Int))
+        return self.constants[value].result
+
+    def slot(self, inst, x, key) -> ir.Value:
+        return self.make(t.LOCAL_SLOT, [x, key], inst, Int)
+
+    def put(self, inst, x, key, *value) -> None:
+        slot = self.make(t.LOCAL_CLAIM, [x, key, self.slot(inst, x, key)], inst, Int)
+        if value:
+            self.make(t.LOCAL_STORE, [x, slot, *value], inst)
+
+    def new(self, inst) -> None:
+        items, each = inst.args, 2 if inst.op is of.DICT_NEW else 1
+        if inst.op is PY_UNBOX:
+            items = []
+        self.become(inst, t.LOCAL_NEW, (), type=inst.result.type, factory=self.factories[inst.result])
+        for n in range(0, len(items), each):
+            self.put(inst, inst.result, *items[n:n + each])
+
+    def has(self, inst) -> None:
+        slot = self.slot(inst, *inst.args)
+        self.become(inst, IGE, [slot, self.constant(0)])
+
+    def get(self, inst) -> None:
+        x, key = inst.args
+        self.become(inst, t.LOCAL_GET, [x, self.slot(inst, x, key), key])
+
+    def ask(self, inst) -> None:
+        x, key = inst.args
+        slot = self.slot(inst, x, key)
+        if isinstance(x.type, CounterDict):  # which keeps nothing of what it is asked for
+            found = self.make(t.LOCAL_FIND, [x, slot], inst, Tuple((Bool, Int)))
+            there = self.make(TUPLE_GET, [found], inst, Bool, index=0)
+            value = self.make(TUPLE_GET, [found], inst, Int, index=1)
+            inst.unwind = None
+            self.become(inst, SELECT, [there, value, self.constant(0)])
+        else:
+            slot = self.make(t.LOCAL_CLAIM, [x, key, slot], inst, Int)  # its value is zero
+            self.become(inst, t.LOCAL_GET, [x, slot, key])
+
+    def same(self, inst) -> None:
+        self.mapping[inst.result] = inst.args[0]
+
+    def find(self, inst) -> None:
+        x, key = inst.args
+        self.become(inst, t.LOCAL_FIND, [x, self.slot(inst, x, key)])
+
+    def store(self, inst) -> None:
+        self.put(inst, *inst.args)
+
+    def remove(self, inst) -> None:
+        x, key = inst.args
+        self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=inst.attrs.get("must", True))
+
+    def length(self, inst) -> None:
+        self.become(inst, t.LOCAL_LEN, inst.args)
+
+    def step(self, inst) -> None:
+        self.become(inst, t.LOCAL_NEXT, inst.args[:3], what=inst.attrs["what"])
+
+    def nothing(self, inst) -> None:
+        pass
+
+
+_RULES = {
+    of.DICT_NEW: _Rewrite.new, of.SET_NEW: _Rewrite.new, of.DICT_LEN: _Rewrite.length, of.SET_LEN: _Rewrite.length,
+    of.DICT_GET: _Rewrite.get, of.DICT_FIND: _Rewrite.find, of.DICT_HAS: _Rewrite.has, of.SET_HAS: _Rewrite.has,
+    of.DICT_SET: _Rewrite.store, of.SET_ADD: _Rewrite.store, of.DICT_DELETE: _Rewrite.remove,
+    of.SET_DISCARD: _Rewrite.remove, of.DICT_NEXT: _Rewrite.step, of.DICT_HOLD: _Rewrite.nothing,
+    of.DICT_ASK: _Rewrite.ask, HOLDS: _Rewrite.same, PY_UNBOX: _Rewrite.new,
+}

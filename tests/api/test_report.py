@@ -1,0 +1,238 @@
+"""`f.report()` and `pyjitc report`: what costs time in each line, as data and as a page."""
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pyjitc import jit, njit
+from pyjitc.api import sampling
+from pyjitc.api.cli import main
+from pyjitc.base.options import Options
+from pyjitc.codegen.located import LocatedEmitter
+from pyjitc.pipeline import stages
+from pyjitc.types.kinds import Array, Int, float64
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+
+
+def work(a, idx, n):
+    out = np.zeros(len(a))
+    for i in range(n):
+        out[i] = a[i] * 2.0  # vectorised
+    s = 0
+    for i in range(len(idx)):
+        s += n
+        out[idx[i]] += 1.0  # gathered
+    for i in range(1, n):
+        out[i] = out[i - 1] + 1  # recurrence
+    print(s)
+    small = np.zeros(4)
+    small[n & 3] = 1.0
+    return out, small[1]
+
+
+@njit
+def helper(a, i):
+    return a[i] + 1  # in the helper
+
+
+def calls(a):
+    s = 0.0
+    for i in range(len(a)):
+        s += helper(a, i)
+    return s
+
+
+def found(function, args, number=0):
+    """Text of a line -> its Line, of the `number`-th function of the report."""
+    compiled = njit(function)
+    compiled(*args)
+    made, = compiled.report().values()
+    return {line.source.strip(): line for line in made.functions[number].lines}
+
+
+def facts(line):
+    return [(fact.kind, fact.good) for fact in line.facts]
+
+
+@pytest.fixture(scope="module")
+def lines():
+    return found(work, (np.ones(10), np.arange(10), 10))
+
+
+def test_types(lines):
+    assert lines["def work(a, idx, n):"].types == {"a": "float64[::1]", "idx": "int64[::1]", "n": "int"}
+    assert lines["out = np.zeros(len(a))"].types == {"out": "float64[::1]"}
+    assert lines["for i in range(1, n):"].types == {"i": "int"}
+
+
+def test_memory(lines):
+    assert facts(lines["out = np.zeros(len(a))"]) == [("memory", False)]
+    assert facts(lines["small = np.zeros(4)"]) == [("memory", True)]
+
+
+def test_loops(lines):
+    fact, = lines["for i in range(n):"].facts
+    assert fact.kind == "loop" and fact.good and re.match(r"vectorised: \d+ elements at once", fact.text)
+    fact, = (fact for fact in lines["for i in range(1, n):"].facts if fact.kind == "loop")
+    assert not fact.good and "not vectorised: unsafe dependent memory operations in loop" in fact.text
+    assert "pragma" not in fact.text
+
+
+def test_checks(lines):
+    assert ("check", True) in facts(lines["out[i] = a[i] * 2.0  # vectorised"])
+    kept = [fact.text for fact in lines["out[idx[i]] += 1.0  # gathered"].facts if fact.kind == "check"]
+    assert "the index is compared with the length: it is read from an array, whose elements may have any value" in kept
+
+
+def test_python_objects(lines):
+    assert facts(lines["print(s)"]) == [("boxed", False), ("python", False)]
+    assert lines["print(s)"].weight == 2 and lines["s = 0"].weight == 0
+
+
+def test_functions_that_are_called():
+    made = found(calls, (np.ones(5),), 1)
+    assert made["def helper(a, i):"].types["a"] == "float64[::1]"
+    fact, = made["return a[i] + 1  # in the helper"].facts
+    assert fact.text == ("the index is compared with the length: nothing is known of a value that is given, or that "
+                         "goes round a loop")
+
+
+def test_text_stays_and_the_page_comes_with_it():
+    @jit
+    def mixed(x):
+        return complex(format(x))
+
+    mixed(1.5)
+    made = mixed.report()
+    (types, text), = made.items()
+    assert isinstance(text, str) and text == mixed.report(types)
+    assert ("native" in text) or ("interpreter" in text)
+    html = made._repr_html_()
+    assert "mixed(float)" in html and "<script" not in html and html.count("<table>") == 1
+
+
+def test_the_page_quotes_what_is_in_the_source():
+    @njit
+    def quoted(a, b):
+        return "<b>" if a < b else "</td>"
+
+    quoted(1, 2)
+    html = quoted.report()._repr_html_()
+    assert "&#34;&lt;b&gt;&#34; if a &lt; b else" in html and "<b>" not in html
+
+
+def test_remarks_leave_the_standard_error_output_as_it_was():
+    program = ("import sys, numpy as np\nfrom pyjitc import njit\n@njit\ndef f(a):\n    s = 0\n    for x in a: s += 1\n"
+               "    return s\nf(np.ones(3))\nf.report()\n@njit\ndef g(a):\n    for i in range(len(a)): a[i] = 1\n"
+               "g(np.ones(3))\nprint('told', file=sys.stderr)")
+    place = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.dirname(__file__)))}
+    ran = subprocess.run([sys.executable, "-c", program], env=place, capture_output=True, text=True, timeout=100)
+    assert (ran.stderr, ran.stdout, ran.returncode) == ("told\n", "", 0)
+
+
+def test_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text("import numpy as np\nA = np.ones(4)\ndef total(a, n=2):\n    s = 0.0\n"
+                                         "    for x in a:\n        s += x * n\n    return s\n")
+    assert main(["report", "program.py::total", "A", "3"]) == 0
+    assert capsys.readouterr().out == "all of total is native\nreport.html\n"
+    html = (tmp_path / "report.html").read_text()
+    assert html.startswith("<!doctype html>") and "total(float64[::1], int)" in html
+    assert main(["report", "program.py::total", "--types", "float64[:], int", "--output", "other.html"]) == 0
+    assert "total(float64[:], int)" in (tmp_path / "other.html").read_text()
+    capsys.readouterr()
+    assert main(["report", "program.py::total", "--types", "float64[:]"]) == 2
+    assert "--types: total takes 2 arguments (a, n), 1 is given" in capsys.readouterr().err
+    assert main(["report", "program.py::total", "B"]) == 2
+    assert "NameError: name 'B' is not defined" in capsys.readouterr().err
+
+
+def unequal(a, n):
+    s = 0.0
+    for i in range(n):
+        s += a[i]  # cheap
+    for _ in range(50):
+        for i in range(n):
+            s += np.sin(a[i]) / (1.0 + s)  # dear
+    return s
+
+
+def lines_with(comment, function=unequal):
+    source, first = inspect.getsourcelines(function)
+    return [first + n for n, line in enumerate(source) if comment in line]
+
+
+def test_samples_fall_on_the_lines_that_take_long():
+    before = signal.getsignal(signal.SIGPROF)
+    args = np.ones(2000), 2000
+    made = sampling.profile(unequal, (Array(float64, 1, "C"), Int), Options(), args, 0.4)
+    assert signal.getsignal(signal.SIGPROF) == before
+    assert made.calls > 1 and made.total >= 10
+    assert {file for file, _ in made.lines} == {__file__}
+    dear, = lines_with("# dear")
+    assert made.lines[__file__, dear] > made.total / 2
+    first, last = lines_with("def unequal")[0], lines_with("return s")[0]
+    assert all(first <= line <= last for _, line in made.lines)
+    shown = sampling.speedscope("unequal", made)
+    frames, (profile,) = shown["shared"]["frames"], shown["profiles"]
+    assert {"name": f"line {dear}", "file": __file__, "line": dear} in frames
+    assert len(profile["samples"]) == len(profile["weights"]) and abs(sum(profile["weights"]) - made.seconds) < 1e-6
+
+
+def test_the_table_of_lines():
+    compiled = stages.compile_signature(unequal, (Array(float64, 1, "C"), Int), Options(), None, LocatedEmitter)
+    base, size, rows = sampling.lines_of(compiled.object, 0x5000, compiled.entry)
+    assert base <= 0x5000 < base + size and all(0 <= at <= size for at in rows)
+    lines = {row[1] for row in rows.values() if row is not None and row[1]}
+    assert {*lines_with("# cheap"), *lines_with("# dear")} <= lines
+    plain = stages.compile_signature(unequal, (Array(float64, 1, "C"), Int), Options())
+    assert b".debug_line" not in plain.object and plain.guards == compiled.guards
+
+
+def test_a_profile_in_the_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text("import numpy as np\n" + inspect.getsource(unequal))
+    assert main(["report", "program.py::unequal", "np.ones(1000)", "1000", "--profile", "0.2", "--speedscope",
+                 "out.json"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert re.match(r"\d+ calls, .* ms each; \d+ samples, \d+% of them in what it calls", shown[0])
+    assert "program.py:8: s += np.sin(a[i]) / (1.0 + s)  # dear" in shown[1]
+    assert 'class="bar"' in (tmp_path / "report.html").read_text()
+    assert json.loads((tmp_path / "out.json").read_text())["profiles"][0]["type"] == "sampled"
+    assert main(["report", "program.py::unequal", "--types", "float64[:], int", "--profile"]) == 2
+    assert "--profile calls the function: give it arguments, not --types" in capsys.readouterr().err
+
+
+def test_functions_of_several_types_and_files():
+    """One function compiled for two types of arguments, and one that is inlined from the library."""
+    def both(a, b):
+        return helper(a, 0) + helper(b, 0) + np.median(a)
+
+    made = found(both, (np.ones(5), np.ones(5, np.float32)), 1)
+    assert made["def helper(a, i):"].types == {"a": "float32[::1] | float64[::1]", "i": "int"}
+
+
+def test_loops_that_touch_what_another_trip_wrote():
+    def prefix(a):
+        for i in range(1, len(a)):
+            a[i] += a[i - 1]  # from before
+
+    fact, = (fact for fact in found(prefix, (np.ones(5),))["for i in range(1, len(a)):"].facts if fact.kind == "loop")
+    line, = lines_with("# from before", prefix)
+    assert fact.text.endswith(f"Backward loop carried data dependence. The other access is in line {line}")
+
+
+def test_without_jinja2_there_is_the_text(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    made = njit(unequal)
+    made(np.ones(3), 3)
+    assert made.report()._repr_html_() is None
+    text, = made.report().values()
+    assert text == "all of unequal is native" and text._repr_html_() is None

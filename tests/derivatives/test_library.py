@@ -1,0 +1,54 @@
+"""Derivatives of factorisations, and of sorting."""
+import numpy as np
+import pytest
+
+from pyjitc import UnsupportedError, grad
+
+from .differences import agree
+
+R = np.random.default_rng(3)
+TALL, W, V = R.normal(size=(4, 3)), R.normal(size=(4, 3)), R.normal(size=(3, 3))
+H = V @ V.T + 3.0 * np.eye(3)
+
+
+def test_of_symmetric_matrices():
+    """LAPACK reads one triangle, and differences see that."""
+    def f(h):
+        w, v = np.linalg.eigh(h)
+        return (np.sum(np.linalg.cholesky(h) * V) + np.sum(w * w) + np.sum(np.abs(v * V))
+                + np.linalg.slogdet(h)[1] + np.linalg.eigvalsh(h, UPLO="U")[0])
+
+    agree(f, H)
+
+
+def test_of_tall_matrices():
+    def f(a):
+        q, r = np.linalg.qr(a)
+        u, s, vt = np.linalg.svd(a, full_matrices=False)
+        return (np.sum(q * W) + np.sum(r * V) + np.sum((u * s) @ vt * W) + np.sum(np.sin(s)) + np.sum(np.abs(u * W))
+                + np.sum(np.abs(vt * V)))
+
+    agree(f, TALL)
+
+
+def test_what_has_none():
+    with pytest.raises(ValueError, match="the derivative of np.linalg.qr is that of matrices with at least as many"):
+        grad(lambda a: np.sum(np.linalg.qr(a)[0]))(TALL.T.copy())
+    with pytest.raises(UnsupportedError, match="a float is made of an integer that comes from LAPACK"):
+        grad(lambda a: np.sum(np.linalg.lstsq(a, W)[0]))(TALL)
+    # equal values have no vectors of their own, and what does not ask for these is not hurt
+    np.testing.assert_allclose(grad(lambda a: np.sum(np.linalg.eigh(a)[0]))(np.eye(2)), np.eye(2))
+
+
+def test_bits_of_numbers_that_vary():
+    with pytest.raises(UnsupportedError, match="there is no derivative of the operation bits yet"):
+        grad(lambda x: np.frexp(x)[0])(3.0)
+    with pytest.raises(UnsupportedError, match="complex numbers that vary are not differentiated yet"):
+        grad(lambda x: np.sum(np.abs(np.fft.fft(x))))(np.ones(4))
+
+
+def test_sorting():
+    def f(a):
+        return np.sum(np.sort(a) * W) + np.sum(np.sort(a, axis=0)[1] ** 2) + np.median(a)
+
+    agree(f, TALL)

@@ -1,0 +1,250 @@
+"""Functions whose derivatives the program gives: custom_jvp, custom_vjp, checkpoint."""
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pyjitc import (UnsupportedError, checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, njit,
+                    value_and_grad, vmap)
+
+X = np.array([0.3, 0.5, 1.2])
+
+
+@custom_jvp
+def scaled(x, y):
+    return np.sin(x) * y
+
+
+@scaled.defjvp
+def scaled_jvp(primals, tangents):
+    x, y = primals
+    x_t, y_t = tangents
+    return scaled(x, y), 10.0 * np.cos(x) * x_t * y + np.sin(x) * y_t
+
+
+@custom_vjp
+def clipped(x, low, high):
+    """x, whose cotangent is clipped."""
+    return x
+
+
+def clipped_forward(x, low, high):
+    return x, (low, high)
+
+
+def clipped_backward(kept, g):
+    return np.clip(g, kept[0], kept[1]), None, None
+
+
+clipped.defvjp(clipped_forward, clipped_backward)
+
+
+@checkpoint
+def step(x, w):
+    return np.tanh(x * w) * x
+
+
+def steps(one):
+    def run(x, w, n):
+        for i in range(n):
+            x = one(x, w)
+        return np.sum(x * x)
+
+    return run
+
+
+def test_a_rule_for_tangents_serves_both_modes():
+    assert scaled(2.0, 3.0) == np.sin(2.0) * 3.0
+    found = grad(scaled, (0, 1))(2.0, 3.0)
+    assert found == pytest.approx((30.0 * math.cos(2.0), math.sin(2.0)))
+    assert jvp(scaled, (2.0, 3.0), (1.0, 0.5))[1] == pytest.approx(30.0 * math.cos(2.0) + 0.5 * math.sin(2.0))
+    np.testing.assert_allclose(grad(lambda x: np.sum(scaled(x, X)))(X), 10.0 * np.cos(X) * X)
+
+
+def test_in_loops_and_compiled_code():
+    def loop(x):
+        s = 0.0
+        for i in range(4):
+            x = scaled(x, 0.5) + i
+            s += x * x
+        return s
+
+    found, change = grad(loop)(1.2), jvp(loop, (1.2,), (1.0,))[1]
+    assert found == pytest.approx(change) and found != 0.0
+
+    @njit
+    def use(x):
+        return grad(loop)(x)
+
+    assert use(1.2) == found
+
+
+def test_the_rule_is_differentiated_again():
+    assert grad(grad(scaled))(2.0, 3.0) == pytest.approx(-30.0 * math.sin(2.0))
+
+
+def test_rules_for_each_argument():
+    @custom_jvp
+    def product(x, y):
+        return x * y
+
+    product.defjvps(lambda t, result, x, y: 7.0 * t * y, None)
+    assert grad(product, (0, 1))(2.0, 3.0) == (21.0, 0.0)
+    assert jvp(product, (2.0, 3.0), (1.0, 1.0)) == (6.0, 21.0)
+    product.defjvps(lambda t, result, x, y: 8.0 * t * y, lambda t, result, x, y: result * t)
+    assert grad(product, (0, 1))(2.0, 3.0) == (24.0, 6.0)  # another rule: compiled again
+
+
+def test_arguments_that_do_not_vary():
+    @partial(custom_jvp, nondiff_argnums=(0,))
+    def apply(f, x):
+        return f(x)
+
+    @apply.defjvp
+    def apply_jvp(f, primals, tangents):
+        return f(primals[0]), 5.0 * tangents[0]
+
+    assert grad(lambda x: apply(math.sin, x) * 2.0)(1.0) == 10.0
+
+    @partial(custom_vjp, nondiff_argnums=(1,))
+    def powered(x, n):
+        return x ** n
+
+    powered.defvjp(lambda x, n: (x ** n, x), lambda n, x, g: (g * n,))
+    assert grad(lambda x: powered(x, 3))(2.0) == 3.0
+    with pytest.raises(UnsupportedError, match="an argument in nondiff_argnums varies here"):
+        grad(lambda x: powered(x, x))(2.0)
+
+
+def test_a_rule_for_cotangents():
+    def f(x):
+        return np.sum(clipped(x * x, -1.0, 0.5) * 3.0 * x)
+
+    np.testing.assert_allclose(grad(f)(X), np.minimum(3.0 * X, 0.5) * 2.0 * X + 3.0 * X * X)
+    with pytest.raises(UnsupportedError, match="forward mode goes through a function whose derivative custom_vjp says"):
+        jvp(f, (X,), (X,))
+
+    def one(x):
+        return clipped(x * x, -1.0, 0.5) * 3.0 * x
+
+    # where the cotangent is not clipped the derivative is 9 x ** 2, and else x + 3 x ** 2
+    assert grad(grad(one))(0.1) == pytest.approx(1.8) and grad(grad(one))(0.5) == pytest.approx(4.0)
+
+
+def test_checkpoints():
+    plain, again = steps(lambda x, w: np.tanh(x * w) * x), steps(step)
+    for n in (0, 1, 4):
+        value, found = value_and_grad(again, (0, 1))(X, X + 1, n)
+        expected, wanted = value_and_grad(plain, (0, 1))(X, X + 1, n)
+        assert value == expected
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    np.testing.assert_allclose(jvp(lambda x: again(x, X, 3), (X,), (X,))[1], np.sum(grad(plain)(X, X, 3) * X))
+
+
+def test_results_that_are_tuples():
+    @checkpoint
+    def turned(x, y):
+        return x * math.cos(y), (x * math.sin(y), 3)
+
+    def f(x, y):
+        a, (b, n) = turned(x, y)
+        return a * a + 2.0 * b * b * n
+
+    def expected(x, y):
+        a, b, n = x * math.cos(y), x * math.sin(y), 3
+        return a * a + 2.0 * b * b * n
+
+    assert grad(f, (0, 1))(1.5, 0.3) == pytest.approx(grad(expected, (0, 1))(1.5, 0.3))
+    assert jvp(f, (1.5, 0.3), (1.0, 2.0)) == pytest.approx(jvp(expected, (1.5, 0.3), (1.0, 2.0)))
+
+
+def test_what_is_written_into_afterwards():
+    @checkpoint
+    def half(x):
+        return x * 0.5
+
+    def f(x):
+        y = half(x * x)
+        y[0] = y[1] * y[2]
+        x = x * 1.0
+        z = half(x)
+        x[1] = 0.0
+        return np.sum(y * y) + np.sum(z * x)
+
+    def g(x):
+        y = x * x * 0.5
+        y[0] = y[1] * y[2]
+        x = x * 1.0
+        z = x * 0.5
+        x[1] = 0.0
+        return np.sum(y * y) + np.sum(z * x)
+
+    np.testing.assert_allclose(grad(f)(X), grad(g)(X))
+
+    def shares(x):
+        x = x * 1.0
+        y = clipped(x, -1.0, 1.0)
+        y[0] = 2.0
+        return np.sum(x * y)
+
+    with pytest.raises(ValueError, match="share memory"):
+        grad(shares)(X)
+
+
+def test_batches():
+    np.testing.assert_allclose(vmap(grad(scaled), (0, None))(X, 3.0), 30.0 * np.cos(X))
+
+
+def test_messages():
+    @custom_jvp
+    def without(x):
+        return x
+
+    with pytest.raises(TypeError, match="no rule was given for the derivative"):
+        without(1.0)
+
+    @custom_vjp
+    def wrong(x):
+        return x * x
+
+    wrong.defvjp(lambda x: (x * x, x), lambda x, g: (g, g))
+    with pytest.raises(TypeError, match="must return a tuple of 1: a cotangent, or None, for each argument"):
+        grad(wrong)(2.0)
+    wrong.defvjp(lambda x: (x * x, x), lambda x, g: (np.ones(2),))
+    with pytest.raises(TypeError, match="a rule of .*wrong.* gives .* as cotangents of the arguments: .* is expected"):
+        grad(wrong)(2.0)
+    with pytest.raises(TypeError, match="defjvps takes a rule, or None, for each of the 1 arguments"):
+        without.defjvps(None, None)
+
+
+def test_names_of_arguments_and_other_results():
+    def f(x, y):
+        return np.sum(x * y), y + 1.0
+
+    assert grad(lambda x, y: x * y, argnames="y")(2.0, 3.0) == 2.0
+    assert grad(lambda x, y: x * y, argnames=("y", "x"))(2.0, 3.0) == (2.0, 3.0)
+    with pytest.raises(ValueError, match="argnames has 'z', and the parameters of .* are x, y"):
+        grad(lambda x, y: x * y, argnames="z")
+    value, change, other = jvp(f, (X, 2.0), (X, 0.0), has_aux=True)
+    assert change == 2.0 * X.sum() and other == 3.0 and value == change
+    for jacobian in (jacfwd, jacrev):
+        found, other = jacobian(lambda x: (x * x, x[0]), has_aux=True)(X)
+        np.testing.assert_allclose(found, np.diag(2 * X))
+        assert other == X[0]
+    found, other = hessian(lambda x: (np.sum(x ** 3), x[0]), has_aux=True)(X)
+    np.testing.assert_allclose(found, np.diag(6 * X))
+    assert other == X[0]
+
+
+def test_arguments_that_are_copied_first():
+    """Forward mode copies all arrays, reverse mode those that are not in C order."""
+    x = np.arange(12.0).reshape(3, 4)[:, ::2] / 10.0
+    random = np.random.default_rng(2).normal(size=x.shape)
+
+    def f(x):
+        return np.sum(step(x, 0.7) * random) + np.sum(np.sort(x) * random)
+
+    found = np.sum(grad(f)(x) * random)
+    assert found == pytest.approx((f(x + 1e-6 * random) - f(x - 1e-6 * random)) / 2e-6)
+    assert jvp(f, (x,), (random,))[1] == pytest.approx(found)

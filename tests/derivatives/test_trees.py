@@ -1,0 +1,131 @@
+"""Arguments that are trees: tuples, named tuples, lists, dicts and dataclasses; and the utilities for trees."""
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import grad, jvp, njit, value_and_grad, vjp, vmap
+
+X = np.array([0.3, 0.5, 1.2])
+W = np.linspace(-0.3, 0.5, 9).reshape(3, 3)
+B = np.array([0.1, 0.2, 0.3])
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Layer:
+    w: object
+    b: object
+
+    def at(self, x):
+        return np.tanh(x @ self.w + self.b)
+
+
+def of_pairs(params, x):
+    for w, b in params[:-1]:
+        x = np.tanh(x @ w + b)
+    w, b = params[-1]
+    return np.sum((x @ w + b) ** 2)
+
+
+def of_dict(p, x):
+    return np.sum(np.tanh(p["w"] * x)) + p["b"] * p["n"]
+
+
+def flat(w1, b1, w2, b2, x):
+    x = np.tanh(np.tanh(x @ w1 + b1) @ w1 + b1)
+    return np.sum((x @ w2 + b2) ** 2)
+
+
+def test_lists_of_pairs_as_a_network_has():
+    layers = [(W, B), (W, B), (W + 0.1, B)]
+    expected = grad(flat, (0, 1, 2, 3))(W, B, W + 0.1, B, X)
+    value, found = value_and_grad(of_pairs)(layers, X)
+    assert type(found) is list and [type(pair) for pair in found] == [tuple] * 3
+    assert value == njit(flat)(W, B, W + 0.1, B, X)
+    np.testing.assert_allclose(found[0][0] + found[1][0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[0][1] + found[1][1], expected[1], rtol=1e-12)
+    np.testing.assert_allclose(found[2][0], expected[2], rtol=1e-12)
+    np.testing.assert_allclose(found[2][1], expected[3], rtol=1e-12)
+    along = [(w * 0.5, b * 2.0) for w, b in layers]
+    change = jvp(lambda p: of_pairs(p, X), (layers,), (along,))[1]
+    np.testing.assert_allclose(change, sum(np.sum(g * t) for gs, ts in zip(found, along) for g, t in zip(gs, ts)))
+    for _ in range(3):  # gradient descent
+        value, gradient = value_and_grad(of_pairs)(layers, X)
+        layers = pyjitc.tree.map(lambda p, g: p - 0.05 * g, layers, gradient)
+    assert of_pairs(layers, X) < value
+
+
+def test_dicts():
+    given = {"w": X, "b": 2.0, "n": 3}
+    found = grad(of_dict)(given, X)
+    assert list(found) == ["w", "b", "n"] and found["b"] == 3.0 and found["n"] is None
+    np.testing.assert_allclose(found["w"], X / np.cosh(X * X) ** 2)
+    _, pullback = vjp(of_dict, given, X)
+    again, _ = pullback(2.0)
+    np.testing.assert_allclose(again["w"], 2.0 * found["w"])
+    with pytest.raises(TypeError, match="must have texts as keys"):
+        grad(lambda p: p[0])({0: 1.0})
+
+
+def test_dataclasses_and_named_tuples():
+    def f(p, x):
+        return np.sum(p.at(x)) * 2.0
+
+    found = grad(f)(Layer(W, B), X)
+    expected = grad(lambda w, b: np.sum(np.tanh(X @ w + b)) * 2.0, (0, 1))(W, B)
+    assert type(found) is Layer
+    np.testing.assert_allclose(found.w, expected[0])
+    np.testing.assert_allclose(found.b, expected[1])
+    assert grad(lambda p: p.x * p.y)(Point(2.0, 3.0)) == Point(3.0, 2.0)
+    deep = grad(lambda p: np.sum(p["a"].w * p["c"][0].x))({"a": Layer(X, 1.0), "c": [Point(X, 2.0)]})
+    assert type(deep["a"]) is Layer and type(deep["c"]) is list and type(deep["c"][0]) is Point
+    np.testing.assert_array_equal(deep["a"].w, X)
+
+
+def test_lists_in_compiled_code():
+    def f(pairs):
+        return np.sum(pairs[0][0] * pairs[0][1] * pairs[1][0])
+
+    @njit
+    def use(x):
+        found = grad(f)([(x, x * 2.0), (x, x)])
+        return found[0][0] + found[1][0]
+
+    np.testing.assert_allclose(use(X), 4.0 * X * X)
+
+
+def test_batches_of_trees():
+    many = {"w": np.stack((X, 2 * X)), "b": 2.0, "n": 3}
+    found = vmap(lambda p, x: p["w"] * x, ({"b": None, "w": 0, "n": None}, None))(many, X)
+    np.testing.assert_allclose(found, [X * X, 2 * X * X])
+    with pytest.raises(ValueError, match="in_axes has a dict of b, w, which is not the structure of the argument"):
+        vmap(lambda p: p["w"], ({"w": 0, "b": None},))(many)
+
+
+def test_the_number_of_the_item_may_be_known_late():
+    def f(t, n):
+        s = 1.0
+        for i in range(n):
+            s += t[i % 3] * s
+        return s
+
+    assert grad(f)((1.0, 2.0, 3.0), 5) == (144.0, 96.0, 36.0)
+    assert jvp(f, ((1.0, 2.0, 3.0), 5), ((1.0, 0.0, 0.0), None)) == (144.0, 144.0)
+
+
+def test_utilities():
+    tree = {"b": [1, (2, None)], "a": Layer(Point(3, 4), 5)}
+    leaves, structure = pyjitc.tree.flatten(tree)
+    assert leaves == [3, 4, 5, 1, 2] == pyjitc.tree.leaves(tree)  # keys in order
+    assert structure.num_leaves == 5 and structure == pyjitc.tree.structure(tree)
+    assert repr(structure) == "Structure({'a': Layer(w=Point(x=*, y=*), b=*), 'b': [*, (*, None)]})"
+    assert pyjitc.tree.unflatten(structure, leaves) == tree
+    assert pyjitc.tree.map(lambda x, y: x * 10 + y, tree, tree) == {
+        "b": [11, (22, None)], "a": Layer(Point(33, 44), 55)}
+    with pytest.raises(ValueError, match="different structures"):
+        pyjitc.tree.map(max, [1, 2], (1, 2))
+    with pytest.raises(ValueError, match="a tree of 5 leaves cannot be made of 2"):
+        pyjitc.tree.unflatten(structure, [1, 2])

@@ -1,0 +1,450 @@
+"""Functions as values: in lists, dicts, tuples and attributes, with what they capture, beside the interpreter."""
+import functools
+import math
+
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree
+
+CASES = []
+
+
+def case(*argument_sets):
+    def collect(function):
+        CASES.append((function, argument_sets))
+        return function
+    return collect
+
+
+def add(a, b):
+    return a + b
+
+
+def sub(a, b):
+    return a - b
+
+
+@njit
+def mul(a, b):
+    return a * b
+
+
+OPS = {"+": add, "-": sub, "*": mul, "p": math.pow, "l": lambda a, b: a // b}
+STEPS = [math.sin, math.cos, abs]
+
+
+@case(("3 4 + 2 * 3 - 2 p",), ("1 2 ?",))
+def rpn(s):
+    st = []
+    for t in s.split():
+        if t in OPS:
+            b = st.pop()
+            a = st.pop()
+            st.append(OPS[t](a, b))
+        else:
+            st.append(float(t))
+    return st[0]
+
+
+@case((0.5,))
+def steps(x):
+    for f in STEPS:
+        x = f(x)
+    return x
+
+
+@case((0.5,))
+def get(x):
+    f = OPS.get("+")
+    if f is None:
+        return 0.0
+    return (f(x, x), f is add, OPS["*"] is mul)
+
+
+@case(("a", 3), ("b", 4), ("zz", 1))
+def dispatch(cmd, n):
+    out = []
+
+    def push(x):
+        out.append(x)
+
+    def pop(x):
+        return out.pop() if out else None
+    table = {"a": push, "b": pop}
+    push(9)
+    f = table.get(cmd)
+    if f is None:
+        return "unknown"
+    r = f(n)
+    return (out, r)
+
+
+class Bus:
+
+    def __init__(self):
+        self.handlers = {}
+
+    def on(self, name, f):
+        self.handlers.setdefault(name, []).append(f)
+
+    def emit(self, name, x):
+        return [f(x) for f in self.handlers.get(name, [])]
+
+
+@case((3,))
+def bus(n):
+    b = Bus()
+    b.on("x", lambda v: v + n)
+    b.on("x", lambda v: v * n)
+    b.on("y", add1)
+    return (b.emit("x", 2), b.emit("y", 1), b.emit("z", 0))
+
+
+def add1(x):
+    return x + 1
+
+
+class Task:
+
+    def __init__(self, name, f):
+        self.name = name
+        self.f = f
+
+
+@case((3,))
+def tasks(n):
+    ts = [Task("a", lambda x: x + 1), Task("b", lambda x: x * n)]
+    return [(t.name, t.f(n)) for t in ts]
+
+
+@case((3,))
+def tup(n):
+    table = [("a", add), ("b", sub)]
+    out = {}
+    for name, f in table:
+        out[name] = f(n, 1)
+    return out
+
+
+@case((3,))
+def kwdef(n):
+    fs = []
+    for i in range(n):
+
+        def f(x, *, k=i, m="s"):
+            return (x + k, m)
+        fs.append(f)
+    return ([f(1) for f in fs], [f(1, k=7) for f in fs])
+
+
+@case((5,))
+def recursive_local(n):
+
+    def fact(k):
+        return 1 if k < 2 else k * fact(k - 1)
+    fs = [fact, lambda k: k]
+    return [f(n) for f in fs]
+
+
+@case(([1, 2, 3], "double"), ([1, 2, 3], "neg"))
+def choose(xs, how):
+    table = {"double": lambda x: 2 * x, "neg": lambda x: -x}
+    return (list(map(table[how], xs)), sorted(xs, key=table[how]))
+
+
+@case((3,))
+def closure_of_closure(n):
+    fs = []
+    for i in range(n):
+        g = lambda x, i=i: x + i
+        h = lambda x, g=g: g(x) * 2
+        fs.append(h)
+    return [f(1) for f in fs]
+
+
+@case((3,))
+def stack_machine(n):
+    prog = [("push", n), ("push", 4), ("add", 0), ("dup", 0), ("mul", 0)]
+    st = []
+
+    def push(a):
+        st.append(a)
+
+    def do_add(a):
+        st.append(st.pop() + st.pop())
+
+    def do_mul(a):
+        st.append(st.pop() * st.pop())
+
+    def dup(a):
+        st.append(st[-1])
+    ops = {"push": push, "add": do_add, "mul": do_mul, "dup": dup}
+    for op, a in prog:
+        ops[op](a)
+    return st
+
+
+@case(([add, sub], 3))
+def given(fs, n):
+    return [f(n, 1) for f in fs]
+
+
+@case(({"a": add, "b": sub}, 3))
+def given_dict(fs, n):
+    return {k: f(n, 1) for k, f in fs.items()}
+
+
+def make_adder(n):
+    return lambda x: x + n
+
+
+@case((3,))
+def returned(n):
+    return [f(1) for f in [make_adder(i) for i in range(n)]]
+
+
+@case((3,))
+def sorted_fs(n):
+    q = [(2, add), (1, sub)]
+    q.sort(key=lambda t: t[0])
+    return [f(n, 1) for _, f in q]
+
+
+@case((3,))
+def memo(n):
+    cache = {}
+
+    def fib(k):
+        if k in cache:
+            return cache[k]
+        r = k if k < 2 else fib(k - 1) + fib(k - 2)
+        cache[k] = r
+        return r
+    return fib(n)
+
+
+@case((3,))
+def eq(n):
+    f = lambda x: x
+    fs = [f, add1]
+    return (f in fs, fs.index(add1), fs[0] is f, fs[0] is fs[1], add1 in fs, len({f, add1}), callable(fs[0]), fs[1].__name__)
+
+
+@case((3,))
+def part(n):
+    ps = [functools.partial(add, i) for i in range(n)]
+    return [p(10) for p in ps]
+
+
+@case((3,))
+def opt(n):
+    f = None
+    for i in range(n):
+        if i == 1:
+            f = add1
+    return f(1) if f else 0
+
+
+@case((3,))
+def state_machine(n):
+
+    def idle(x):
+        return "run" if x > 1 else "idle"
+
+    def run(x):
+        return "idle" if x > 2 else "run"
+    states = {"idle": idle, "run": run}
+    s = "idle"
+    hist = []
+    for i in range(n + 2):
+        s = states[s](i)
+        hist.append(s)
+    return hist
+
+
+def make_counter(start=0):
+    n = start
+
+    def inc(k=1):
+        nonlocal n
+        n += k
+        return n
+    return inc
+
+
+@case((3,))
+def counters(n):
+    cs = [make_counter(i) for i in range(n)]
+    for i, cc in enumerate(cs):
+        for _ in range(i):
+            cc()
+    a = cs[0]
+    a(100)
+    return [cc(0) for cc in cs]
+
+
+def account(balance):
+
+    def deposit(x):
+        nonlocal balance
+        balance += x
+        return balance
+
+    def withdraw(x):
+        nonlocal balance
+        if x > balance:
+            raise ValueError("insufficient")
+        balance -= x
+        return balance
+    return {"deposit": deposit, "withdraw": withdraw}
+
+
+@case((30,), (300,))
+def bank(x):
+    a = account(100.0)
+    a["deposit"](50.0)
+    b = account(10.0)
+    return (a["withdraw"](x), b["deposit"](1.0))
+
+
+@case((3,))
+def nonlocal_text(n):
+    log = ""
+    hooks = []
+
+    def add(s):
+        nonlocal log
+        log += s
+    for i in range(n):
+        hooks.append(add)
+    for h in hooks:
+        h("x")
+    return log
+
+
+@case((3,))
+def late(n):
+    fs = []
+    for i in range(n):
+        fs.append(lambda: i)
+    return [f() for f in fs]
+
+
+@case((3,))
+def last(n):
+    best = None
+
+    def consider(x):
+        nonlocal best
+        if best is None or x > best:
+            best = x
+    for f in [consider, consider]:
+        f(n)
+        f(n + 1)
+    hs = {"c": consider}
+    hs["c"](99)
+    return best
+
+
+@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+def test_functions_in_containers(function, calls):
+    compiled = njit(function)
+    for arguments in calls:
+        agree(function, *arguments, compiled=compiled)
+    assert compiled.signatures, "the interpreter was not left to do it"
+
+
+def test_a_function_of_a_container_is_one_of_the_interpreter():
+    @njit
+    def made(n):
+        k = n
+
+        def add(d=1):
+            nonlocal k
+            k += d
+            return k
+
+        def get():
+            return k
+
+        return [add, get]
+
+    add, get = made(3)
+    assert [type(add), add.__name__, add.__closure__[0]] == [type(made.py_func), "add", get.__closure__[0]]
+    assert (add(), add(5), get()) == (4, 9, 9)
+
+
+def test_handlers_are_removed_again():
+    @njit
+    def f(n):
+        handlers = []
+
+        def one(x):
+            return x + n
+
+        def two(x):
+            return x * n
+
+        handlers.append(one)
+        handlers.append(two)
+        before = [h(5) for h in handlers]
+        handlers.remove(one)
+        return before, [h(5) for h in handlers], one in handlers, two in handlers
+
+    agree(f.py_func, 3, compiled=f)
+
+
+def test_functions_that_call_each_other_are_refused_in_a_container():
+    @njit
+    def f(n):
+        def even(k):
+            return True if k == 0 else odd(k - 1)
+
+        def odd(k):
+            return False if k == 0 else even(k - 1)
+
+        return [g(n) for g in [even, odd][:n]]
+
+    with pytest.raises(TypeError, match="define together, and that call each other"):
+        f(3)
+
+
+def test_something_else_in_a_shared_variable():
+    @njit
+    def made(n):
+        k = n
+
+        def get():
+            return k + 1
+
+        def put(x):
+            nonlocal k
+            k = x
+
+        return [get, put]
+
+    get, put = made(3)
+    put(7)
+    assert get() == 8
+
+    @njit
+    def call(f, x):
+        return f[0]() + x
+
+    assert call([get], 1) == 9
+
+
+def test_a_variable_that_holds_one_of_two_functions_that_use_it():
+    @njit
+    def f(n):
+        if n:
+            def g(k):
+                return 1 if k == 0 else g(k - 1) * 2
+        else:
+            def g(k):
+                return k
+        return g(n)
+
+    for n in (0, 1, 5):
+        agree(f.py_func, n, compiled=f)

@@ -1,0 +1,73 @@
+"""Floats with a number of digits behind the point, and texts that are joined, beside the interpreter."""
+import math
+import random
+import struct
+
+import pytest
+
+from pyjitc import njit
+
+from ...oracle import agree
+
+
+@njit
+def fixed(x):
+    return (f"{x:.0f}", f"{x:.1f}", f"{x:.2f}", f"{x:.3f}", f"{x:.4f}", f"{x:.5f}", f"{x:.6f}", f"{x:.7f}", f"{x:.8f}",
+            f"{x:.9f}", f"{x:.10f}")
+
+
+def numbers(R):
+    yield from (0.0, -0.0, 0.5, 1.5, 2.5, -0.5, 0.125, 0.375, 1e15, 2.0**53, 2.0**53 - 1, 1e16, 1e17, 1e18, 1e300,
+                -1e300, 5e-324, 1e-300, math.inf, -math.inf, math.nan, 0.005, 0.015, 1.005, 2.675, 999999.995,
+                0.9999999999,
+                -0.001, 9.5, 99.5, 0.05, 1e9, 1e8 - 0.5, 2.0**-30, 2.0**-67, 2.0**-68)
+    for _ in range(3000):
+        yield struct.unpack("d", struct.pack("Q", R.getrandbits(64)))[0]
+        yield R.uniform(-1e6, 1e6)
+        yield R.randrange(-10**6, 10**6) / R.choice([2, 4, 8, 16, 32, 64, 100, 1000])  # ties, and near them
+        yield R.random() * 10.0 ** R.randrange(-20, 25)
+
+
+def test_digits_behind_the_point():
+    for x in numbers(random.Random(3)):
+        assert fixed(x) == fixed.py_func(x), x
+
+
+def joined(a, b, i, x):
+    return f"{a}-{b}{i}={x:.3f}", f"{a}{b}", f"{b}{a}{a}"
+
+
+@pytest.mark.parametrize("a", ["", "a", "abc", "é", "Ж", "😀"])
+def test_texts_of_all_widths_are_joined(a):
+    compiled = None
+    for b in ("", "b", "z" * 50, "ñ", "Ж"):
+        compiled = agree(joined, a, b, -5, 2.5, compiled=compiled)
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_str_join" in text and "pyj_str_fixed" in text
+
+
+def mirrored(a, b):
+    return a == a[::-1], a[::-1] == b, b != b[::-1]
+
+
+@pytest.mark.parametrize("a", ["", "a", "aba", "abc", "ab" * 40, "é", "aéa", "Жab", "ЖbЖ", "😀", "😀a😀", "abcé"])
+def test_reversed_texts_are_compared(a):
+    compiled = None
+    for b in (a[::-1], a, a + "b", "cba", "aéa"):
+        compiled = agree(mirrored, a, b, compiled=compiled)
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_str_mirrored" in text and "pyj_str_reversed" not in text
+
+
+def shortest(values):
+    return [f"{x}" for x in values]
+
+
+def test_the_fewest_digits_that_say_a_float():
+    R = random.Random(5)
+    given = [*numbers(R), 5e-324, 1e-323, 1.5e-323, 2.2250738585072014e-308, 1.7976931348623157e308, 1e22, 1e23,
+             9999999999999998.0, 123456789012345680.0, 1e-4, 1.1e-5, 1e16]
+    given += [math.ldexp(1.0, n) for n in range(-1074, 1024)]  # below a power of two the next float is nearer
+    given += [struct.unpack("d", struct.pack("Q", R.getrandbits(n)))[0] for n in range(1, 54) for _ in range(20)]
+    given += [float(f"{R.randrange(10 ** R.randrange(1, 18))}e{R.randrange(-324, 308)}") for _ in range(5000)]
+    assert njit(shortest)(given) == list(map(repr, given))

@@ -1,0 +1,488 @@
+"""Dicts and sets that do not leave their function, or leave it once, beside the interpreter, and what they compile to.
+"""
+import gc
+import random
+import sys
+import tracemalloc
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+
+from ...oracle import agree
+
+ROWS = []
+_EDGES = [0, -1, -2, 1, 2**31, 2**32, -2**32, 2**61 - 1, 2**63 - 1, -2**63]
+
+
+def case(*argsets):
+    """A function that is compared with itself compiled for each of these arguments, one after the other."""
+
+    def register(function):
+        ROWS.append(pytest.param(function, argsets, id=function.__name__))
+        return function
+
+    return register
+
+
+def ints(n, most, seed=0):
+    R = random.Random(seed)
+    return [R.choice([R.randrange(most), R.randrange(most), R.choice(_EDGES), R.randrange(most) << 32])
+            for _ in range(n)]
+
+
+def texts(n, most, seed=0):
+    R = random.Random(seed)
+    return [R.choice(["", "é", "Ж", "😀", "word"]) + str(R.randrange(most)) for _ in range(n)]
+
+
+@case((ints(300, 20),), (ints(3000, 2000),), ([],), (list(range(40)),), ([k << 32 for k in range(3000)],))
+def counted(keys):
+    d = {}
+    for k in keys:
+        d[k] = d.get(k, 0) + 1
+    return d
+
+
+@case((texts(300, 20),), (texts(3000, 400),), ([],))
+def words(keys):
+    d = {}
+    for k in keys:
+        d[k] = d.get(k, 0) + 1
+    return d
+
+
+@case((texts(300, 20),), ([],))
+def words_by_name(keys):
+    d = {}
+    for k in keys:
+        if k + "x" in d:
+            d[k + "x"] += 1
+        else:
+            d[k + "x"] = 1
+    best, most = "", 0
+    for k, n in d.items():
+        if n > most:
+            best, most = k, n
+    return best, most, len(d)
+
+
+@case((ints(400, 30),), ([],))
+def pairs(keys):
+    d = {}
+    for k in keys:
+        for dx in (-1, 0, 1):
+            d[k // 7, dx] = d.get((k // 7, dx), 0.0) + 0.5
+    total = 0.0
+    for (x, y), value in d.items():
+        total = total * 0.5 + value * (x % 10) * y
+    return total, (0, 0) in d
+
+
+@case((ints(400, 30),))
+def quadruples(keys):
+    seen = set()
+    for k in keys:
+        seen.add((k, k % 3, 1, k % 5))
+        seen.add((k, k % 2, 2, k % 5))
+    return seen, (0, 0, 1, 0) in seen
+
+
+@case((ints(300, 20), [float(k) for k in range(300)]), ([], []))
+def grouped(keys, values):
+    d = {}
+    for k, v in zip(keys, values):
+        if k not in d:
+            d[k] = []
+        d[k].append(v)
+    best = -1.0
+    for group in d.values():
+        best = max(best, sum(group))
+    return best, len(d)
+
+
+@case((ints(300, 20),), ([],))
+def groups_that_leave(keys):
+    d = {}
+    for k in keys:
+        d.setdefault(k % 5, []).append(k)
+    return d
+
+
+@case(([3, 5, 8, 13], 13), ([3, 5], 1), ([], 0), ([2**62, 2**62], -2**62))
+def two_sum(values, target):
+    seen = {}
+    for i, x in enumerate(values):
+        if target - x in seen:
+            return seen[target - x], i
+        seen[x] = i
+    return -1, -1
+
+
+@case((5,), (7,), (0,))
+def missing(k):
+    d = {5: 6, 6: 7}
+    return d[k] if k else d[k, ]
+
+
+@case(([1, 2, 3], 2), ([1, 2, 3], 7), ([], 1))
+def missing_behind(keys, k):
+    d = {x: x * 0.5 for x in keys}
+    try:
+        return d[k]
+    except KeyError as e:
+        return float(len(d)) if e.args == (k,) else -1.0
+
+
+@case((texts(9, 9), "word7"), (texts(9, 9), "gone"))
+def missing_text(keys, k):
+    d = {}
+    for x in keys:
+        d[x] = x + "!"
+    if k in d:
+        return d[k]
+    return d["none of " + k]
+
+
+@case(([1, 2],), ([],))
+def missing_pair(keys):
+    d = {}
+    for k in keys:
+        d[k, k] = k
+    if (7, 8) in d:
+        return 0
+    return d[7, 8]
+
+
+@case((ints(500, 40),), ([],))
+def removed(keys):
+    d = {}
+    for k in keys:
+        if k in d and k % 3:
+            del d[k]
+        else:
+            d[k] = k
+    return d
+
+
+@case((ints(500, 40),), ([],))
+def window(keys):
+    d, n = {}, 0
+    for i, k in enumerate(keys):
+        d[k] = d.get(k, 0) + 1
+        if i >= 20:
+            old = keys[i - 20]
+            d[old] -= 1
+            if d[old] == 0:
+                del d[old]
+        n = n * 31 % 1000003 + len(d)
+    return n
+
+
+@case((texts(200, 9),))
+def removed_texts(keys):
+    d = {}
+    for k in keys:
+        if k in d:
+            del d[k]
+        else:
+            d[k] = k * 2
+    return d
+
+
+@case((ints(50, 9), 5), (ints(50, 9), 123456))
+def removed_or_not(keys, k):
+    s = set()
+    for x in keys:
+        s.add(x)
+    s.discard(k)
+    s.discard(k)
+    if k == 123456:
+        s.remove(k)
+    return len(s), k in s
+
+
+@case((ints(500, 400),), ([],))
+def distinct(keys):
+    s = set()
+    for k in keys:
+        s.add(k)
+    return len(s)
+
+
+@case((ints(500, 400),), (ints(100, 3000),), ([],), (texts(200, 50),), ([(x, 1) for x in ints(90, 30)],))
+def set_that_leaves(keys):
+    s, n = set(), 0
+    for k in keys:
+        if k in s:
+            n += 1
+        s.add(k)
+    return s, n
+
+
+@case(([1, 2, 3],), ([],))
+def changed_while_read(keys):
+    d, n = {}, 0
+    for k in keys:
+        d[k] = 1
+    for k in d:
+        n += d[k]
+        d[k + 10] = n
+    return n
+
+
+@case(([1, 2, 3],))
+def values_changed_while_read(keys):
+    d = {k: 1 for k in keys}
+    n = 0
+    for k in d:
+        d[k] = n
+        n += d[k] + 5
+    return n, d[3]
+
+
+@case((4,), (0,))
+def one_for_each(n):
+    out = []
+    for i in range(n):
+        d = {}
+        for j in range(i):
+            d[j % 2] = d.get(j % 2, 0) + j
+        out.append(d)
+    return out
+
+
+@case((4,), (0,))
+def kept_and_used(n):
+    out, d = [], {}
+    for i in range(n):
+        d[i] = d.get(i - 1, 0) + i
+        out.append(d)
+    return out
+
+
+@case((True, 3), (False, 3))
+def one_of_two(t, n):
+    d = {1: 2}
+    if t:
+        d = {n: n, 1: 5}
+    d[7] = d.get(1, 0)
+    return d
+
+
+@case(({1: 2}, True), ({1: 2}, False))
+def given_or_own(d, t):
+    if t:
+        d = {3: 4}
+    d[7] = d.get(3, 0)
+    return d
+
+
+@case((3,), (0,))
+def raises_behind(n):
+    d = {}
+    for i in range(5):
+        d[i] = d.get(i - 1, 0) + 10 // (n - i)
+    return d
+
+
+@case((3,), (9,))
+def leaves_by_an_exception(n):
+    d = {}
+    try:
+        for i in range(5):
+            d[i] = d.get(i - 1, 0) + 10 // (n - i)
+    except ZeroDivisionError:
+        return d
+    return {}
+
+
+@case((["ab", "cd"],))
+def items_of_objects(keys):
+    d = {}
+    for k in keys:
+        d[k] = {k: 1}
+        d[k][k + k] = 2
+        d[k] = {k: len(d[k])}
+    return d["ab"], len(d)
+
+
+@case((6,))
+def values_of_several_words(n):
+    d = {}
+    for i in range(n):
+        d[i % 4] = (i, str(i), i * 0.5)
+    out = ""
+    for k, (i, text, x) in d.items():
+        out += f"{k} {i} {text} {x},"
+    return out, d[2]
+
+
+@case((np.arange(50) % 7,))
+def numpy_values(a):
+    d = {}
+    for i in range(len(a)):
+        d[i % 5] = a[i]
+    return d[3], len(d)
+
+
+@case((4,))
+def compared(n):
+    d = {0: 0}
+    for i in range(n):
+        d[i] = d.get(i, 1)
+    return d == {0: 0, 1: 1, 2: 1, 3: 1}
+
+
+@case((4,))
+def bools_and_ints(n):
+    d = {}
+    for i in range(n):
+        d[i] = i % 2 == 0
+    return d[0] + d[1], True if True in d else False, d.get(1.0)
+
+
+@case((ints(300, 20),), ([],))
+def default_ints(keys):
+    d = defaultdict(int)
+    for k in keys:
+        d[k] += 1
+    return d
+
+
+@case((texts(300, 20), True), (texts(30, 5), False), ([], True))
+def default_floats(keys, t):
+    d = defaultdict(float)
+    total = 0.0
+    for k in keys:
+        d[k] += 0.5
+        total += d[k + "!"]
+    n = 0
+    for k, v in d.items():
+        n += len(k) + int(v > 1.0)
+    return total, n, d["none"] if t else d.get("none"), len(d)
+
+
+@case((ints(300, 20),), ([],))
+def counter(keys):
+    c = Counter()
+    for k in keys:
+        c[k] += 2
+    return c[-77], len(c), -77 in c
+
+
+@case((texts(300, 20),), ([],))
+def counter_that_leaves(keys):
+    c = Counter()
+    for k in keys:
+        if c[k] < 7:
+            c[k] += 1
+    return c
+
+
+@case((ints(30, 5),), ([],))
+def default_changed_while_read(keys):
+    d = defaultdict(int)
+    for k in keys:
+        d[k] += 1
+    n = 0
+    for k in d:
+        n += d[k + 1]
+    return n
+
+
+@case((ints(30, 5),), ([],))
+def default_lists(keys):
+    d = defaultdict(list)
+    for k in keys:
+        d[k].append(k)
+    return d
+
+
+@case((ints(30, 9), ints(30, 9, 1)))
+def nested(x, y):
+    total = 0
+    for a in x:
+        d = {}
+        for b in y:
+            d[a ^ b] = d.get(a ^ b, 0) + 1
+        for k, n in d.items():
+            total = (total * 7 + k % 1000 * n) % 1000003
+    return total
+
+
+@pytest.mark.parametrize("function, argsets", ROWS)
+def test_agree(function, argsets):
+    compiled = None
+    for args in argsets:
+        compiled = agree(function, *args, compiled=compiled)
+
+
+LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, missing_text, removed, window,
+         removed_or_not, distinct, changed_while_read, set_that_leaves, one_of_two, leaves_by_an_exception, nested,
+         values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
+         default_changed_while_read)
+OBJECTS = (kept_and_used, given_or_own, bools_and_ints, default_lists)
+
+
+@pytest.mark.parametrize("function", LOCAL + OBJECTS, ids=lambda f: f.__name__)
+def test_which_are_local(function):
+    compiled = njit(function)
+    argsets = next(row.values[1] for row in ROWS if row.values[0] is function)
+    try:
+        compiled(*argsets[0])
+    except (KeyError, RuntimeError, ZeroDivisionError):
+        pass
+    (text,) = compiled.inspect_llvm().values()
+    assert ("pyj_table_new" in text) == (function in LOCAL)
+    assert function in OBJECTS or not any(name in text for name in ("pyj_dict_", "pyj_set_", "PyDict_Next"))
+
+
+def test_references():
+    """What a table holds is given up with it, with a key, and where another value takes its place."""
+    @njit
+    def f(keys, values, n):
+        d = {}
+        for i in range(n):
+            d[keys[i % 4]] = values[i % 3]
+        for i in range(2):
+            if keys[i] in d:
+                del d[keys[i]]
+        if n == 7:
+            return d["none"]
+        return d[keys[3]]
+
+    keys, values = [f"key{i}" for i in range(4)], [[i] for i in range(3)]
+    before = [sys.getrefcount(x) for x in (*keys, *values)]
+    for n in (8, 7, 9) * 5:
+        try:
+            f(keys, values, n)
+        except KeyError:
+            pass
+    assert [sys.getrefcount(x) for x in (*keys, *values)] == before
+
+
+def test_memory_stays_flat():
+    compiled = [njit(words), njit(pairs), njit(one_for_each), njit(raises_behind)]
+    given = [(texts(30, 5),), (ints(30, 5),), (4,), (3,)]
+
+    def calls(n):
+        for _ in range(n):
+            for f, args in zip(compiled, given):
+                try:
+                    f(*args)
+                except ZeroDivisionError:
+                    pass
+        gc.collect()
+
+    calls(20)
+    tracemalloc.start()
+    try:
+        calls(20)
+        before = tracemalloc.get_traced_memory()[0]
+        calls(200)
+        assert tracemalloc.get_traced_memory()[0] < before + 2000
+    finally:
+        tracemalloc.stop()

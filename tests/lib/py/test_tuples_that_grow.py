@@ -1,0 +1,95 @@
+"""Tuples that are longer with every round of a loop or with every call, and max(*x), beside the interpreter."""
+
+import pytest
+
+from pyjitc import njit
+from tests.oracle import agree
+
+CASES = []
+
+
+def case(*argument_sets):
+    def collect(function):
+        CASES.append((function, argument_sets))
+        return function
+    return collect
+
+
+@case((4,), (0,))
+def grow(n):
+    t = ()
+    for i in range(n):
+        t += (i,)
+    return (t, len(t), sum(t), t[1:], t == (0, 1, 2, 3))
+
+
+@case((4,))
+def grow2(n):
+    t = (0.5,)
+    while len(t) < n:
+        t = t + (t[-1] * 2, t[0])
+    return t
+
+
+@case((4,), (0,))
+def text(n):
+    t = ()
+    for i in range(n):
+        if i % 2:
+            t = t + (str(i),)
+        else:
+            t += (i,)
+    return t
+
+
+def dfs(graph, node, goal, path):
+    if node == goal:
+        return path
+    for nxt in graph[node]:
+        if nxt not in path:
+            found = dfs(graph, nxt, goal, path + (nxt,))
+            if found:
+                return found
+    return ()
+
+
+@case(({0: [1, 2], 1: [3], 2: [3], 3: [4], 4: [0]},))
+def search(graph):
+    return dfs(graph, 0, 4, (0,))
+
+
+def sub(xs, i, t):
+    if i == len(xs):
+        return [t]
+    return sub(xs, i + 1, t) + sub(xs, i + 1, t + (xs[i],))
+
+
+@case(([1, 2, 3],))
+def subsets(xs):
+    return sub(xs, 0, ())
+
+
+@case(([1, 2, 3],), ([],), ([2.5],))
+def mx(xs):
+    return (max(*xs), min(*xs))
+
+
+@case(([1, 5, 2],))
+def among(xs):
+    return (max(0, *xs), min(*xs, key=lambda x: -x), max(*xs, key=abs))
+
+
+@case(([[1, 2], [3]],), ([],))
+def cart(pools):
+    found = [()]
+    for pool in pools:
+        found = [t + (x,) for t in found for x in pool]
+    return found
+
+
+@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+def test_tuples_that_grow(function, calls):
+    compiled = njit(function)
+    for arguments in calls:
+        agree(function, *arguments, compiled=compiled)
+    assert compiled.signatures, "the interpreter was not left to do it"

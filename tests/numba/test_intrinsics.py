@@ -1,0 +1,145 @@
+"""Functions that write LLVM code with llvmlite's builder, and what registers the parts of types."""
+import math
+
+import numpy as np
+import pytest
+from llvmlite import ir
+
+from pyjitc import TypingError, njit
+from pyjitc.numba import types
+from pyjitc.numba.core import cgutils
+from pyjitc.numba.extending import (
+    box, get_cython_function_address, intrinsic, make_attribute_wrapper, models, overload, overload_attribute,
+    overload_method, register_model, typeof_impl, unbox,
+)
+
+
+@intrinsic
+def ones(typingctx, x):
+    """How many bits are set."""
+    if not isinstance(x, types.Integer):
+        return None
+
+    def codegen(context, builder, signature, args):
+        t = args[0].type
+        count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(t, [t]), f"llvm.ctpop.{t}")
+        return builder.call(count, args)
+
+    return x(x), codegen
+
+
+@intrinsic
+def bits_of(typingctx, x):
+    return types.int32(types.float32), lambda context, builder, signature, args: builder.bitcast(
+        args[0], context.get_value_type(types.int32))
+
+
+@intrinsic(prefer_literal=True)
+def scaled(typingctx, x, factor):
+    if not isinstance(factor, types.IntegerLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        kept = cgutils.alloca_once_value(builder, args[0])
+        by = context.get_constant(types.float64, float(factor.literal_value))
+        with builder.if_then(builder.fcmp_ordered("<", args[0], by)):
+            builder.store(builder.fmul(args[0], by), kept)
+        return builder.load(kept)
+
+    return types.float64(types.float64, types.int64), codegen
+
+
+@intrinsic
+def nothing(typingctx):
+    return types.void(), lambda context, builder, signature, args: context.get_dummy_value()
+
+
+def test_calls():
+    @njit
+    def f(a, x):
+        total = 0
+        for v in a:
+            total += ones(v)
+        return total, ones(a[0]), ones(255), bits_of(np.float32(x)), scaled(x, 3), scaled(10 * x, 3), nothing()
+
+    assert f(np.arange(256, dtype=np.uint8), 1.5) == (1024, 0, 8, int(np.float32(1.5).view(np.int32)), 4.5, 15.0, None)
+    assert ones.__doc__ == "How many bits are set."
+    with pytest.raises(NotImplementedError, match="only compiled code calls"):
+        ones(3)
+
+
+def test_what_is_no_intrinsic():
+    with pytest.raises(TypingError, match=r"ones\(\) is no intrinsic for \(float64\)"):
+        njit(lambda x: ones(x))(2.5)
+    with pytest.raises(TypingError, match="missing a required argument"):
+        njit(lambda: ones())()
+    with pytest.raises(TypingError, match="takes numbers and pointers"):
+        njit(lambda x: bits_of(x))("a")
+
+
+def test_a_class_that_is_registered():
+    class Interval:
+        def __init__(self, low, high):
+            self.low, self.high = low, high
+
+    class IntervalType(types.Type):
+        def __init__(self):
+            super().__init__("Interval")
+
+    interval = IntervalType()
+
+    @typeof_impl.register(Interval)
+    def _(value, c):
+        return interval
+
+    @register_model(IntervalType)
+    class IntervalModel(models.StructModel):
+        pass
+
+    for name in ("low", "high"):
+        make_attribute_wrapper(IntervalType, name, name)
+
+    @overload_attribute(IntervalType, "width")
+    def _(x):
+        return lambda x: x.high - x.low
+
+    @box(IntervalType)
+    @unbox(IntervalType)
+    def _(typ, value, c):
+        raise AssertionError
+
+    @overload_method(IntervalType, "holds")
+    def _(x, v):
+        return lambda x, v: x.low <= v <= x.high
+
+    def inside(x, v):
+        raise NotImplementedError
+
+    @overload(inside)
+    def _(x, v):
+        if isinstance(x, IntervalType):
+            return lambda x, v: x.low <= v < x.high
+
+    @njit
+    def f(x):
+        return x.width, inside(x, 2), x.holds(4), Interval(x.low, 5.0)
+
+    *found, made = f(Interval(1.0, 3.0))
+    assert (found, made.high, type(made)) == ([2.0, True, False], 5.0, Interval)
+
+
+def test_functions_by_their_address():
+    special = pytest.importorskip("scipy.special")
+    address = get_cython_function_address("scipy.special.cython_special", "__pyx_fuse_1erfcx")
+
+    class Function(types.WrapperAddressProtocol):
+        def __wrapper_address__(self):
+            return address
+
+        def signature(self):
+            return types.float64(types.float64)
+
+    erfcx = Function()
+    assert njit(lambda x: erfcx(x))(0.5) == erfcx(0.5) and math.isclose(erfcx(0.5), special.erfcx(0.5))
+    with pytest.raises(ValueError, match="No function 'nothing' found in __pyx_capi__ of 'scipy.special"):
+        get_cython_function_address("scipy.special.cython_special", "nothing")

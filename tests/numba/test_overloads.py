@@ -1,0 +1,107 @@
+"""Overloads of what has a meaning already: it stays where none answers."""
+import operator
+
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, numba
+from pyjitc.lib import extended
+from pyjitc.numba import njit, types
+from pyjitc.numba.extending import overload, overload_method
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch):
+    for name in ("FUNCTIONS", "METHODS", "ATTRIBUTES", "OPERATORS"):
+        table = getattr(extended, name)
+        kept = {key: list(value) if isinstance(value, list) else value for key, value in table.items()}
+        monkeypatch.setattr(extended, name, kept)
+
+
+def test_operators_and_builtins():
+    @overload(len)
+    def _(x):
+        if isinstance(x, types.Integer):
+            return lambda x: 64
+
+    @overload(operator.add)
+    def _(x, y):
+        if isinstance(x, types.UnicodeType) and isinstance(y, types.Integer):
+            return lambda x, y: x + str(y)
+
+    @overload(operator.getitem)
+    def _(x, i):
+        if isinstance(x, types.Integer):
+            return lambda x, i: (x >> i) & 1
+
+    @overload(operator.lt)
+    def _(x, y):
+        if isinstance(x, types.Integer) and isinstance(y, types.UnicodeType):
+            return lambda x, y: x < len(y)
+
+    @overload(operator.contains)
+    def _(x, item):
+        if isinstance(x, types.Integer):
+            return lambda x, item: (x >> item) & 1 == 1
+
+    @overload(operator.neg)
+    def _(x):
+        if isinstance(x, types.UnicodeType):
+            return lambda x: x[::-1]
+
+    @overload(np.clip)
+    def _(a, low, high):
+        if isinstance(a, types.Integer):
+            return lambda a, low, high: 42
+
+    @njit
+    def f(a, n):
+        return (len(a), len(n), "x" + n, n[2], 3 + n, a[1], n < "abcdef", n < 3, 1 in n, 2 in n, 3 in a, -"ab", -n,
+                np.clip(a, 0, 1).sum(), np.clip(n, 0, 1), operator.add("x", n))
+
+    assert f(np.arange(3), 5) == (3, 64, "x5", 1, 8, 1, True, False, False, True, False, "ba", -5, 2, 42, "x5")
+
+
+def test_constants_are_types_of_their_own():
+    def which(x):
+        raise NotImplementedError
+
+    def asked(x):
+        raise NotImplementedError
+
+    for function, prefer in ((which, False), (asked, True)):
+        @overload(function, prefer_literal=prefer)
+        def _(x):
+            text = "constant" if isinstance(x, types.IntegerLiteral) else "int"
+            return (lambda x: "constant") if text == "constant" else (lambda x: "int")
+
+    @njit
+    def f(n):
+        return which(3), asked(3), which(n), asked(n)
+
+    assert f(4) == ("int", "constant", "int", "int")
+
+
+def test_a_method_that_types_have():
+    @overload_method(types.UnicodeType, "shout")
+    def _(x, times=1):
+        return lambda x, times=1: x.upper() + "!" * times
+
+    assert njit(lambda x: (x.shout(), x.shout(2), x.upper()))("a") == ("A!", "A!!", "A")
+
+
+def test_no_overload_answers():
+    def only(x):
+        raise NotImplementedError
+
+    @overload(only)
+    def _(x):
+        return None
+
+    with pytest.raises(TypingError, match=r"no overload of only\(\) is for \(int64\)"):
+        njit(lambda x: only(x))(3)
+    with pytest.raises(numba.errors.TypingError, match="said no"):
+        @overload(only)
+        def _(x):
+            raise numba.errors.TypingError("said no")
+        njit(lambda x: only(x))(3)

@@ -1,0 +1,103 @@
+"""What declared signatures promise in pyjitc.numba: the types of arguments, and the type of the result."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from pyjitc import numba as nb
+from pyjitc.numba import types
+from pyjitc.numba.errors import TypingError
+
+
+def exact(found, wanted):
+    assert type(found) is type(wanted) and found == wanted, (found, wanted)
+
+
+@pytest.mark.parametrize("name", "int8 int16 int32 int64 uint8 uint16 uint32".split())
+def test_declared_integers_compute_as_those_of_python(name):
+    f = nb.njit(f"({name}, {name})")(lambda x, y: (x - y, x * y, x < y, x + 1.5))
+    for found, wanted in zip(f(3, 100), (-97, 300, True, 4.5)):
+        exact(found, wanted)
+    exact(f(getattr(np, name)(3), 100)[1], 300)
+    for operation in (lambda x, y: x / y, lambda x, y: x // y, lambda x, y: x % y):
+        with pytest.raises(ZeroDivisionError):
+            nb.njit(f"({name}, {name})")(operation)(1, 0)
+
+
+def test_declared_as_uint64():
+    f = nb.njit((nb.uint64, nb.uint64))(lambda x, y: x & y)
+    exact(f(2 ** 64 - 1, 2 ** 63 + 1), 2 ** 63 + 1)
+    exact(f(3, np.uint64(2)), 2)
+    with pytest.raises(TypeError, match="no signature"):
+        f(-1, 2)
+
+
+def test_declared_as_float32():
+    f = nb.njit((nb.float32, nb.float32))(lambda x, y: (x < y, x * y))
+    exact(nb.njit("(float32, float32)")(lambda x, y: x < y)(1.0, 2.0), True)
+    exact(nb.njit("(float32, float32)")(lambda x, y: x * y)(0.1, 3), float(np.float32(0.1) * np.float32(3)))
+    assert f.nopython_signatures[0].args == (types.float32, types.float32)
+
+
+@pytest.mark.parametrize("signature, function, arguments, result", [
+    ("float64(int64)", lambda x: x, (2,), 2.0),
+    ("int64(float64)", lambda x: x * 2.6, (3.0,), 7),
+    ("float32(float64)", lambda x: x / 3, (1.0,), float(np.float32(1 / 3))),
+    ("complex128(float64)", lambda x: x, (1.5,), 1.5 + 0j),
+    ("int32(int32)", lambda x: x + 1, (4,), 5),
+    ("uint8(int64)", lambda x: x, (300,), 44),
+    ("int32(int64[:])", lambda a: len(a), (np.arange(3),), 3),
+    ("int32(int64[:])", lambda a: a[2], (np.arange(3),), np.int32(2)),
+    ("boolean(int64)", lambda x: x, (4,), True),
+    ("float64(int64[:])", lambda a: len(a), (np.arange(3),), 3.0),
+    ("float32(float64[:])", lambda a: a[0], (np.array([0.1]),), np.float32(0.1)),
+    ("UniTuple(float64, 2)(int64, int64)", lambda x, y: (x, y), (1, 2), (1.0, 2.0)),
+    ("unicode_type(int64)", lambda x: "ab" * x, (2,), "abab"),
+])
+def test_results_are_as_declared(signature, function, arguments, result):
+    f = nb.njit(signature)(function)
+    exact(f(*arguments), result)
+    for other in (copy.deepcopy(f), pickle.loads(pickle.dumps(f))) if function.__closure__ is None else ():
+        exact(other(*arguments), result)
+    f.recompile()
+    exact(f(*arguments), result)
+
+
+def test_parameters_of_all_kinds_with_a_converted_result():
+    @nb.njit("float64(int64, int64, int64)")
+    def f(a, /, b=3, *, c):
+        return a + 10 * b + 100 * c
+
+    exact(f(1, c=2), 231.0)
+    exact(f(1, 2, c=3), 321.0)
+
+
+def test_what_a_signature_leaves_to_the_interpreter():
+    exact(nb.jit("int8(int8)", forceobj=True)(lambda x: x + 1000)(1), 1001)
+    exact(nb.jit((), forceobj=True)(lambda x, y: x + y)("a", "b"), "ab")
+    with pytest.raises(TypingError, match="declares no result"):
+        nb.njit("void(int64)")(lambda x: x)
+    with pytest.raises(TypingError, match="what is no type"):
+        nb.njit("nothing(int64)")(lambda x: x)
+
+
+def test_attributes_of_dispatchers():
+    f = nb.njit(lambda x, y: x + y)
+    f(1, 2.0)
+    f(np.ones(2), 1)
+    assert f.signatures == [(types.int64, types.float64), (types.float64[::1], types.int64)]
+    assert f.nopython_signatures == [types.float64(types.int64, types.float64),
+                                     types.float64[::1](types.float64[::1], types.int64)]
+    assert list(f.overloads) == f.signatures
+    assert f.overloads[f.signatures[0]].signature.return_type == types.float64
+    assert f.get_compile_result((types.int64, types.float64)).signature == f.nopython_signatures[0]
+    assert f.targetoptions["nopython"] and not nb.jit(forceobj=True)(lambda x: x).targetoptions["nopython"]
+
+
+def test_a_function_with_a_signature_that_calls_itself():
+    @nb.njit("int64(int64)")
+    def below(n):
+        return 0 if n == 0 else n + below(n - 1)
+
+    exact(below(5), 15)
