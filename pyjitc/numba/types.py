@@ -909,6 +909,8 @@ def of(t: kinds.Type) -> Type:
         return Set(of(t.item))
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
+    if isinstance(t, kinds.Attributes) and isinstance(t, _foreign.PointerType):
+        return CPointer(of(t.key[2].scalar))
     if isinstance(t, kinds.ObjectOf):
         if "class_type" in vars(t.cls):
             return t.cls.class_type.instance_type
