@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
 
@@ -42,28 +42,76 @@ fill:
   %data = phi ptr [ null, %room.of ], [ %items, %some ]
 {_put("a", "i64", "1", "%head", COUNT)}{_put("b", "i64", "%length", "%head", LENGTH)}\
 {_put("c", "i64", "%room", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
-{_put("e", "ptr", "null", "%head", OBJECT)}
+{_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}
   ret ptr %head
 fail:
   %error = call ptr @PyErr_NoMemory()
   ret ptr null
 }}""",
-    # more room than there is
+    # More room than there is: that of items which were taken away at the front, if there are as many as are left.
     "pyj_native_grow": f"""
 define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
-{_get("room", "i64", "%head", ROOM)}{_get("old", "ptr", "%head", DATA)}
-  %half = lshr i64 %room, 1
-  %more = add i64 %room, %half
+start:
+{_get("room", "i64", "%head", ROOM)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+  %first = ptrtoint ptr %old to i64
+  %begin = ptrtoint ptr %base to i64
+  %gap = sub i64 %first, %begin
+  %behind = icmp ne i64 %gap, 0
+  br i1 %behind, label %move, label %count
+move:
+  %held = mul i64 %room, %size
+  %moved = call ptr @memmove(ptr %base, ptr %old, i64 %held)
+  store ptr %base, ptr %old.at
+  %free = sdiv exact i64 %gap, %size
+  %whole = add i64 %room, %free
+  store i64 %whole, ptr %room.at
+  %enough = icmp uge i64 %free, %room
+  br i1 %enough, label %done, label %count
+count:
+  %all = phi i64 [ %room, %start ], [ %whole, %move ]
+  %half = lshr i64 %all, 1
+  %more = add i64 %all, %half
   %wanted = add i64 %more, 6
   %many = icmp ugt i64 %wanted, {_MOST}
   br i1 %many, label %fail, label %make
 make:
   %bytes = mul i64 %wanted, %size
-  %items = call ptr @realloc(ptr %old, i64 %bytes)
+  %items = call ptr @realloc(ptr %base, i64 %bytes)
   %full = icmp eq ptr %items, null
   br i1 %full, label %fail, label %fill
 fill:
-{_put("a", "i64", "%wanted", "%head", ROOM)}{_put("b", "ptr", "%items", "%head", DATA)}
+{_put("a", "i64", "%wanted", "%head", ROOM)}{_put("b", "ptr", "%items", "%head", DATA)}\
+{_put("c", "ptr", "%items", "%head", BASE)}
+  br label %done
+done:
+  ret i32 0
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret i32 1
+}}""",
+    # room for one more item in front of the first, and for half as many as there are
+    "pyj_native_front": f"""
+define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
+{_get("length", "i64", "%head", LENGTH)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+  %half = lshr i64 %length, 1
+  %before = add i64 %half, 4
+  %after = add i64 %length, 2
+  %wanted = add i64 %before, %after
+  %many = icmp ugt i64 %wanted, {_MOST}
+  br i1 %many, label %fail, label %make
+make:
+  %bytes = mul i64 %wanted, %size
+  %items = call ptr @malloc(i64 %bytes)
+  %full = icmp eq ptr %items, null
+  br i1 %full, label %fail, label %fill
+fill:
+  %gap = mul i64 %before, %size
+  %data = getelementptr i8, ptr %items, i64 %gap
+  %held = mul i64 %length, %size
+  %moved = call ptr @memmove(ptr %data, ptr %old, i64 %held)
+  call void @free(ptr %base)
+{_put("a", "i64", "%after", "%head", ROOM)}{_put("b", "ptr", "%data", "%head", DATA)}\
+{_put("c", "ptr", "%items", "%head", BASE)}
   ret i32 0
 fail:
   %error = call ptr @PyErr_NoMemory()
@@ -187,11 +235,13 @@ give:
 {chr(10).join(given)}
   br label %look
 rest:""" if given else ""
+    # That of numbers is in the image of the helpers of native lists; the others are in the modules that need them,
+    # since there is no end of them.
     return f"""
-define internal void @{name}(ptr %head) nounwind noinline {{
+define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
 start:
-{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{loop}
-  call void @free(ptr %data)
+{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}{loop}
+  call void @free(ptr %base)
   call void @pyj_release_object(ptr %object)
   call void @free(ptr %head)
   ret void

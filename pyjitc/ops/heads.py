@@ -1,14 +1,15 @@
-"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object}, the head.
+"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory}, the head.
 
 `object` is the Python list that the native one has left as, so that a list that leaves at two places is one outside.
+`memory` is where the memory of the items begins: before the first one where some were taken away at the front.
 """
 from __future__ import annotations
 
 from ..types.kinds import NativeList, Type, is_refcounted
 
-__all__ = ["COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "release_of", "stride"]
 
-COUNT, LENGTH, ROOM, DATA, OBJECT, HEAD = 0, 8, 16, 24, 32, 40  # offsets in a head, and its bytes
+COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, HEAD = 0, 8, 16, 24, 32, 40, 48  # offsets in a head, and its bytes
 
 
 def stride(components: tuple[str, ...]) -> int:

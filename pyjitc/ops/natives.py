@@ -15,7 +15,7 @@ from ..types.kinds import (
     NpComplex, NpTime, Object, ObjectOf, Str, Tag, Type, Union, is_refcounted,
 )
 from .effects import NO_RULE, NONDIFF
-from .heads import DATA, LENGTH, OBJECT, ROOM, stride
+from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
 from .memory import MAX_BYTES, count_references
 
 __all__ = ["NATIVE_OPS", "QUIET", "can_hold", "outside"]
@@ -55,6 +55,10 @@ def _length(e, head) -> str:
 
 def _items(e, head) -> str:
     return _field(e, head, DATA, "ptr", "items")
+
+
+def _room(e, head) -> str:
+    return _field(e, head, ROOM, "i64", "room")
 
 
 def _slots(e, t, data, i):
@@ -159,7 +163,7 @@ def _put_lower(e, inst, x, i, value):
 def _push_lower(e, inst, x, value):
     t, head = _item(inst), x[0]
     length = _length(e, head)
-    room = _field(e, head, ROOM, "i64", "room")
+    room = _room(e, head)
     fits, put, grow = e.assign(f"icmp slt i64 {length}, {room}"), e.label("put"), e.label("grow")
     e.branch(fits, put, grow, likely=True)
     e.start(grow)
@@ -181,6 +185,35 @@ def _take_lower(e, inst, x):
     values = _load(e, t, _items(e, head), last)
     _put_field(e, head, LENGTH, f"i64 {last}", "length")
     return values
+
+
+def _shift_lower(e, inst, x):
+    t, head = _item(inst), x[0]
+    length, data = _length(e, head), _items(e, head)
+    values = _load(e, t, data, 0)
+    _put_field(e, head, DATA, f"ptr {_at(e, data, stride(e.components(t)))}", "items")
+    _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nsw i64 {length}, -1')}", "length")
+    _put_field(e, head, ROOM, f"i64 {e.assign(f'add nsw i64 {_room(e, head)}, -1')}", "room")
+    return values
+
+
+def _unshift_lower(e, inst, x, value):
+    t, head = _item(inst), x[0]
+    size = stride(e.components(t))
+    put, front = e.label("put"), e.label("front")
+    free = e.assign(f"icmp ne ptr {_items(e, head)}, {_field(e, head, BASE, 'ptr', 'items')}")
+    e.branch(free, put, front, likely=True)
+    e.start(front)
+    e.check_status(e.assign(f"call i32 {e.helper('pyj_native_front')}(ptr {head}, i64 {size})"), inst)
+    e.jump(put)
+    e.start(put)
+    count_references(e, t, value, "retain")
+    data = _at(e, _items(e, head), -size)
+    _store(e, t, data, 0, value)
+    _put_field(e, head, DATA, f"ptr {data}", "items")
+    _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nsw i64 {_length(e, head)}, 1')}", "length")
+    _put_field(e, head, ROOM, f"i64 {e.assign(f'add nsw i64 {_room(e, head)}, 1')}", "room")
+    return []
 
 
 def _lift_lower(e, inst, x, i):
@@ -314,6 +347,12 @@ NATIVE_PUSH = Op("native_push", _nothing, RAISES | _CHANGES, lower=_push_lower, 
 NATIVE_TAKE = Op("native_take", _item_rule, RAISES | ALLOCATES | reads(ITEMS) | writes(LISTS), lower=_take_lower,
                  partials=NO_RULE, eval=lambda x: x.pop(), doc="the last item of a native list, taken out of it",
                  cost=EXPENSIVE)
+NATIVE_SHIFT = Op("native_shift", _item_rule, ALLOCATES | reads(ITEMS) | _CHANGES, lower=_shift_lower,
+                  partials=NO_RULE, eval=lambda x: x.pop(0), cost=EXPENSIVE,
+                  doc="the first item of a native list, which there is, taken out of it")
+NATIVE_UNSHIFT = Op("native_unshift", _nothing, RAISES | _CHANGES, lower=_unshift_lower, partials=NO_RULE,
+                    eval=lambda x, value: x.insert(0, value), cost=EXPENSIVE,
+                    doc="one more item before the first of a native list")
 NATIVE_LIFT = Op("native_lift", _item_rule, ALLOCATES | reads(ITEMS) | writes(ITEMS), lower=_lift_lower,
                  partials=NO_RULE, eval=lambda x, i: x[i], cost=MODERATE,
                  doc="item i, which there is, of a native list, of which the place counts as not set from here on")

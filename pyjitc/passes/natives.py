@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import heapq
 import operator
+from collections import deque
 from typing import Any, Callable
 
 from ..ir import core as ir
@@ -23,7 +24,7 @@ from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
 from ..types import kinds as k
-from ..types.kinds import Bool, Int, List, NativeList, Type, is_refcounted
+from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
 from . import inline
 from .rewrite import substitute
 
@@ -33,18 +34,20 @@ _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 
 # What the interpreter does with lists: function -> for each number of operands and their kinds, the function of
 # lib/py/natives.py, what its result is, and whether it changes the length of the first operand. Operands: `x` the list,
-# `y` another of the same type, `i` an int, `v` an item, `w` what items are compared with, `s` a slice, `t` what yields
-# items. Results: `x` the list itself, `new` another list of the same items, `item`, a type, or None.
+# `q` the deque, `y` another of the same type, `i` an int, `v` an item, `w` what items are compared with, `s` a slice,
+# `t` what yields items, `l` a list that does, native or not, `n` None, `e` an empty tuple. Results: `x` the list
+# itself, `new` another list of the same items, `item`, a type, or None.
 _NEW, _SELF, _ITEM = "new", "x", "item"
 _CALLS: dict[Callable, dict[str, tuple[str, Any, bool]]] = {
     operator.mul: {"xi": ("repeated", _NEW, False)},
     operator.imul: {"xi": ("repeat", _SELF, True)},
     operator.add: {"xy": ("joined", _NEW, False)},
     operator.iadd: {"xy": ("extend_by", _SELF, True), "xt": ("extend", _SELF, True)},
-    operator.getitem: {"xs": ("part", _NEW, False)},
-    operator.setitem: {"xsy": ("set_part", None, True)},
-    operator.delitem: {"xi": ("delete", None, True), "xs": ("delete_part", None, True)},
-    operator.contains: {"xw": ("contains", Bool, False)},
+    operator.getitem: {"xs": ("part", _NEW, False), "qi": ("deque_item", _ITEM, False)},
+    operator.setitem: {"xsy": ("set_part", None, True), "qiv": ("put_in_deque", None, False)},
+    operator.delitem: {"xi": ("delete", None, True), "xs": ("delete_part", None, True),
+                       "qi": ("delete_in_deque", None, True)},
+    operator.contains: {"xw": ("contains", Bool, False), "qw": ("contains", Bool, False)},
     operator.eq: {"xy": ("equal", Bool, False)}, operator.ne: {"xy": ("unequal", Bool, False)},
     operator.lt: {"xy": ("less", Bool, False)}, operator.gt: {"xy": ("greater", Bool, False)},
     operator.le: {"xy": ("not_greater", Bool, False)}, operator.ge: {"xy": ("not_less", Bool, False)},
@@ -53,7 +56,15 @@ _CALLS: dict[Callable, dict[str, tuple[str, Any, bool]]] = {
     list.remove: {"xw": ("remove", None, True)}, list.reverse: {"x": ("reverse", None, False)},
     list.clear: {"x": ("clear", None, True)}, list.copy: {"x": ("copied", _NEW, False)},
     list.index: {"xwii": ("index", Int, False)}, list.count: {"xw": ("count", Int, False)},
-    list: {"x": ("copied", _NEW, False), "t": ("listed", _NEW, False)},
+    list: {"l": ("listed", _NEW, False), "t": ("listed", _NEW, False)},
+    deque: {"ln": ("listed", _NEW, False), "en": ("emptied", _NEW, False), "tn": ("listed", _NEW, False)},
+    deque.append: {"qv": ("append", None, True)}, deque.appendleft: {"qv": ("append_first", None, True)},
+    deque.pop: {"q": ("pop_last", _ITEM, True)}, deque.popleft: {"q": ("pop_first", _ITEM, True)},
+    deque.extend: {"ql": ("extend", None, True), "qt": ("extend", None, True)},
+    deque.extendleft: {"ql": ("extend_first", None, True), "qt": ("extend_first", None, True)},
+    deque.clear: {"q": ("clear", None, True)}, deque.copy: {"q": ("copied", _NEW, False)},
+    deque.count: {"qw": ("count", Int, False)}, deque.reverse: {"q": ("reverse", None, False)},
+    deque.rotate: {"qi": ("rotate", None, False)},
     heapq.heapify: {"x": ("heapify", None, False)}, heapq.heappushpop: {"xv": ("heap_pushpop", _ITEM, False)},
     heapq.heapreplace: {"xv": ("heap_replace", _ITEM, False)},
 }
@@ -67,14 +78,17 @@ _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE,
                     structure.METHOD_MAKE))
 
 
+_LISTS = frozenset((List, Deque))
+
+
 class _Class:
-    """Lists of which one may be another. type: of Python's list; items: path in an item -> the class of the lists that
-    stand there; python: whether they stay Python's; resized: whether something changes their length; used: whether
-    something is done with them but to make them; worked: whether that is more than to fill them."""
+    """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
+    of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
+    used: whether something is done with them but to make them; worked: whether that is more than to fill them."""
 
     __slots__ = ("functions", "into", "items", "made", "native", "python", "resized", "type", "used", "worked")
 
-    def __init__(self, t: List):
+    def __init__(self, t: Any):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
@@ -111,8 +125,8 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
 
 
 def _lists_in(t: Type, path: tuple = ()):
-    """(path, type) of the lists in values of type t that can be followed."""
-    if type(t) is List:
+    """(path, type) of the lists and deques in values of type t that can be followed."""
+    if type(t) in _LISTS:
         yield path, t
     elif isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
         for n, part in enumerate(t.parts):
@@ -121,7 +135,7 @@ def _lists_in(t: Type, path: tuple = ()):
 
 def _with_lists(t: Type, change: Callable, path: tuple = ()) -> Type:
     """t with other types for the lists in it. change: (path, type) -> type."""
-    if type(t) is List:
+    if type(t) in _LISTS:
         return change(path, t)
     if isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
         parts = [_with_lists(part, change, (*path, n)) for n, part in enumerate(t.parts)]
@@ -235,6 +249,11 @@ class _Lists:
         for path, _ in self.lists(value.type):
             self.same(self.item(one, path), self.at(value, path))
 
+    def share_items(self, one: _Class, two: _Class) -> None:
+        """What is an item of one may be an item of the other."""
+        for path, _ in self.lists(one.type.item):
+            self.same(self.item(one, path), self.item(two, path))
+
     # -- what instructions say
 
     def look(self, fn: ir.Function) -> None:
@@ -273,7 +292,7 @@ class _Lists:
             one.made = True
             for v in args:
                 self.stored(one, v)
-        elif op in _READS and type(args[0].type) is List:
+        elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
             one.used = one.worked = True
             one.resized |= op is c.LIST_POP
@@ -381,11 +400,11 @@ class _Lists:
 
     def result_fits(self, call: _Call) -> bool:
         wanted, unbox = call.result, call.unbox
-        t = unbox.result.type if unbox is not None else None
-        if wanted in (_NEW, _SELF) and call.kinds[0] == "x":
+        t: Any = unbox.result.type if unbox is not None else None
+        if wanted in (_NEW, _SELF) and call.kinds[0] in "xq":
             return t is None and wanted == _SELF or t is call.operands[0].type
         if wanted == _NEW:
-            return type(t) is List and t.item is _yields(call.operands[0].type)
+            return type(t) in _LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
         if wanted == _ITEM:
             return t is None or t is call.operands[0].type.item
         return t is None or t is wanted or call.inst.op in _ANSWERS
@@ -393,29 +412,28 @@ class _Lists:
     def called(self, call: _Call) -> None:
         result: Any = call.unbox.result if call.unbox is not None else None
         for kind, v in zip(call.kinds, call.operands):
-            if kind in "xy":
+            if kind in "xyql":
                 one = self.at(v)
                 one.used = True
                 one.worked |= call.name not in _FILL
-                if kind == "x":
+                if kind in "xq":
                     one.resized |= call.resizes
-        if call.kinds[0] == "t":
+        if call.kinds[0] in _MAKERS:
             one = self.at(result)
-            one.made = True
+            one.made = one.used = True
+            if call.kinds[0] == "l":
+                self.share_items(one, self.at(call.operands[0]))
             return
         first = self.at(call.operands[0])
         for kind, v in zip(call.kinds, call.operands):
-            if kind == "y" and call.result is not Bool:
-                for path, _ in self.lists(first.type.item):
-                    self.same(self.item(first, path), self.item(self.at(v), path))
+            if kind in "yl" and call.result is not Bool:
+                self.share_items(first, self.at(v))
             elif kind == "v" and not (v.type is k.Object and _plain_type(v) is first.type.item):
                 self.stored(first, v)
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
-            made = self.at(result)
-            for path, _ in self.lists(first.type.item):
-                self.same(self.item(first, path), self.item(made, path))
+            self.share_items(first, self.at(result))
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
 
@@ -436,7 +454,7 @@ class _Lists:
         hold it are native; whether it found more."""
         changed = False
         for call in self.calls.values():
-            group = self.operands_of(call)
+            group = self.operands_of(call) + [one for one in self.sources_of(call) if not one.python]
             if any([one.worked for one in group]):
                 for one in group:
                     changed |= not one.worked
@@ -470,22 +488,26 @@ class _Lists:
         for call in self.calls.values():
             main = self.main(call)
             if main.python:
-                for one in self.operands_of(call):
+                for one in self.operands_of(call) + self.sources_of(call):
                     if not one.python:
                         one.python = changed = True
-            elif call.kinds[0] != "t" and any([one.python for one in self.operands_of(call)]):
+            elif call.kinds[0] not in _MAKERS and any([one.python for one in self.operands_of(call)]):
                 main.python = changed = True
         return changed or self.stay()
 
     def main(self, call: _Call) -> _Class:
         """The class that says whether a call is one of native lists."""
-        return self.classes[(call.unbox.result if call.kinds[0] == "t" else call.operands[0]), ()].root
+        return self.classes[(call.unbox.result if call.kinds[0] in _MAKERS else call.operands[0]), ()].root
 
     def operands_of(self, call: _Call) -> list[_Class]:
-        found = [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind in "xy"]
+        found = [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind in "xyq"]
         if call.result in (_NEW, _SELF) and call.unbox is not None:
             found.append(self.classes[call.unbox.result, ()].root)
         return found
+
+    def sources_of(self, call: _Call) -> list[_Class]:
+        """The lists from which a call takes items, and which may be native or not."""
+        return [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind == "l"]
 
     def holds(self, one: _Class) -> bool:
         item = one.type.item
@@ -546,8 +568,8 @@ class _Lists:
 
     def leaves(self, one: _Class) -> bool:
         """Whether lists of a class can leave: tuples with native lists in them would have to be made again."""
-        return one.python or all([path == () and self.leaves(item.root) for path, item in one.items.items()
-                                  if not item.root.python])
+        return one.python or type(one.type) is List and all([
+            path == () and self.leaves(item.root) for path, item in one.items.items() if not item.root.python])
 
     def groups(self) -> dict[_Class, _Class]:
         """Class -> what stands for all classes that it holds, or that hold it."""
@@ -601,7 +623,8 @@ class _Lists:
 _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
-_FILL = frozenset(("copied", "extend", "extend_by", "joined", "listed", "repeated"))
+_MAKERS = frozenset("tle")  # first operands of calls that make a list or a deque of something else
+_FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated"))
 # What compares items, which must be of types that have an order.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
@@ -619,8 +642,12 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
     first = operands[0].type
     for kind, v in zip(kinds, operands):
         t = _plain_type(v)
-        if kind == "x":
-            fine = type(t) is List
+        if kind in "xl":
+            fine = type(t) is List and (kind == "x" or first is t or t.item is first.item)
+        elif kind == "q":
+            fine = type(t) is Deque
+        elif kind in "ne":
+            fine = t is k.NoneType if kind == "n" else t is _EMPTY
         elif kind == "y":
             fine = t is first
         elif kind == "i":
@@ -635,7 +662,7 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
             fine = isinstance(t, k.Slice) and all(part in (Int, k.NoneType) for part in t.parts)
         else:
             yielded = _yields(t)
-            fine = yielded is not None and (type(first) is not List or yielded is first.item)
+            fine = yielded is not None and (type(first) not in _LISTS or yielded is first.item)
         if not fine:
             return False
     return True
@@ -649,7 +676,7 @@ def _yields(t: Type | None) -> Type | None:
     """The type of what a loop over a value yields, of kinds of which a list is made here."""
     if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
         return t.parts[0] if all([part is t.parts[0] for part in t.parts]) else None
-    return Int if t is k.Range else k.Str if t is k.Str else None
+    return t.item if type(t) is List else Int if t is k.Range else k.Str if t is k.Str else None
 
 
 _MOST = 16  # items of a tuple that become items of a list one by one
@@ -804,7 +831,7 @@ class _Rewriting:
             return
         if inst is not call.inst:
             return
-        operands = [self.plain(v, kind, call) for kind, v in zip(call.kinds, call.operands)]
+        operands = [self.plain(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
         opened: Any = call.unbox.result if call.unbox is not None else (
             inst.result if inst.op in _ANSWERS and call.result is Bool else None)
         if call.name == "repeated":
@@ -814,7 +841,11 @@ class _Rewriting:
                 value = self.stored(opened, made.args[0])
                 self.emit(natives.NATIVE_FILLED, value, operands[1], result=opened, type=opened.type)
                 return
-        found = self.library(call.name, *operands)
+        if call.name == "emptied":
+            self.emit(natives.NATIVE_NEW, result=opened, type=opened.type)
+            return
+        of_native = "l" in call.kinds and self.is_native(operands[-1])
+        found = self.library(_OF_NATIVE[call.name] if of_native else call.name, *operands)
         if opened is not None:
             self.mapping[opened] = operands[0] if call.result == _SELF else found
 
@@ -830,5 +861,7 @@ def _holds_native(t: Type) -> bool:
     return type(t) is NativeList or isinstance(t, k.Tuple) and any(map(_holds_native, t.parts))
 
 
+_OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
+_EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
 _TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF))

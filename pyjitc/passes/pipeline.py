@@ -14,7 +14,7 @@ from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
 from ..ops.pyobject import PY_UNBOX
-from ..types.kinds import Bool, List
+from ..types.kinds import Bool, Deque, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -98,7 +98,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether there may be native lists. Threads would count references to them without a lock."""
     return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op is LIST_NEW or inst.op is PY_UNBOX and type(inst.result.type) is List
+        [inst.op is LIST_NEW or inst.op is PY_UNBOX and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 

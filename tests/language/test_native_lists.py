@@ -2,6 +2,7 @@
 what becomes of the memory."""
 import gc
 import sys
+from collections import deque
 
 import numpy as np
 import pytest
@@ -389,3 +390,121 @@ def test_memory_is_given_back(f, n):
     gc.collect()
     assert allocated() - before < 60
     assert sys.getallocatedblocks() - blocks < 30
+
+
+# ---------------------------------------------------------------- deques
+
+
+def breadth_first(n):
+    level = [-1] * n
+    level[0] = 0
+    queue = deque([0])
+    while queue:
+        node = queue.popleft()
+        for other in ((node * 2 + 1) % n, (node * 7 + 3) % n):
+            if level[other] < 0:
+                level[other] = level[node] + 1
+                queue.append(other)
+    return sum([x for x in level if x > 0]), len(queue)
+
+
+def both_ends(n):
+    d = deque()
+    for i in range(n):
+        if i % 3:
+            d.append((i, i * 0.5))
+        else:
+            d.appendleft((-i, 1.0))
+    total = 0.0
+    while len(d) > 2:
+        total += d.popleft()[1] * d.pop()[1] + d[0][0] + d[-1][1]
+    return total, len(d)
+
+
+def window(n):
+    d, most = deque(), 0
+    for i in range(n):
+        d.append((i * 7919) % 101)
+        if len(d) > 5:
+            d.popleft()
+        d[len(d) // 2] += 1
+        most = max(most, d[-1] - d[0])
+    d.rotate(2)
+    d.rotate(-3)
+    d.reverse()
+    return most, d[0], d[-1], 3 in d, d.count(5)
+
+
+def many_deques(n):
+    lines = [deque([k]) for k in range(3)]
+    for i in range(n):
+        lines[i % 3].extend([i, i + 1])
+        lines[(i + 1) % 3].appendleft(lines[i % 3].pop())
+    return [len(d) for d in lines], lines[1][0]
+
+
+@pytest.mark.parametrize("f", [both_ends, window])
+def test_a_deque_has_no_objects(f):
+    for n in (5, 40, 500):
+        assert_native(f, n)
+
+
+@pytest.mark.parametrize("f", [breadth_first, many_deques])
+def test_programs_with_deques(f):
+    for n in (7, 50):
+        agree(f, n)
+    assert "deque[" not in ir_of(f, 7)
+
+
+@pytest.mark.parametrize("change", ["d.pop()", "d.popleft()", "d[3]", "d[-4]", "d[5] = 1", "del d[3]"])
+def test_errors_of_deques(change):
+    space = {"deque": deque}
+    exec(f"def f(n):\n    d = deque()\n    for i in range(n):\n        d.append(i)\n    {change}\n    return len(d)", space)
+    for n in (0, 3, 4, 6):
+        agree(space["f"], n)
+
+
+def sees(d, n):
+    d.append(n)
+    return d
+
+
+def returned(n):
+    d = deque([n])
+    return sees(d, 2)
+
+
+def iterated(n):
+    d, total = deque([n, 2]), 0
+    for x in d:
+        total += x
+        if x > 10:
+            d.append(1)
+    return total
+
+
+def bounded(n):
+    d = deque([1, 2], 2)
+    d.append(n)
+    return d[0], d.maxlen
+
+
+@pytest.mark.parametrize("f", [returned, iterated, bounded])
+def test_a_deque_that_somebody_sees_stays_the_interpreters(f):
+    agree(f, 3)
+    agree(f, 30)
+    assert "deque[" in ir_of(f, 3)
+
+
+def copies(xs):
+    stack, queue = list(xs), deque(xs)
+    while len(stack) > 1:
+        stack[0] += stack.pop()
+        queue.append(queue.popleft() * 2)
+    return stack[0], queue[0], xs
+
+
+def test_what_is_made_of_an_argument_is_native():
+    agree(copies, [1, 2, 3])
+    agree(copies, [1.5, 2.5])
+    assert "native_push" in ir_of(copies, [1, 2, 3])

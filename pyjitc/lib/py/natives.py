@@ -7,11 +7,11 @@ from ...infer.meaning import Apply, Call, Const, Expr
 from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
-    NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SPREAD,
-    NATIVE_STORE, NATIVE_TAKE, QUIET, outside,
+    NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
+    NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
 from ...ops.structure import UNION_MAKE
-from ...types.kinds import Bool, Float, Int, NativeList, Str, Tuple, Union, any_part, is_refcounted
+from ...types.kinds import Bool, Float, Int, List, NativeList, Str, Tuple, Union, any_part, is_refcounted
 from ..build import outlined
 from ..intrinsics import same
 from ..np.shapes.views import slice_bounds
@@ -46,6 +46,12 @@ def put(x: Expr, i: Expr, value: Expr) -> Expr:
 def push(x: Expr, value: Expr) -> Expr:
     """One more item at the end."""
     return Apply(NATIVE_PUSH, x, _as_item(x, value))
+
+
+@_rule
+def push_first(x: Expr, value: Expr) -> Expr:
+    """One more item before the first."""
+    return Apply(NATIVE_UNSHIFT, x, _as_item(x, value))
 
 
 @_rule
@@ -114,7 +120,10 @@ def room_like(x: Expr, n: Expr) -> Expr:
 @_rule
 def room_for(x: Expr, n: Expr) -> Expr:
     """The same for what `x` yields."""
-    item = x.type.parts[0] if isinstance(x.type, Tuple) else Str if x.type is Str else Int
+    if isinstance(x.type, List):
+        item = x.type.item
+    else:
+        item = x.type.parts[0] if isinstance(x.type, Tuple) else Str if x.type is Str else Int
     return Apply(NATIVE_ROOM, n, type=NativeList(item))
 
 
@@ -393,6 +402,74 @@ def not_less(x, y):
 
 def identical(x, y):
     return NATIVE_IS(x, y)
+
+
+# ---------------------------------------------------------------- deques
+
+
+def append(x, item):
+    push(x, item)
+
+
+def append_first(x, item):
+    push_first(x, item)
+
+
+def pop_first(x):
+    if NATIVE_LEN(x) == 0:
+        raise IndexError("pop from an empty deque")
+    return NATIVE_SHIFT(x)
+
+
+def pop_last(x):
+    if NATIVE_LEN(x) == 0:
+        raise IndexError("pop from an empty deque")
+    return NATIVE_TAKE(x)
+
+
+def place(x, i):
+    n = NATIVE_LEN(x)
+    if i < 0:
+        i += n
+    if i < 0 or i >= n:
+        raise IndexError("deque index out of range")
+    return i
+
+
+def deque_item(x, i):
+    return get(x, place(x, i))
+
+
+def put_in_deque(x, i, item):
+    put(x, place(x, i), item)
+
+
+@outlined
+def delete_in_deque(x, i):
+    lift(x, place(x, i))
+
+
+def extend_first(x, items):
+    for item in items:
+        push_first(x, item)
+
+
+def extend_first_by(x, y):
+    for i in range(NATIVE_LEN(y)):
+        push_first(x, get(y, i))
+
+
+@outlined
+def rotate(x, n):
+    size = NATIVE_LEN(x)
+    if size > 1:
+        n %= size
+        if n <= size // 2:
+            for _ in range(n):
+                push_first(x, NATIVE_TAKE(x))
+        else:
+            for _ in range(size - n):
+                push(x, NATIVE_SHIFT(x))
 
 
 # ---------------------------------------------------------------- order
