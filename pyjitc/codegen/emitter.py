@@ -120,6 +120,9 @@ class Emitter:
     def scopes(self, *scopes: tuple[int, int]) -> str:
         return f"!{self.module.metadata.scope_list((self, *scope) for scope in scopes)}"
 
+    def memory_kind(self, name: str) -> str:
+        return f", !tbaa !{self.module.metadata.kind(name)}"
+
     def rare(self, symbol: str, values, t: str) -> str:
         entry = len(values), t
         assert self.module.rare.setdefault(symbol, entry) == entry, symbol

@@ -100,6 +100,9 @@ class Emitter(Protocol):
     def scopes(self, *scopes: tuple[int, int]) -> str:
         """Metadata of a list of scopes, each the number of an array in a group (see `array_load`)."""
 
+    def memory_kind(self, name: str) -> str:
+        """Metadata of an access to memory of a native list: what has another name shares no memory with it."""
+
     def rare(self, symbol: str, values: Sequence[str], t: str) -> str:
         """The rest of a call of a libm function of numbers of type `t` that few elements need."""
 
