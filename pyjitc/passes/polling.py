@@ -36,7 +36,7 @@ from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
 from .unroll import FEW
 
-__all__ = ["run"]
+__all__ = ["run", "adds_in_order"]
 
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
@@ -381,6 +381,11 @@ def _in_order(loop, options) -> bool:
     counts."""
     if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
+    return adds_in_order(loop, options)
+
+
+def adds_in_order(loop, options) -> bool:
+    """Whether a loop adds up floats, or makes another chain of rounded operations, whose order counts."""
     if options.fastmath:
         return False
     parts: dict[ir.Value, list[ir.Value]] = {}  # value -> what it is made of inside the loop
