@@ -340,8 +340,10 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))],
-                                  None, nest.template)
+        of = nest.template
+        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
+            of = getattr(of, "in_parts", of)
+        template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
         other = (nest.instead
