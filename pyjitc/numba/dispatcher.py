@@ -25,19 +25,19 @@ from ..types import kinds
 from ..types import text as texts
 from . import types
 
-__all__ = ["Overload", "NumbaFunction", "Dispatcher"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
 
-_SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
+SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
     """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
-    return kinds.Int if t in _SMALL else t
+    return kinds.Int if t in SMALL else t
 
 
 def _is_of_numbers(t: kinds.Type) -> bool:

@@ -9,7 +9,7 @@ from ..infer.meaning import Call, Mismatch
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..pipeline import stages
-from ..types.kinds import is_float
+from ..types.kinds import Bytes, Str, is_float, is_integer
 from . import special
 
 __all__ = ["literal_names", "wants_literals"]
@@ -29,7 +29,7 @@ def _literally(args, kwargs):
     """The value itself, if it is a constant; else the call is made anew with arguments as constants."""
     if len(args) != 1 or kwargs:
         raise Mismatch("literally() takes one value")
-    if args[0].type.python_class in (int, str, bool, bytes) and not args[0].known:
+    if (is_integer(args[0].type) or args[0].type in (Str, Bytes)) and not args[0].known:
         raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]
 
@@ -54,5 +54,5 @@ def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
             expected = False
         elif instruction.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
             expected = False
-    return tuple(name for name, value in given.items() if name in found) or tuple(
-        name for name, value in given.items() if type(value) in (int, str, bool))
+    names = [name for name, value in given.items() if type(value) in (int, str, bool, bytes)]
+    return tuple(name for name in names if name in found) or tuple(names)
