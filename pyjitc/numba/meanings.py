@@ -9,7 +9,7 @@ from ..infer.meaning import Call, Mismatch
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..pipeline import stages
-from ..types.kinds import Bytes, Str, is_float, is_integer
+from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
 __all__ = ["literal_names", "wants_literals"]
@@ -29,7 +29,7 @@ def _literally(args, kwargs):
     """The value itself, if it is a constant; else the call is made anew with arguments as constants."""
     if len(args) != 1 or kwargs:
         raise Mismatch("literally() takes one value")
-    if (is_integer(args[0].type) or args[0].type in (Str, Bytes)) and not args[0].known:
+    if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
         raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]
 
