@@ -113,6 +113,8 @@ def report(worker, source, seed, how, status, text):
 
     small = shrink(source, lambda candidate: rough(key_of(*ask(candidate))) == wanted)
     again = ask(small)
+    if rough(key_of(*again)) != wanted:
+        print(f"\n# ---- seed {seed}: once {status}: {text[:600]}", flush=True)
     print(f"\n# ---- seed {seed}: {again[0]}: {again[1][:600]}\n{small}", flush=True)
     if again[0] == "wrong" and how == "check":
         print("# " + worker.ask(small, "passes")[1].replace("\n", "\n# ")[:600], flush=True)
