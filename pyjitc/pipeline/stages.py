@@ -141,7 +141,8 @@ def _body(inst):
 
 
 def _helper(function, types):
-    """The typed form of a library function, or of one of lib/adjoints.py by its name."""
+    """The typed form of a library function, which may be given by its name: `name` of lib/adjoints.py, or
+    `py.natives:name` of lib/py/natives.py and so on."""
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)

@@ -25,13 +25,13 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
            "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
            "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
-           "PythonRandom", "Container", "List", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict",
-           "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of",
-           "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed",
-           "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16",
-           "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
-           "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float",
-           "is_complex", "is_refcounted"]
+           "PythonRandom", "Container", "List", "NativeList", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
+           "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
+           "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
+           "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
+           "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_",
+           "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer",
+           "is_float", "is_complex", "is_refcounted"]
 
 MAX_SIZE = 1 << 14
 MAX_UNION = 8
@@ -843,6 +843,18 @@ class List(_OfItems):
 
     __slots__ = fields = ("_item",)
     python_class = list
+
+
+class NativeList(Type):
+    """A list that nobody outside of compiled code sees, whose items have no objects: see ops/natives.py."""
+
+    __slots__ = fields = ("item",)
+    item: Type
+    counted = inner = True
+    class_name = "list"
+
+    def _text(self):
+        return f"native[{self.item}]"
 
 
 class TupleOf(_OfItems):

@@ -26,9 +26,11 @@ from pyjitc.ops.control import JUMP
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    anew, device, elementary, flatten, grid, idle, inline, nans, nests, parallel, pipeline, stride, thread, unswitch,
+    anew, device, elementary, flatten, grid, idle, inline, nans, natives, nests, parallel, pipeline, stride, thread,
+    unswitch,
 )
 from pyjitc.passes.rules import Facts
+from pyjitc.pipeline import stages
 
 provide(implementations.meaning)  # elementary functions mean what compiled code computes
 FOLDER = Path(__file__).parent / "cases"
@@ -93,10 +95,18 @@ def outlined(functions, options):
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
+def with_native_lists(functions, options):
+    """`natives`, with the functions that it puts in."""
+    own = {fn: fn for fn in functions}
+    natives.run(functions, stages._helper, own)
+    return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
+
+
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
            "anew": lambda functions, options: anew.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
+           "natives": with_native_lists,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "stride": each(strided), "parallel": outlined, "device": lowered, "elementary": expanded}
 
