@@ -54,6 +54,8 @@ _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic
             generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
             generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
+_HELD_NOTHING = "a container holds something, where it was empty when this code was compiled"
+
 
 class Evaluator(Operations):
     def __init__(self, analysis):
@@ -153,7 +155,12 @@ class Evaluator(Operations):
 
     def handled(self, inst, operands):
         """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
-        return self.settle(HANDLERS[inst.op](self, inst, operands))
+        try:
+            return self.settle(HANDLERS[inst.op](self, inst, operands))
+        except Mismatch:
+            if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
+                raise
+            return Throw(TypeError, _HELD_NOTHING), None  # an item of a container that is empty: there is none
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts
