@@ -89,8 +89,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
-    if any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
-        anew.run(kept)
+    redo = options.objects and options.overflow == "raise" and not kept[0].library
+    if redo or any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
+        anew.run(kept, redo)
         if check:
             check(kept, "anew")
     return kept
