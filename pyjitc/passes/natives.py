@@ -23,6 +23,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
+from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
 from . import inline
@@ -120,7 +121,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
     """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
     function; own: see `inline.owned`."""
     found = _Lists(functions)
-    if found.settle():
+    if found.settle() or found.parts:
         _Rewriting(found, helpers, own).run()
 
 
@@ -153,6 +154,7 @@ class _Lists:
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
         self.calls: dict[ir.Inst, _Call] = {}
         self.around: dict[ir.Inst, _Call] = {}  # boxes and unboxes of calls
+        self.parts: dict[ir.Value, ir.Inst] = {}  # lists of parts of a text, of which nobody asks for more than parts
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
@@ -275,15 +277,23 @@ class _Lists:
                     self.find_call(inst)
         for block in blocks:
             for inst in block.insts:
+                if inst.op in _CALLS_OF_TEXT and _splits(inst) and all(
+                        [user.op in _OF_PARTS for user in self.uses.get(inst.result, ())]):
+                    self.parts[inst.result] = inst
+        for block in blocks:
+            for inst in block.insts:
                 for edge in inst.edges():
                     for v, p in zip(edge.args, edge.block.params):
                         self.joined(v, p)
                 if inst in self.calls:
                     self.called(self.calls[inst])
-                elif inst not in self.around and (
+                elif inst not in self.around and not self.is_of_parts(inst) and (
                         inst.result is not None and self.lists(inst.result.type)
                         or any([self.lists(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
+
+    def is_of_parts(self, inst: ir.Inst) -> bool:
+        return inst.result in self.parts or bool(inst.args) and inst.args[0] in self.parts
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
@@ -620,6 +630,19 @@ class _Lists:
         return found
 
 
+def _splits(inst: ir.Inst) -> bool:
+    """Whether it is text.split() into words, or at one character that is known."""
+    callee = inst.args[0].inst
+    if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
+            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str):
+        return False
+    mark = inst.args[-1].inst
+    known = mark is not None and mark.op is control.CONST and mark.attrs["value"]
+    return len(inst.args) == 2 or len(inst.args) == 3 and type(known) is str and len(known) == 1
+
+
+_CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
+_OF_PARTS = frozenset((c.LIST_LEN, c.LIST_GET))
 _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
@@ -704,6 +727,7 @@ class _Rewriting:
         self.mapping: dict[ir.Value, ir.Value] = {}
         self.types: dict[ir.Value, Type] = {}
         self.fresh: dict[ir.Function, None] = {}  # functions of the library that are called now
+        self.parts: dict[ir.Value, ir.Value] = {}  # list of parts of a text -> the native list of their places
         self.out: list[ir.Inst] = []
         self.inst: Any = None
 
@@ -773,6 +797,9 @@ class _Rewriting:
     def instruction(self, inst: ir.Inst, gone) -> None:
         op, args, result = inst.op, inst.args, inst.result
         first: Any = args[0] if args else None
+        if self.lists.is_of_parts(inst):
+            self.of_parts(inst)
+            return
         if op is c.LIST_NEW and self.is_native(result):
             uses = self.lists.uses.get(result, ())
             if len(args) == 1 and len(uses) == 1 and self.repeats(uses[0]):
@@ -789,6 +816,22 @@ class _Rewriting:
                 if (inst, n) in gone:
                     inst.args[n] = self.outside(v)
             self.out.append(inst)
+
+    def of_parts(self, inst: ir.Inst) -> None:
+        """A list of parts of a text is where they begin and end."""
+        if inst.op in _CALLS_OF_TEXT:
+            given: Any = inst.args[-1].inst
+            mark = given.attrs["value"] if len(inst.args) == 3 else None
+            self.parts[inst.result] = self.emit(natives.NATIVE_PLACES, inst.args[1], mark=mark,
+                                                type=NativeList(k.Tuple((Int, Int))))
+            return
+        x = self.parts[inst.args[0]]
+        length = self.emit(natives.NATIVE_SIZE, x, type=Int, result=inst.result if inst.op is c.LIST_LEN else None)
+        if inst.op is c.LIST_GET:
+            i = self.emit(memory.CHECK_INDEX, inst.args[1], length, type=Int, axis=0,
+                          message="list index out of range")
+            text = self.lists.parts[inst.args[0]].args[1]
+            self.emit(natives.NATIVE_PIECE, x, text, i, result=inst.result)
 
     def repeats(self, user: ir.Inst) -> bool:
         """Whether a list of one item is only made for `[x] * n`."""
