@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE
 from ..runtime.platform import STR, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
@@ -50,7 +50,8 @@ fill:
   %data = phi ptr [ null, %room.of ], [ %items, %some ]
 {_put("a", "i64", "1", "%head", COUNT)}{_put("b", "i64", "%length", "%head", LENGTH)}\
 {_put("c", "i64", "%room", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
-{_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}
+{_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}\
+{_put("g", "ptr", "null", "%head", SOURCE)}
   ret ptr %head
 fail:
   %error = call ptr @PyErr_NoMemory()
@@ -161,8 +162,8 @@ fail:
     # A part of a text. Where the object of the last one is only known here, it becomes this one: what takes parts apart
     # mostly keeps none of them.
     "pyj_native_piece": f"""
-define internal ptr @pyj_native_piece(ptr %head, ptr %s, i64 %i) nounwind noinline {{
-{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
+define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
+{_get("s", "ptr", "%head", SOURCE)}{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
   %from.at = getelementptr [2 x i64], ptr %data, i64 %i
   %to.at = getelementptr i8, ptr %from.at, i64 8
   %from = load i64, ptr %from.at
@@ -323,6 +324,8 @@ define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark) nounwind noinline {{
   %bad = icmp eq ptr %head, null
   br i1 %bad, label %fail, label %made
 made:
+  call void @pyj_retain_object(ptr %s)
+{_put("source", "ptr", "%s", "%head", SOURCE)}
   %form = and i32 %state, {_FORM}
   %ascii = icmp eq i32 %form, {_ASCII}
   %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
@@ -466,9 +469,11 @@ rest:""" if given else ""
     return f"""
 define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
 start:
-{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}{loop}
+{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}\
+{_get("text", "ptr", "%head", SOURCE)}{loop}
   call void @free(ptr %base)
   call void @pyj_release_object(ptr %object)
+  call void @pyj_release_object(ptr %text)
   call void @free(ptr %head)
   ret void
 }}"""
@@ -479,4 +484,4 @@ TEXT[_NUMBERS] = made(_NUMBERS)
 NEEDS = {_NUMBERS: needs(_NUMBERS), "pyj_native_spread": ("pyj_native_grow",),
          "pyj_native_piece": ("pyj_release_object",),
          **dict.fromkeys(("pyj_native_words", "pyj_native_fields"),
-                         ("pyj_native_new", "pyj_native_grow", _NUMBERS))}
+                         ("pyj_native_new", "pyj_native_grow", "pyj_retain_object", _NUMBERS))}

@@ -224,17 +224,8 @@ def _places_lower(e, inst, s):
     return [found]
 
 
-def _places(s, *, mark):
-    found, at = [], 0
-    for part in s.split(mark):
-        at = s.index(part, at)
-        found.append((at, at + len(part)))
-        at += len(part) + (mark is not None)
-    return found
-
-
-def _piece_lower(e, inst, x, s, i):
-    found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, ptr {s[0]}, i64 {i[0]})")
+def _piece_lower(e, inst, x, i):
+    found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, i64 {i[0]})")
     e.check_null(found, inst)
     return [found]
 
@@ -395,12 +386,12 @@ NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), AL
 NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
                   eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
 NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
-                   lower=_places_lower, partials=NONDIFF, eval=_places, eval_attrs=True,
-                   doc="where the parts begin and end of which str.split makes texts: those between the characters "
-                       "{mark}, or the words where it is None")
+                   lower=_places_lower, partials=NONDIFF, eval=lambda s, *, mark: s.split(mark), eval_attrs=True,
+                   doc="where the parts of a text begin and end, of which str.split makes texts: those between the "
+                       "characters {mark}, or the words where it is None")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
-                  lower=_piece_lower, partials=NONDIFF, eval=lambda x, s, i: s[slice(*x[i])],
-                  doc="the part of `s` from and to where item i of the native list `x` says")
+                  lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
+                  doc="part i, which there is, of a text, of what native_places has found")
 LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
                 lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
                 doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")

@@ -85,15 +85,19 @@ _LISTS = frozenset((List, Deque))
 class _Class:
     """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
     of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
-    used: whether something is done with them but to make them; worked: whether that is more than to fill them."""
+    used: whether something is done with them but to make them; worked: whether that is more than to fill them;
+    parts: whether some are of parts of a text; changed: whether some are no such lists, or more is done with them than
+    to read them."""
 
-    __slots__ = ("functions", "into", "items", "made", "native", "python", "resized", "type", "used", "worked")
+    __slots__ = ("changed", "functions", "into", "items", "made", "native", "parts", "python", "resized", "type",
+                 "used", "worked")
 
     def __init__(self, t: Any):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
+        self.parts = self.changed = False
         self.native: NativeList | None = None
         self.functions: set[ir.Function] = set()
 
@@ -121,7 +125,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
     """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
     function; own: see `inline.owned`."""
     found = _Lists(functions)
-    if found.settle() or found.parts:
+    if found.settle():
         _Rewriting(found, helpers, own).run()
 
 
@@ -154,7 +158,6 @@ class _Lists:
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
         self.calls: dict[ir.Inst, _Call] = {}
         self.around: dict[ir.Inst, _Call] = {}  # boxes and unboxes of calls
-        self.parts: dict[ir.Value, ir.Inst] = {}  # lists of parts of a text, of which nobody asks for more than parts
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
@@ -203,6 +206,8 @@ class _Lists:
             one.used |= two.used
             one.worked |= two.worked
             one.made |= two.made
+            one.parts |= two.parts
+            one.changed |= two.changed
             one.functions |= two.functions
             for path, item in two.items.items():
                 if path in one.items:
@@ -277,40 +282,36 @@ class _Lists:
                     self.find_call(inst)
         for block in blocks:
             for inst in block.insts:
-                if inst.op in _CALLS_OF_TEXT and _splits(inst) and all(
-                        [user.op in _OF_PARTS for user in self.uses.get(inst.result, ())]):
-                    self.parts[inst.result] = inst
-        for block in blocks:
-            for inst in block.insts:
                 for edge in inst.edges():
                     for v, p in zip(edge.args, edge.block.params):
                         self.joined(v, p)
                 if inst in self.calls:
                     self.called(self.calls[inst])
-                elif inst not in self.around and not self.is_of_parts(inst) and (
+                elif inst not in self.around and (
                         inst.result is not None and self.lists(inst.result.type)
                         or any([self.lists(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
-
-    def is_of_parts(self, inst: ir.Inst) -> bool:
-        return inst.result in self.parts or bool(inst.args) and inst.args[0] in self.parts
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
         if op is c.LIST_NEW:
             one = self.at(result)
-            one.made = True
+            one.made = one.changed = True
             for v in args:
                 self.stored(one, v)
+        elif op in _CALLS_OF_TEXT and _splits(inst):
+            one = self.at(result)
+            one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
             one.used = one.worked = True
             one.resized |= op is c.LIST_POP
+            one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
                 self.read(one, result)
         elif op is c.LIST_SET or op is c.LIST_APPEND:
             one = self.at(args[0])
-            one.used = True
+            one.used = one.changed = True
             one.resized |= op is c.LIST_APPEND
             one.worked |= op is c.LIST_SET
             self.stored(one, args[-1])
@@ -424,13 +425,13 @@ class _Lists:
         for kind, v in zip(call.kinds, call.operands):
             if kind in "xyql":
                 one = self.at(v)
-                one.used = True
+                one.used = one.changed = True
                 one.worked |= call.name not in _FILL
                 if kind in "xq":
                     one.resized |= call.resizes
         if call.kinds[0] in _MAKERS:
             one = self.at(result)
-            one.made = one.used = True
+            one.made = one.used = one.changed = True
             if call.kinds[0] == "l":
                 self.share_items(one, self.at(call.operands[0]))
             return
@@ -443,6 +444,7 @@ class _Lists:
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
+            self.at(result).changed = True
             self.share_items(first, self.at(result))
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
@@ -489,7 +491,7 @@ class _Lists:
         changed = False
         for one in self.everything():
             one.native = None
-            if not one.python and not (one.used and self.holds(one)):
+            if not one.python and not (one.used and self.holds(one) and not (one.parts and one.changed)):
                 one.python = changed = True
             if one.python:
                 for item in one.items.values():
@@ -534,7 +536,7 @@ class _Lists:
     def native(self, one: _Class) -> NativeList:
         one = one.root
         if one.native is None:
-            one.native = NativeList(self.inside(one))
+            one.native = NativeList(_PLACES if one.parts else self.inside(one))
         return one.native
 
     def type_of(self, value: ir.Value) -> Type:
@@ -578,7 +580,7 @@ class _Lists:
 
     def leaves(self, one: _Class) -> bool:
         """Whether lists of a class can leave: tuples with native lists in them would have to be made again."""
-        return one.python or type(one.type) is List and all([
+        return one.python or type(one.type) is List and not one.parts and all([
             path == () and self.leaves(item.root) for path, item in one.items.items() if not item.root.python])
 
     def groups(self) -> dict[_Class, _Class]:
@@ -634,7 +636,7 @@ def _splits(inst: ir.Inst) -> bool:
     """Whether it is text.split() into words, or at one character that is known."""
     callee = inst.args[0].inst
     if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
-            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str):
+            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str or type(inst.result.type) is not List):
         return False
     mark = inst.args[-1].inst
     known = mark is not None and mark.op is control.CONST and mark.attrs["value"]
@@ -642,7 +644,7 @@ def _splits(inst: ir.Inst) -> bool:
 
 
 _CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
-_OF_PARTS = frozenset((c.LIST_LEN, c.LIST_GET))
+_PLACES = k.Tuple((Int, Int))
 _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
@@ -727,7 +729,6 @@ class _Rewriting:
         self.mapping: dict[ir.Value, ir.Value] = {}
         self.types: dict[ir.Value, Type] = {}
         self.fresh: dict[ir.Function, None] = {}  # functions of the library that are called now
-        self.parts: dict[ir.Value, ir.Value] = {}  # list of parts of a text -> the native list of their places
         self.out: list[ir.Inst] = []
         self.inst: Any = None
 
@@ -797,14 +798,15 @@ class _Rewriting:
     def instruction(self, inst: ir.Inst, gone) -> None:
         op, args, result = inst.op, inst.args, inst.result
         first: Any = args[0] if args else None
-        if self.lists.is_of_parts(inst):
-            self.of_parts(inst)
-            return
         if op is c.LIST_NEW and self.is_native(result):
             uses = self.lists.uses.get(result, ())
             if len(args) == 1 and len(uses) == 1 and self.repeats(uses[0]):
                 return
             self.emit(natives.NATIVE_NEW, *[self.stored(result, v) for v in args], result=result, type=result.type)
+        elif op in _CALLS_OF_TEXT and result is not None and self.is_native(result):
+            given: Any = args[-1].inst
+            self.emit(natives.NATIVE_PLACES, args[1], mark=given.attrs["value"] if len(args) == 3 else None,
+                      type=result.type, result=result)
         elif first is not None and self.is_native(first) and op in _OF_LISTS:
             self.of_list(inst, first)
         elif op is c.HOLDS and self.is_native(first):
@@ -816,22 +818,6 @@ class _Rewriting:
                 if (inst, n) in gone:
                     inst.args[n] = self.outside(v)
             self.out.append(inst)
-
-    def of_parts(self, inst: ir.Inst) -> None:
-        """A list of parts of a text is where they begin and end."""
-        if inst.op in _CALLS_OF_TEXT:
-            given: Any = inst.args[-1].inst
-            mark = given.attrs["value"] if len(inst.args) == 3 else None
-            self.parts[inst.result] = self.emit(natives.NATIVE_PLACES, inst.args[1], mark=mark,
-                                                type=NativeList(k.Tuple((Int, Int))))
-            return
-        x = self.parts[inst.args[0]]
-        length = self.emit(natives.NATIVE_SIZE, x, type=Int, result=inst.result if inst.op is c.LIST_LEN else None)
-        if inst.op is c.LIST_GET:
-            i = self.emit(memory.CHECK_INDEX, inst.args[1], length, type=Int, axis=0,
-                          message="list index out of range")
-            text = self.lists.parts[inst.args[0]].args[1]
-            self.emit(natives.NATIVE_PIECE, x, text, i, result=inst.result)
 
     def repeats(self, user: ir.Inst) -> bool:
         """Whether a list of one item is only made for `[x] * n`."""
@@ -845,6 +831,9 @@ class _Rewriting:
             self.length(x, result)
         elif op is c.LIST_GET:
             j = self.place(x, inst.args[1], "list index out of range")
+            if self.class_of(x).parts:
+                self.emit(natives.NATIVE_PIECE, x, j, result=result)
+                return
             self.emit(natives.NATIVE_AT if counted else natives.NATIVE_LOAD, x, j, result=result)
         elif op is c.LIST_SET:
             value = self.stored(x, inst.args[2])

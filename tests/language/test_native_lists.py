@@ -559,6 +559,22 @@ def third(text):
     return text.split()[2]
 
 
+def table(text):
+    rows = [line.split(",") for line in text.split("\n")]
+    return sum([len(cell) for row in rows for cell in row]), rows[-1][0], [row[-1] for row in rows]
+
+
+def either(text):
+    parts = text.split(";")
+    if len(parts) < 2:
+        parts = text.split()
+    return lengths(parts), parts[0] if parts else "none"
+
+
+def lengths(parts):
+    return [len(part) for part in parts]
+
+
 TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u2003d ",
          "\xe9t\xe9 \xe9t\xe9 x\xa0y",
          "\u0119\u0105 b \u0119\u0105 c", "\U0001f600 b  \U0001f600 ", "x" * 38 + " " + "y" * 39 + " " + "z" * 40 + " x",
@@ -567,7 +583,7 @@ TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u20
          "k" * 200 + ";" + "m" * 15 + ";n", "p\u0119q;\u0119", "k,1\nlong name,2.5,3e2\n\nz,-0.0", "k,1\nz,oops")
 
 
-@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third])
+@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either])
 def test_parts_of_texts(f):
     for text in TEXTS:
         agree(f, text)
@@ -592,6 +608,13 @@ def test_lists_of_parts_that_are_changed_or_leave_are_the_interpreters():
     def handed(text, mark):
         return text.split(), text.split(mark), text.split(" ", 1)
 
-    for f, args in ((changed, ("a b",)), (handed, ("a-b c", "-"))):
+    def mixed(text):
+        return either_list(text, len(text) > 3), either_list(text, len(text) < 3)
+
+    def either_list(text, is_new):
+        parts = ["x", "y"] if is_new else text.split()
+        return parts[0], len(parts)
+
+    for f, args in ((changed, ("a b",)), (handed, ("a-b c", "-")), (mixed, ("a b",))):
         agree(f, *args)
         assert "native_places" not in ir_of(f, *args)
