@@ -69,7 +69,7 @@ class CompiledFunction(Pickled, Callable_):
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
                  "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
-    __pyjitc_function__ = True
+    __pyjitc_constant__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
         self.py_func = function

@@ -29,7 +29,7 @@ class Metadata:
     def __init__(self):
         self.novectorize_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
-        self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
+        self.unrolled_loops = 0
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
         self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its tag
@@ -48,10 +48,10 @@ class Metadata:
         self.independent_loops.append(interleave)
         return 10_000 + len(self.independent_loops)
 
-    def unrolled_loop(self, full: bool = False) -> int:
-        """Number of new loop metadata: four steps at once, or all."""
-        self.unrolled_loops.append(full)
-        return 20_000 + len(self.unrolled_loops)
+    def unrolled_loop(self) -> int:
+        """Number of new loop metadata: four steps at once."""
+        self.unrolled_loops += 1
+        return 20_000 + self.unrolled_loops
 
     def scope_list(self, scopes) -> int:
         """Number of the metadata of a list of alias scopes; they are made when they are first asked for."""
@@ -72,10 +72,8 @@ class Metadata:
             parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
-            ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
-            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
-            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}"
-                      for n, full in enumerate(self.unrolled_loops, 20_001))
+            parts.append('!30000 = !{!"llvm.loop.unroll.count", i32 4}')
+            parts += (f"!{n} = distinct !{{!{n}, !30000}}" for n in range(20_001, 20_001 + self.unrolled_loops))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             for (_, _, number), n in self.scopes.items():

@@ -82,6 +82,8 @@ def close(functions, session) -> None:
                 for name, x in inst.attrs.items():
                     if isinstance(x, Type) and x.varying:
                         inst.attrs[name] = closed(x)
+                if inst.op is pyobject.HAND_OUT and session.attributes:  # its steps are compiled later, by themselves
+                    inst.attrs["token"] = session.described(closed(inst.args[0].type))
 
 
 class _Emission:

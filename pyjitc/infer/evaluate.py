@@ -190,10 +190,9 @@ class Evaluator(Operations):
             callee = meaning.callee if meaning.callee.type is not None else self.settle(meaning.callee)[0]
             given = [*meaning.operands, *meaning.keywords.values()]
             for i, x in enumerate(given):
-                if x.type is None:
-                    given[i], av = self.settle(x)
-                    if av is None:
-                        return given[i], None
+                given[i], av = self.settled(x)
+                if av is None:
+                    return given[i], None
             n = len(meaning.operands)
             return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
         if kind is FieldGet or kind is FieldSet:
@@ -212,7 +211,7 @@ class Evaluator(Operations):
             if meaning.resolved is None:
                 operands = []
                 for x in meaning.operands:
-                    x, av = self.settle(x) if x.type is None else (x, x)
+                    x, av = self.settled(x)
                     if av is None:
                         return x, None
                     operands.append(x)
@@ -230,10 +229,9 @@ class Evaluator(Operations):
             if spec.error is not None and spec.proto.library:
                 raise spec.error
             for x in meaning.operands:
-                if x.type is None:
-                    x, av = self.settle(x)
-                    if av is None:
-                        return x, None
+                x, av = self.settled(x)
+                if av is None:
+                    return x, None
             meaning.type, meaning.value = spec.result or (None, UNKNOWN)
             return meaning, spec.result
         if kind is Nest:
@@ -263,6 +261,10 @@ class Evaluator(Operations):
             if type(meaning.operands[0]) is Const:
                 self.session.look(meaning.operands[0].value)
         return meaning, (meaning.type or NoneType, meaning.value)
+
+    def settled(self, x):
+        """An operand of a call, which nothing else looks at: what it stores in containers counts from here on."""
+        return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):
         """The container that is made here, of a type with variables of its own."""

@@ -15,14 +15,14 @@ import math
 import numpy as np
 
 from ..types.kinds import (
-    MAX_UNION, Bool, Complex, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat, NpInt, Object, Type,
-    Unbound, Undefined, any_part, complex128, float64, int64, is_complex, is_float, is_number, is_python_number,
-    members_of, together, union_of,
+    MAX_UNION, Bool, Complex, Composite, Container, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat,
+    NpInt, Object, Type, Unbound, Undefined, any_part, complex128, float64, int64, is_complex, is_float, is_number,
+    is_python_number, members_of, together, union_of, wider,
 )
 from ..types.lattice import fits
 from .meaning import UNKNOWN, Mismatch, NeedsList
 
-__all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "with_objects", "MAX_UNION"]
+__all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "link_alike", "with_objects", "MAX_UNION"]
 
 AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
@@ -131,6 +131,21 @@ def join_types(tx: Type, ty: Type) -> Type:
                            f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
                            f"float(x), or use a variable for each")
     return union
+
+
+def link_alike(known: Type, new: Type) -> None:
+    """What containers hold at the same place in values of two types is the same from now on; other parts may differ."""
+    for mine in members_of(known):
+        for its in members_of(new):
+            if type(mine) is List and type(its) is ListDisplay:
+                raise NeedsList
+            if mine is its or type(mine) is not type(its) or not mine.varying:
+                continue
+            if isinstance(mine, Container):
+                mine.joined(its, wider)
+            elif isinstance(mine, Composite) and mine.is_like(its):
+                for one, other in zip(mine.parts or (), its.parts or ()):
+                    link_alike(one, other)
 
 
 def with_objects(members) -> Type:

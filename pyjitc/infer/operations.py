@@ -649,6 +649,9 @@ class Operations:
         return Apply(structure.TUPLE_GET, operands[0], index=3)
 
     def element(self, inst, operands):
+        """A part of what a step of an iterator gives: whether there is an item, the item, and the state after it."""
+        if inst.attrs["index"] == 1 and operands[0].type.elements[1] is Undefined:
+            return Throw(TypeError, "an iterator gives something, where it was empty when this code was compiled")
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
 
     def make_function(self, inst, operands):

@@ -15,8 +15,8 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
-    Array, Cell, Content, Ellipsis_, Function, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined,
-    all_parts, any_part, closed, is_plain_tuple, opened,
+    Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
+    Undefined, all_parts, any_part, closed, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .displays import is_display
@@ -292,10 +292,24 @@ class Session:
     def accepted(self, t: Type) -> Type:
         """What a call may pass as an argument of type `t`: of objects, which attributes the code reads, and what each
         may be; Undefined for one that no object has."""
+        if isinstance(t, Iterator):
+            return t  # the object that holds it refers to this very type
         if isinstance(t, ObjectOf):
             return ObjectOf(t.cls, [(name, closed(self.attributes[t.cls, name].content or Undefined))
                                     for cls, name in sorted(self.read, key=lambda one: one[1]) if cls is t.cls])
         return with_parts(t, self.accepted)
+
+    def described(self, t: Type, above: tuple[type, ...] = ()) -> Type:
+        """A type of code with what is known of the attributes of the objects in it, as the types of arguments have
+        them; where a class is met again inside itself, without them."""
+        if not isinstance(t, ObjectOf):
+            return with_parts(t, lambda part: self.described(part, above))
+        if t.cls in above:
+            return t
+        inner = (*above, t.cls)
+        return ObjectOf(t.cls, [(name, self.described(closed(content.content), inner))
+                                for (cls, name), content in sorted(self.attributes.items(), key=lambda one: one[0][1])
+                                if cls is t.cls and content.content is not None])
 
     def _hashed(self, value):
         """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation

@@ -9,6 +9,7 @@ import types as pytypes
 import numpy as np
 
 from ..base.lazy import lazy
+from ..infer.join import link_alike
 from ..infer.meaning import Apply, Call, Const, Mismatch, Share, Throw
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
@@ -69,6 +70,12 @@ def _next(args, kwargs):
     return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
 
 
+def _put_state(args, kwargs):
+    it, state = args
+    link_alike(it.type.state, state.type)  # the state of an iterator that was handed out has its types already
+    return Apply(memory.CELL_STORE, it, Apply(structure.UNION_MAKE, state, type=it.type.state))
+
+
 # Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no
 # body.
 # The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
@@ -78,8 +85,7 @@ RULES = {
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),
     iter: _iter, next: _next, len: lambda args, kwargs: protocol_of(args[0].type).length(args[0]),
-    intrinsics.put_state: lambda args, kwargs: Apply(memory.CELL_STORE, args[0], Apply(
-        structure.UNION_MAKE, args[1], type=args[0].type.state)),
+    intrinsics.put_state: _put_state,
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
         intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,
         intrinsics.identity)},

@@ -9,9 +9,10 @@ import numpy as np
 from ..api.jit import decorated
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
-from . import types
+from . import special, types
 from .dispatcher import Dispatcher
 
+_regions = lazy("pyjitc.numba.regions")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
@@ -49,11 +50,22 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if inspect.isclass(function):
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
     if callable(function) and not isinstance(function, types.Type):
-        return decorated(function, (), given, Dispatcher)
+        return decorated(outlined(function), (), given, Dispatcher)
     if function is None or forgiving:  # in object mode a signature says nothing
-        return lambda function: decorated(function, (), given, Dispatcher)
+        return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    return lambda function: decorated(_frozen(function), declared, given, Dispatcher)
+    return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
+
+
+def outlined(function):
+    """The function with its parts under `with objmode` taken out."""
+    if type(function) is not FunctionType:
+        return function
+    code = function.__code__
+    if not any(name == "objmode" or function.__globals__.get(name) is special.objmode
+               for name in (*code.co_names, *code.co_freevars)):
+        return function
+    return _regions.without_regions(function, special.objmode)
 
 
 def njit(*args, **options):

@@ -7,13 +7,16 @@ parameters are declared as numbers, a number as result is one of Python's, since
 """
 from __future__ import annotations
 
+from collections import Counter
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
 from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, gives, signature_of
 from ..base.lazy import lazy
+from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
@@ -35,6 +38,14 @@ def _of_python(t: kinds.Type) -> kinds.Type:
 
 def _is_of_numbers(t: kinds.Type) -> bool:
     return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
+
+
+class CompileStats(NamedTuple):
+    """Where code is kept on disk, for which types of arguments code was found there or in memory, and for which not."""
+
+    cache_path: str | None
+    cache_hits: Counter
+    cache_misses: Counter
 
 
 class Overload:
@@ -135,6 +146,15 @@ class NumbaFunction(CompiledFunction):
     def overloads(self) -> dict:
         """Types of arguments -> what was compiled for them."""
         return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+
+    @property
+    def stats(self) -> CompileStats:
+        """Where the code is kept on disk, and what came from there and what did not."""
+        kept = self._order[::-1] if self.options.cache else ()
+        found = {args: self._natives[args].origin != "compiled" for args in kept}
+        return CompileStats(cache.folder() if self.options.cache else None, *(
+            Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
+            for wanted in (True, False)))
 
     def get_overload(self, sig):
         """The compiled function; one object takes all types."""

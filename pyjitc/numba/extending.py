@@ -30,7 +30,7 @@ __all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_
            "register_model", "type_callable", "typeof_impl", "unbox"]
 
 
-_experimental = lazy("pyjitc.numba.experimental")
+_decorators, _experimental = lazy("pyjitc.numba.decorators"), lazy("pyjitc.numba.experimental")
 _intrinsics = lazy("pyjitc.numba.intrinsics")
 _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
@@ -83,10 +83,10 @@ def overload_attribute(typ, attr, **options):
 
 
 def register_jitable(*args, **options):
-    """The function itself: compiled functions call any Python function."""
+    """The function: compiled functions call any Python function."""
     if args:
-        return args[0]
-    return lambda function: function
+        return _decorators.outlined(args[0])
+    return _decorators.outlined
 
 
 def intrinsic(*args, prefer_literal=False, **options):
@@ -186,7 +186,7 @@ def _implementation(typed, prefer_literal, args, kwargs):
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     if made is None:
         return None
-    function = portable.plain_function(made)
+    function = portable.plain_function(_decorators.outlined(made))
     if function is None:
         raise Mismatch(f"the overload {typed.__qualname__}() gives {made!r}, which is no Python function")
     return CallValue(constant(function), *args, keywords=kwargs)

@@ -75,6 +75,9 @@ def typeof(value, purpose=None):
         return types.TypeRef(value)
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
         return known["class_type"] if isinstance(value, type) else known["class_type"].instance_type
+    registered = types.registered(type(value))
+    if registered is not None:
+        return registered(value, None)
     if hasattr(value, "py_func"):
         return types.Dispatcher(value)
     if isinstance(value, type) and issubclass(value, BaseException):

@@ -37,6 +37,7 @@ _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
+_SAFE = {a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, a.CAST}  # give numbers for numbers, or what is infinite
 _TARGETS = {*(op for op in a.RANGED if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO,
             a.CHECK_NONNEG}
 _ASKED = {*a.RANGED, memory.CHECK_INDEX}
@@ -59,6 +60,16 @@ def _top(t) -> tuple:
     if isinstance(t, NpInt):
         return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
     return _TRUTH if t is Bool or t is NpBool else ANY
+
+
+def _is_whole(t) -> bool:
+    return t is Int or t is Bool or t is NpBool or isinstance(t, NpInt)
+
+
+def _to_whole(inst) -> bool:
+    """Whether an instruction converts a float as astype does: what does not fit gives one number."""
+    return (inst.op is a.CAST and isinstance(inst.result.type, NpInt)
+            and (inst.args[0].type is Float or isinstance(inst.args[0].type, NpFloat)))
 
 
 def _met(x, relation, y):
@@ -100,7 +111,7 @@ class _Ranges:
                 self.inside[p] = loop.blocks.keys() - {loop.header}
         self.uncounted = [loop for loop in nest.loops if loop not in counted]
         self.conditions = Conditions(nest.dom, defs, self.edges, list(counted.values()))
-        floats = any(i.op is a.TRUNCATE for b in fn.blocks for i in b.insts)
+        floats = any(i.op is a.TRUNCATE or _to_whole(i) for b in fn.blocks for i in b.insts)
         self.followed = (Int, NpInt, Float, NpFloat) if floats else (Int, NpInt)
         self.everywhere = set(fn.blocks)
         self.below = Below(self)
@@ -145,6 +156,10 @@ class _Ranges:
                         inst.attrs = {**inst.attrs, "flags": flags}
                 elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
+                elif _to_whole(inst) and self.fits_short(inst, block):
+                    whole = ir.Value(Int)
+                    kept.append(ir.Inst(a.WHOLE, inst.args, {"flags": "short"}, whole, inst.loc))
+                    inst.args = [whole]
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
@@ -504,6 +519,25 @@ class _Ranges:
         """Whether x % y is x."""
         x, y = inst.args
         return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, 0, block)
+
+    def fits_short(self, inst, block) -> bool:
+        """Whether the operand, a float, is a number whose whole part has 32 bits, signed ones."""
+        x = inst.args[0]
+        low, high = self.get(x, block)
+        return -2.0**31 <= low and high < 2.0**31 and self.is_number(x, block)
+
+    def is_number(self, x, block, depth: int = 0) -> bool:
+        """Whether a float is never nan: computed from ints and constants, in intervals that have ends."""
+        inst = x.inst
+        if inst is None or depth > _DEEP * 2:
+            return False
+        if inst.op is control.CONST:
+            return inst.attrs["value"] == inst.attrs["value"]
+        if inst.op is a.CAST and _is_whole(inst.args[0].type):
+            return True
+        low, high = self.get(x, block)
+        return (inst.op in _SAFE and -INF < low and high < INF
+                and all(self.is_number(v, block, depth + 1) for v in inst.args if v.type is not Bool))
 
     def flags(self, inst, block) -> str:
         """What a lowering may rely on, see the records of the operations."""

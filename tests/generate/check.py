@@ -4,7 +4,10 @@ What docs/semantics.md declares different is excluded here, and nowhere else (`e
 64 bits). The answer is (status, text): ok; wrong; refused (does not compile); skipped."""
 import ast
 import linecache
+import re
+import signal
 import warnings
+from collections import Counter, defaultdict, deque
 
 from tests.oracle import difference, outcome
 
@@ -12,7 +15,7 @@ from pyjitc import njit
 from pyjitc.base.errors import CompileError
 from pyjitc.types.typeof import typeof
 
-__all__ = ["check", "stages", "passes"]
+__all__ = ["check", "containers", "stages", "passes"]
 
 _LIMIT = 200_000  # instructions of the IR interpreter
 
@@ -192,3 +195,87 @@ def passes(source: str) -> tuple[str, str]:
         except Found as found:
             return "wrong", str(found)
     return "ok", "the IR is right after each pass"
+
+
+# ---------------------------------------------------------------- programs about containers
+
+
+class _Slow(BaseException):
+    """The interpreter takes too long for the program."""
+
+
+def _too_slow(*_):
+    raise _Slow
+
+
+def described(value, known=None):
+    """The value and everything in it: types, texts, order, and which mutable objects are the same one."""
+    known = {} if known is None else known
+    cls = type(value)
+    if cls is tuple:
+        return "tuple", [described(x, known) for x in value]
+    if value is None or cls in (int, float, bool, str, bytes, type, range):
+        return cls.__name__, _without_addresses(repr(value))
+    if isinstance(value, BaseException):
+        return cls.__name__, [described(x, known) for x in value.args]
+    if id(value) in known:
+        return "the same", known[id(value)]
+    known[id(value)] = len(known)
+    if cls in (set, frozenset):
+        return cls.__name__, list(map(repr, value))
+    if cls is list or cls is deque:
+        return cls.__name__, getattr(value, "maxlen", None), [described(x, known) for x in value]
+    if cls in (dict, defaultdict, Counter):
+        return (cls.__name__, str(getattr(value, "default_factory", None)),
+                [(described(k, known), described(x, known)) for k, x in value.items()])
+    if hasattr(value, "__dict__"):
+        return cls.__name__, [(k, described(x, known)) for k, x in vars(value).items()]
+    return cls.__name__, _without_addresses(repr(value))
+
+
+def _without_addresses(text) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
+
+
+def _called(function, make):
+    """(how, what) with the arguments afterwards."""
+    args = make()
+    try:
+        how, what = "returns", function(*args)
+    except Exception as error:
+        how, what = "raises", error
+    return how, what, args
+
+
+def containers(source: str) -> tuple[str, str]:
+    """As `check`, of a program whose CALLS are functions that make arguments: the result, what it shares with the
+    arguments, and what has become of these."""
+    compiled, ran = None, 0
+    signal.signal(signal.SIGALRM, _too_slow)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            plain = _loaded(source, lambda function: function, "<plain>")
+        except Exception as error:
+            return "skipped", f"not a program: {error!r}"
+        for number, make in enumerate(plain["CALLS"]):
+            signal.setitimer(signal.ITIMER_REAL, 1.0)
+            try:
+                expected = _called(plain["f"], make)
+                known = described(expected[1:])
+            except (_Slow, MemoryError):
+                return "skipped", "too slow"
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if compiled is None:
+                compiled = _loaded(source, njit, "<compiled>")
+            actual = _called(compiled["f"], compiled["CALLS"][number])
+            if actual[0] == "raises" and isinstance(actual[1], CompileError):
+                if "does not fit in 64 bits" in actual[1].diagnostic.message:
+                    return "skipped", "ints beyond 64 bits"
+                return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
+            if (expected[0], known) != (actual[0], described(actual[1:])) and not excused(expected, actual):
+                return "wrong", (f"call {number}: the interpreter {expected[0]} {expected[1]!r}, compiled code "
+                                 f"{actual[0]} {actual[1]!r}\nafter it {expected[2]!r}\nand      {actual[2]!r}")
+            ran += 1
+    return ("ok", "") if ran else ("skipped", "no call")

@@ -1,4 +1,5 @@
 """Generators, iterators and functions that compiled code returns to the interpreter."""
+import copy
 import gc
 import sys
 import threading
@@ -64,7 +65,47 @@ def everything(iterator):
             return found, type(error), str(error)
 
 
+class Node:
+    def __init__(self, data, left=None):
+        self.data, self.left = data, left
+
+    def __repr__(self):
+        return f"Node({self.data!r}, {self.left!r})"
+
+
+def down(node):
+    while node:
+        yield node.data
+        node = node.left
+
+
+def stacked(root):
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node.data, node
+        if node.left:
+            stack.append(node.left)
+
+
+def counted_in_place(root):
+    for k in range(3):
+        root.data += k
+        yield root
+
+
+def made_inside(n):
+    items = [Node(n)]
+    yield items[0].data
+    items.append(Node(2.5, items[0]))
+    yield len(items)
+    items[0].data = "text"
+    yield [x.data for x in items]
+
+
 @pytest.mark.parametrize("function, args", [
+    (down, (Node(1, Node(2.5, Node("a"))),)), (stacked, (Node(1, Node(2)),)), (counted_in_place, (Node(1),)),
+    (made_inside, (3,)),
     (counted, (7,)), (counted, (7, 3)), (counted, (0,)), (pairs, (np.array([1.0, 2.0, -1.0, 3.0]),)), (mixed, (3,)),
     (failing, (4,)), (nested, (4,)), (lambda n: (x * x for x in range(n)), (5,)),
     (lambda a: zip(a, range(3)), (np.arange(5.0),)), (lambda a: map(lambda x: x + 1, a), (np.arange(3),)),
@@ -73,10 +114,20 @@ def everything(iterator):
 def test_items(function, args):
     compiled = njit(function)
     for _ in range(2):
-        made = compiled(*args)
+        made = compiled(*copy.deepcopy(args))
         assert type(made) is NativeIterator and iter(made) is made
-        assert repr(everything(made)) == repr(everything(function(*args)))
+        assert repr(everything(made)) == repr(everything(function(*copy.deepcopy(args))))
         assert everything(made) == ([], StopIteration, "")
+
+
+def test_an_object_that_comes_to_hold_something_else_while_it_is_iterated():
+    root = Node(1, Node(2, Node(3)))
+    iterator = njit(down)(root)
+    assert next(iterator) == 1
+    root.left.data = "text"
+    with pytest.raises(TypeError, match="attribute 'data' of 'Node' object is a str here"):
+        next(iterator)
+    assert list(iterator) == []
 
 
 def test_two_of_one_function_are_apart():

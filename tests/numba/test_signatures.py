@@ -101,3 +101,17 @@ def test_a_function_with_a_signature_that_calls_itself():
         return 0 if n == 0 else n + below(n - 1)
 
     exact(below(5), 15)
+
+
+def test_a_readonly_parameter_takes_arrays_that_may_be_written():
+    readonly = types.Array(types.float64, 1, "A", readonly=True)
+
+    @nb.njit([types.float64(readonly, types.float64)])
+    def f(a, x):
+        return a.sum() + type(x)(1)
+
+    a = np.arange(6.0)
+    fixed = a.view()
+    fixed.flags.writeable = False
+    assert f(a, 1) == f(a, 2.0) == f(fixed, 3) == 16.0 and f(a[::2], 0) == 7.0
+    assert len(f.signatures) == 1

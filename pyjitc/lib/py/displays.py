@@ -105,7 +105,7 @@ class _Tuple(Protocol):
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
-        return Call(iteration.tuple_reversed, x)
+        return Call(iteration.tuple_reversed, x) if x.type.elements else self.iterate(x)
 
     def attribute(self, x, name):
         found = None if x.type.cls is None else classes.attribute(x, name)
@@ -196,6 +196,9 @@ class _List(Protocol):
     def iterate(self, x):
         items = self.as_tuple(x)
         return PROTOCOLS[Tuple].iterate(items)
+
+    def reversed(self, x):
+        return self.iterate(list_of(self.elements(x)[::-1]))
 
     def attribute(self, x, name):
         if hasattr(list, name):

@@ -94,10 +94,6 @@ def tuple_step(s):
     return False, NOTHING, s
 
 
-def empty_step(s):
-    return False, NOTHING, s
-
-
 def tuple_reversed(t):
     return tuple_iterate(tuple_flip(t, len(t) - 1, ()))
 

@@ -160,8 +160,8 @@ def flows(inst: Inst) -> list[Value]:
         return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
     if r.type in _TEXTS:
         return list(inst.args)
-    if _reads_text(inst):
-        return [x for x in inst.args if x.type in _TEXTS]
+    if _reads_text(inst):  # of a text, or of a dict by a text
+        return list(inst.args)
     if _hides(r.type):
         return list(inst.args)
     if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
@@ -285,8 +285,9 @@ class Activity:
             if callee.library:
                 return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
                                "write it out, or stop_gradient(x) around what shall count as constant")
-            return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
-                           "yet", "write the recursion as a loop")
+            return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
+                           "list or an object among them: such calls have no derivative yet",
+                           "return the new values as numbers, arrays or tuples, or write the recursion as a loop")
         if op.name == "blas":
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
                            "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
@@ -295,8 +296,8 @@ class Activity:
                            "number that varies: there is no derivative of that",
                            "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
-            return refused(self.fn, inst, "a value that varies is in a variable that an inner function changes, of "
-                           "which there is no derivative yet", "pass it as an argument, and return it")
+            return refused(self.fn, inst, "a value that varies is in a variable of an inner function that stays "
+                           "a call, of which there is no derivative", "pass it as an argument, and return it")
         if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
             return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
                            "derivative", "give it the same type on every path: 0.0 for 0 and for None")

@@ -20,6 +20,7 @@ from ...types.lattice import dtype_of
 from ...types.tangents import is_varying
 from .. import counted
 from .builder import Builder, refused
+from .ruled import has_one_value, only_value
 from .targets import targets
 from .variables import Variable, read, write
 
@@ -89,7 +90,7 @@ class Tape:
 
     def _free(self, v) -> bool:
         loop, i = self.form.loop_of(v), v.inst
-        if loop is None or v is self.form.visit.get(loop):
+        if loop is None or v is self.form.visit.get(loop) or has_one_value(v.type):
             return True
         if i is None:
             line = self.line(v)
@@ -315,7 +316,7 @@ class Tape:
     def resolve(self):
         for r in self.rblocks:
             self.at = self.owner[r]
-            ks = self.ks[self.at]
+            ks = self.ks.get(r, self.ks[self.at])
             insts, r.insts = r.insts, []
             b = Builder(r.insts)
             memo: dict[Value, Value] = {}
@@ -341,10 +342,13 @@ class Tape:
 
         if i is not None and i.op is c.CONST:
             return b.again(i, ())
+        if has_one_value(v.type):
+            return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if loop is None:
-            if form.dom.dominates(form.home[v], form.out):
+            home = form.home[v]
+            if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
                 return v
             if v not in self.kept:
                 self.kept[v] = Variable(v.name, v.type)

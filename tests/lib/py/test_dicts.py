@@ -372,6 +372,15 @@ def patterns(d):
     return None
 
 
+@case(({1: 2},), ({},))
+def unpacked_dicts_alone(d):
+    made = {**d, **{5: 6}}
+    total = 0
+    for key in made:
+        total += made[key]
+    return total, made.popitem(), {**d}
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_beside_the_interpreter(function, argsets):
     compiled = njit(function)
