@@ -18,6 +18,7 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
+from . import simplify
 from .below import Below
 from .conditions import Conditions
 from .counted import Definitions, find
@@ -49,8 +50,19 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
+    decided: set[ir.Value] = set()
+    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), decided).run():
         pass  # a loop less: more is known of what it counted
+    if decided and any(_follows(block.insts[-1], decided) for block in fn.blocks):
+        simplify.run(fn, options)
+
+
+def _follows(last, decided) -> bool:
+    """Whether a branch goes by one of these conditions."""
+    condition = last.args[0].inst if last.op is control.BRANCH else None
+    while condition is not None and condition.op is a.CAST:
+        condition = condition.args[0].inst
+    return condition is not None and condition.result in decided
 
 
 def _top(t) -> tuple:
@@ -93,8 +105,9 @@ def _met(x, relation, y):
 
 
 class _Ranges:
-    def __init__(self, fn, wrap, loose):
+    def __init__(self, fn, wrap, loose, decided):
         self.fn = fn
+        self.decided = decided  # comparisons that have become constants
         self.wrap = wrap  # whether sums of the program may wrap
         self.loose = loose  # whether floats may be computed in another order
         self.known: dict[ir.Value, tuple] = {}
@@ -156,6 +169,7 @@ class _Ranges:
                         inst.attrs = {**inst.attrs, "flags": flags}
                 elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
+                    self.decided.add(inst.result)
                 elif _to_whole(inst) and self.fits_short(inst, block):
                     whole = ir.Value(Int)
                     kept.append(ir.Inst(a.WHOLE, inst.args, {"flags": "short"}, whole, inst.loc))
@@ -499,7 +513,8 @@ class _Ranges:
 
     def compared(self, inst, block) -> bool | None:
         """What a comparison of ints gives, where their intervals say it."""
-        if any(v.type is not Int for v in inst.args):
+        x, y = inst.args
+        if x.type is not y.type or x.type is not Int and not isinstance(x.type, NpInt):
             return None
         x, y = (self.get(v, block) for v in inst.args)
         op = inst.op
