@@ -20,7 +20,7 @@ pndindex = np.ndindex
 
 
 def literally(x):
-    """x: values that are constants stay known where the compiler meets them."""
+    """x, of which compiled code knows the value: where it is an argument, each value has code of its own."""
     return x
 
 

@@ -15,7 +15,7 @@ from ..ir.core import TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import BRANCH, CONST, INVOKE, JUMP
+from ..ops.control import BRANCH, CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import (
     BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, IS_ARRAY, PUT, PUT_UNIT,
     REPEATED,
@@ -24,7 +24,7 @@ from ..ops.nest import (
 from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
-from .fusion import Fusion, direct, size_of
+from .fusion import Fusion, alike, direct, size_of
 from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import clone_blocks, copy_of, resolve, substitute
@@ -32,6 +32,9 @@ from .rewrite import clone_blocks, copy_of, resolve, substitute
 __all__ = ["run", "write_out"]
 
 FEW = 4  # elements of a row that are copied without a loop
+# Instructions of templates and elements that one function writes out itself: LLVM takes a time that is quadratic in the
+# branches of a function.
+MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
@@ -53,6 +56,7 @@ def _write_out(fn: Function) -> None:
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
+    _outline(fn)
     _expand(fn)
     inline.put_in_kernels(fn, before)
 
@@ -62,6 +66,44 @@ def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
+
+
+def _outline(fn: Function) -> None:
+    """Give each nest beyond the first `MANY` instructions a function of its own, which its operands are passed to.
+    Nests that do the same share one; the first nest of all stays where it is."""
+    size = None
+    made: dict = {}
+    for block in fn.blocks:
+        for k, inst in enumerate(block.insts):
+            if inst.op not in NESTS:
+                continue
+            template, tree = inst.attrs["template"], inst.attrs["tree"]
+            first, size = size is None, (size or 0) + sum(len(b.insts) for b in template.blocks) + size_of(tree)
+            if first or size <= MANY:
+                continue
+            alike = made.setdefault((inst.op, template, inst.result.type, *(v.type for v in inst.args)), [])
+            own = next((own for nest, own in alike if _same(nest, inst)), None)
+            if own is None:
+                own = _function_of(f"{fn.name}.nest{len(made)}.{len(alike)}", inst)
+                own.flags = own.flags._replace(noinline=True, parallel=fn.flags.parallel)
+                alike.append((own.blocks[0].insts[0], own))
+            block.insts[k] = Inst(INVOKE, inst.args, {"callee": own}, inst.result, inst.loc, (), inst.unwind)
+
+
+def _same(nest: Inst, other: Inst) -> bool:
+    """Whether two nests of one template, with operands of the same types, do the same with them."""
+    return (alike(nest.attrs["tree"], other.attrs["tree"])
+            and {**nest.attrs, "tree": None} == {**other.attrs, "tree": None})
+
+
+def _function_of(name: str, nest: Inst) -> Function:
+    """A function whose parameters are the arguments of a nest, and which is this nest."""
+    entry = Block("entry", [Value(v.type, v.name) for v in nest.args])
+    result = Value(nest.result.type, nest.result.name)
+    entry.insts = [Inst(nest.op, entry.params, nest.attrs, result, nest.loc), Inst(RETURN, [result], loc=nest.loc)]
+    found = Function(name, library=True)
+    found.blocks, found.result = [entry], result.type
+    return found
 
 
 class _Expansion:
