@@ -18,11 +18,10 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
-from . import simplify
 from .below import Below
 from .conditions import Conditions
 from .counted import Definitions, find
-from .rewrite import drop_check, resolve, substitute
+from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
@@ -53,16 +52,33 @@ def run(fn: ir.Function, options=Options()) -> None:
     decided: set[ir.Value] = set()
     while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), decided).run():
         pass  # a loop less: more is known of what it counted
-    if decided and any(_follows(block.insts[-1], decided) for block in fn.blocks):
-        simplify.run(fn, options)
+    if decided:
+        _take(fn, decided)
 
 
-def _follows(last, decided) -> bool:
-    """Whether a branch goes by one of these conditions."""
-    condition = last.args[0].inst if last.op is control.BRANCH else None
-    while condition is not None and condition.op is a.CAST:
-        condition = condition.args[0].inst
-    return condition is not None and condition.result in decided
+def _take(fn, decided) -> None:
+    """Let branches by these comparisons go their one way. Blocks stay as they are otherwise: a loop has its one way
+    back (latches.py)."""
+    taken = False
+    for block in fn.blocks:
+        last = block.insts[-1]
+        made = last.args[0].inst if last.op is control.BRANCH else None
+        while made is not None and made.op is a.CAST:
+            made = made.args[0].inst
+        if made is not None and made.result in decided:
+            way = last.targets[0 if made.attrs["value"] else 1]
+            block.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [way])
+            taken = True
+    if not taken:
+        return
+    remove_unreachable(fn)
+    mapping: dict[ir.Value, ir.Value] = {}
+    for block, arriving in in_edges(fn.blocks).items():
+        if len(arriving) == 1 and block.params and arriving[0][2] is not arriving[0][1].unwind:
+            edge = arriving[0][2]
+            mapping.update(zip(block.params, edge.args))
+            block.params, edge.args = [], []
+    substitute(fn.blocks, mapping)
 
 
 def _top(t) -> tuple:
