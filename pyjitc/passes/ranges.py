@@ -21,7 +21,7 @@ from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 from .below import Below
 from .conditions import Conditions
 from .counted import Definitions, find
-from .rewrite import drop_check, resolve, substitute
+from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
@@ -49,8 +49,36 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
+    decided: set[ir.Value] = set()
+    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), decided).run():
         pass  # a loop less: more is known of what it counted
+    if decided:
+        _take(fn, decided)
+
+
+def _take(fn, decided) -> None:
+    """Let branches by these comparisons go their one way. Blocks stay as they are otherwise: a loop has its one way
+    back (latches.py)."""
+    taken = False
+    for block in fn.blocks:
+        last = block.insts[-1]
+        made = last.args[0].inst if last.op is control.BRANCH else None
+        while made is not None and made.op is a.CAST:
+            made = made.args[0].inst
+        if made is not None and made.result in decided:
+            way = last.targets[0 if made.attrs["value"] else 1]
+            block.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [way])
+            taken = True
+    if not taken:
+        return
+    remove_unreachable(fn)
+    mapping: dict[ir.Value, ir.Value] = {}
+    for block, arriving in in_edges(fn.blocks).items():
+        if len(arriving) == 1 and block.params and arriving[0][2] is not arriving[0][1].unwind:
+            edge = arriving[0][2]
+            mapping.update(zip(block.params, edge.args))
+            block.params, edge.args = [], []
+    substitute(fn.blocks, mapping)
 
 
 def _top(t) -> tuple:
@@ -93,8 +121,9 @@ def _met(x, relation, y):
 
 
 class _Ranges:
-    def __init__(self, fn, wrap, loose):
+    def __init__(self, fn, wrap, loose, decided):
         self.fn = fn
+        self.decided = decided  # comparisons that have become constants
         self.wrap = wrap  # whether sums of the program may wrap
         self.loose = loose  # whether floats may be computed in another order
         self.known: dict[ir.Value, tuple] = {}
@@ -156,6 +185,7 @@ class _Ranges:
                         inst.attrs = {**inst.attrs, "flags": flags}
                 elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
+                    self.decided.add(inst.result)
                 elif _to_whole(inst) and self.fits_short(inst, block):
                     whole = ir.Value(Int)
                     kept.append(ir.Inst(a.WHOLE, inst.args, {"flags": "short"}, whole, inst.loc))
@@ -499,7 +529,8 @@ class _Ranges:
 
     def compared(self, inst, block) -> bool | None:
         """What a comparison of ints gives, where their intervals say it."""
-        if any(v.type is not Int for v in inst.args):
+        x, y = inst.args
+        if x.type is not y.type or x.type is not Int and not isinstance(x.type, NpInt):
             return None
         x, y = (self.get(v, block) for v in inst.args)
         op = inst.op
