@@ -13,7 +13,8 @@ from ..base.options import NAMES, make_options
 from . import special, types
 from .dispatcher import SMALL, Dispatcher
 
-_regions = lazy("pyjitc.numba.regions")
+_meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
+extended = lazy("pyjitc.lib.extended")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
@@ -55,6 +56,9 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if function is None or forgiving:  # in object mode a signature says nothing
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
+    # What functions are passed is known when they are: code is made for each then.
+    declared = [one for one in declared if not any(
+        isinstance(t, types.FunctionType) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 
@@ -93,8 +97,15 @@ def vectorize(*args, **options):
     """numba.vectorize."""
     made = _ufuncs.vectorize(*args, **options)
     if args and not isinstance(made, np.ufunc):
-        return lambda function: made(_frozen(function))
+        return lambda function: _written_for_numba(made, _frozen(function))
     return made
+
+
+def _written_for_numba(make, function):
+    """make(function), which compiles it."""
+    _meanings.wants_literals  # the meanings that functions have are there before that
+    with extended.as_in_numba():
+        return make(function)
 
 
 def guvectorize(signatures=None, layout=None, **options):
@@ -107,11 +118,11 @@ def guvectorize(signatures=None, layout=None, **options):
     try:
         declared = [signature_of(types.signature(one)).args for one in given]
     except (TypeError, ValueError):
-        return made
+        return made if layout is None else lambda function: _written_for_numba(made, function)
     whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
-    if not whole or not isinstance(text, str):
+    if not isinstance(text, str):
         return made
-    return lambda function: made(_with_ints(function, whole))
+    return lambda function: _written_for_numba(made, _with_ints(function, whole) if whole else function)
 
 
 def _with_ints(function, whole):
@@ -135,7 +146,8 @@ def _with_ints(function, whole):
 
 def cfunc(sig, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    return _cfuncs.cfunc(types.signature(sig), **_options(options))
+    made = _cfuncs.cfunc(types.signature(sig), **_options(options))
+    return lambda function: _written_for_numba(made, function)
 
 
 def jit_module(**options):

@@ -27,6 +27,7 @@ from . import types
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
+extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
 
@@ -42,6 +43,13 @@ def _of_python(t: kinds.Type) -> kinds.Type:
 
 def _is_of_numbers(t: kinds.Type) -> bool:
     return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
+
+
+def _callable(value):
+    """Functions of C that cfunc made as the Python functions that they are, also those in tuples and lists."""
+    if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
+        return type(value)(map(_callable, value))
+    return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
 
 
 class CompileStats(NamedTuple):
@@ -76,6 +84,9 @@ class NumbaFunction(CompiledFunction):
             return np.uint64(value)
         return None
 
+    def _types(self, given):
+        return super()._types(tuple(map(_callable, given)))
+
     @property
     def _wrapped(self) -> dict:
         """Types of arguments -> the function that converts the result of this one."""
@@ -98,8 +109,12 @@ class NumbaFunction(CompiledFunction):
                 self.py_func, names, lambda function: Dispatcher(function, options, ()))
         return literal(*args, **kwargs)
 
-    def _source(self, types) -> FunctionType:
+    def _ready(self, types, full) -> bool:
         meanings.wants_literals  # the meanings that functions have are there before anything is compiled
+        with extended.as_in_numba():
+            return super()._ready(types, full)
+
+    def _source(self, types) -> FunctionType:
         return self._wrapped.get(types, self.py_func)
 
     def _as_compiled(self, signature) -> Signature:

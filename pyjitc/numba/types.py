@@ -42,6 +42,8 @@ class Type(TypeName):
         raise TypeError(f"numba.types: values of type {self.name} have no native form here")
 
     def __call__(self, *args):
+        if any(isinstance(t, FunctionType) for t in args):
+            return Signature(self, *map(_of_part, args))
         found = super().__call__(*args)
         if isinstance(found, _OwnSignature):
             return Signature(self, *map(_of_part, args))

@@ -3,7 +3,9 @@ import math
 
 import numpy as np
 
+from pyjitc import njit
 from tests.language.corpus import check, corpus, each
+from tests.oracle import agree
 
 case, CASES = corpus()
 
@@ -610,3 +612,14 @@ def iterators_of_nothing(xs):
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
+
+
+def test_ends_of_slices():
+    def ends(s, n):
+        return s.indices(n)
+
+    compiled = njit(ends)
+    for step in (None, -2, 1, 3, 0):
+        for s in (slice(None, None, step), slice(-3, 9, step), slice(7, -7, step), slice(0, None, step)):
+            for n in (5, 0, -1):
+                agree(ends, s, n, compiled=compiled)

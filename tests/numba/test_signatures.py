@@ -115,3 +115,12 @@ def test_a_readonly_parameter_takes_arrays_that_may_be_written():
     fixed.flags.writeable = False
     assert f(a, 1) == f(a, 2.0) == f(fixed, 3) == 16.0 and f(a[::2], 0) == 7.0
     assert len(f.signatures) == 1
+
+
+def test_comparisons_of_declared_tuples_are_bools():
+    @nb.njit([(types.Tuple((types.int64, types.float32)), types.UniTuple(types.int32, 2))])
+    def f(a, b):
+        return a >= b
+
+    for args in (((4, 5), (4, 6)), ((4, 6), (4, 5)), ((5, 4), (4, 5))):
+        assert f(*args) is (args[0] >= args[1])

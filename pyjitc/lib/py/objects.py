@@ -27,6 +27,7 @@ from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
 from ..operations import fixed
 from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
+from .ranges import index
 
 __all__ = ["PROTOCOLS"]
 
@@ -181,7 +182,32 @@ class _One(Protocol):
 
 class _Slice(Protocol):
     def attribute(self, x, name):
+        if name == "indices":
+            return Apply(METHOD_MAKE, x, name=name)
         return Apply(SLICE_GET, x, field=name) if name in ("start", "stop", "step") else None
+
+    def method(self, x, name, args, kwargs):
+        if kwargs or len(args) != 1:
+            raise Mismatch(f"slice.indices() takes exactly one argument ({len(args)} given)")
+        return Call(ends_of_slice, x, index(args[0]))
+
+
+def ends_of_slice(s, length):
+    """s.indices(length)"""
+    if length < 0:
+        raise ValueError("length should not be negative")
+    step = 1 if s.step is None else s.step
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    first, last = (0, length) if step > 0 else (-1, length - 1)
+    return (limited(s.start, first if step > 0 else last, first, last, length),
+            limited(s.stop, last if step > 0 else first, first, last, length), step)
+
+
+def limited(place, otherwise, first, last, length):
+    if place is None:
+        return otherwise
+    return max(place + length, first) if place < 0 else min(place, last)
 
 
 class _DType(Protocol):
