@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runtime.pool import prange
 from .derivatives import pulled, pushed
 from .trees import called, flat, like
 
-__all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
+__all__ = ["batched", "batched_in_parallel", "forward_jacobian", "reverse_jacobian"]
 
 
 # -- Jacobians
@@ -98,6 +99,19 @@ def batched(f, axes, out_axes, args, marks):
     out = room(flat(one), n)
     put(out, 0, flat(one))
     for i in range(1, n):
+        put(out, i, flat(called(f, marks, picked(args, axes, i))))
+    return like(one, turned(out, out_axes))
+
+
+def batched_in_parallel(f, axes, out_axes, args, marks):
+    """The same, with the examples shared among threads."""
+    n = examples(args, axes, 0)
+    if n == 0:
+        raise ValueError("pmap of an empty batch: nothing says what the function returns")
+    one = called(f, marks, picked(args, axes, 0))
+    out = room(flat(one), n)
+    put(out, 0, flat(one))
+    for i in prange(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
 
