@@ -264,6 +264,19 @@ def test_batches_among_threads():
         pmap(f, None)
 
 
+def test_jacobians_of_results_that_are_tuples():
+    def f(x):
+        return x * x, np.sum(x) * x[0], x[1:] * x[0]
+
+    expected = np.diag(2.0 * X), np.array([X.sum() + X[0], *X[[0, 0]]]), np.array([[X[1], X[0], 0.0], [X[2], 0.0, X[0]]])
+    for jacobian in (jacfwd(f), jacrev(f)):
+        for found, wanted in zip(jacobian(X), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    assert jacfwd(lambda x: (x * x, (x + 1.0, 3)))(2.0) == (4.0, (1.0, None))
+    with pytest.raises(TypeError, match="a Jacobian is by a number or an array, not by a tree"):
+        jacrev(lambda p: p["w"] * p["b"])({"w": X, "b": 1.0})
+
+
 def test_other_results_may_be_lists_and_dicts():
     assert value_and_grad(lambda x: (x * x, {"x": x, "y": [x, 2.0 * x]}), has_aux=True)(1.5) == (
         (2.25, {"x": 1.5, "y": [1.5, 3.0]}), 3.0)
