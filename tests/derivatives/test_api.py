@@ -268,7 +268,8 @@ def test_jacobians_of_results_that_are_tuples():
     def f(x):
         return x * x, np.sum(x) * x[0], x[1:] * x[0]
 
-    expected = np.diag(2.0 * X), np.array([X.sum() + X[0], *X[[0, 0]]]), np.array([[X[1], X[0], 0.0], [X[2], 0.0, X[0]]])
+    last = np.array([[X[1], X[0], 0.0], [X[2], 0.0, X[0]]])
+    expected = np.diag(2.0 * X), np.array([X.sum() + X[0], X[0], X[0]]), last
     for jacobian in (jacfwd(f), jacrev(f)):
         for found, wanted in zip(jacobian(X), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-14)
