@@ -41,7 +41,7 @@ _LATER = {"jitclass": "write njit above the class, or pass its objects as they a
           "typeof": "call the function: its .signatures show the types of its arguments"}
 _derivatives = _lazy("pyjitc.api.derivatives")
 _DERIVATIVES = ("check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-                "jacrev", "jvp", "linearize", "stop_gradient", "tree", "value_and_grad", "vjp",
+                "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp",
                 "vmap")
 # names of other compilers, and what most programs do not load
 __getattr__ = _absent("pyjitc", _LATER, {

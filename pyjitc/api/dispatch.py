@@ -392,6 +392,10 @@ class CompiledFunction(Pickled, Callable_):
         """Typed IR as text, for a signature, or as a dict for all compiled so far."""
         return self._inspect("typed", signature)
 
+    def inspect_tape(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
+        """What the derivatives by reverse mode in it keep of each loop, and why, as text."""
+        return self._inspect("tape", signature)
+
     def inspect_llvm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Optimised LLVM IR as text, for a signature, or as a dict."""
         return self._inspect("llvm", signature)

@@ -175,5 +175,5 @@ dispatch.own_files.add(__file__)
 def own_names(module: str):
     """The `__getattr__` of the package's top: names that load what they are, and what needs a compiler."""
     return absent(module, {name: "it needs the compiler, which a package that was built ahead of time is without"
-                           for name in ("vectorize guvectorize stencil cfunc trace grad vmap jvp vjp jacobian "
+                           for name in ("vectorize guvectorize stencil cfunc trace grad vmap pmap jvp vjp jacobian "
                                         "value_and_grad").split()}, LATER)

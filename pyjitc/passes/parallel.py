@@ -258,6 +258,8 @@ class _Region(Carried):
         """The generators from which an instruction draws: in a chunk, a stream of its own stands for each."""
         found = [v for v in inst.args if isinstance(v.type, k.Instance)]
         hidden = inst.op is control.INVOKE and _asks_for_global(inst.attrs["callee"], set())
+        if inst.op is control.INVOKE and not _draws(inst.attrs["callee"], set()):
+            return
         for v in found:
             if (v.type.cls not in (np.random.Generator, np.random.RandomState)
                 or v in self.defined and (v.inst is None or v.inst.op is not random.RANDOM_GLOBAL)):
@@ -760,6 +762,16 @@ def _asks_for_global(fn: ir.Function, seen: set) -> bool:
     seen.add(fn)
     return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
                and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
+
+
+def _draws(fn: ir.Function, seen: set) -> bool:
+    """Whether a function, or one that it calls, may draw random numbers."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(_draws(inst.attrs["callee"], seen) if inst.op is control.INVOKE
+               else ir.regions_written(inst.op.effects) & ir.RANDOM and inst.op not in _EXCEPTIONS
+               and inst.op is not control.RERAISE for block in fn.blocks for inst in block.insts)
 
 
 def _holds_cell(t) -> bool:

@@ -305,6 +305,15 @@ def inspect(function, types, options: Options, stage: str) -> str:
     typed = infer(function, types, options)
     if stage == "typed":
         return show.show_module([fn for fn in typed.functions if not fn.library])
+    if stage == "tape":
+        kept: list[str] = []
+
+        def look(functions, name):
+            kept.extend(f"{fn.qualname}(), line {line}: the loop {text}" for fn in functions
+                        if name == "derivatives" for line, text in fn.memo.get("tape") or ())
+
+        optimise(typed.functions, options, look)
+        return "\n".join(kept) or "no loop is reversed"
     module = optimise(typed.functions, options)
     if stage == "parallel":
         notes = sorted((line, fn.qualname, text) for fn in module for line, text in fn.memo.get("parallel", ()))

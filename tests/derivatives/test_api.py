@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import (UnsupportedError, check_grads, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, njit,
+from pyjitc import (UnsupportedError, check_grads, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, njit, pmap,
                     stop_gradient, value_and_grad, vjp, vmap)
 
 X = np.array([0.5, 1.2, -0.3])
@@ -240,6 +240,42 @@ def test_parallel_loops():
     expected = 2 * x * x[0]
     expected[0] += np.sum(x * x)
     np.testing.assert_allclose(grad(f)(x, np.zeros(50_000)), expected)
+
+
+def test_batches_among_threads():
+    def f(x, w):
+        n = 0
+        while x > 0.5:
+            x = 0.5 * x + 0.1 * math.sin(x) * w[0]
+            n += 1
+        if n > 40:
+            raise ValueError("too far")
+        return x * w[1], n
+
+    x, w = np.linspace(0.2, 9.0, 300), np.array([0.7, 2.0])
+    for found, expected in zip(pmap(f, (0, None))(x, w), vmap(f, (0, None))(x, w)):
+        np.testing.assert_array_equal(found, expected)
+    value = value_and_grad(lambda x, w: f(x, w)[0])
+    for found, expected in zip(pmap(value, (0, None))(x, w), vmap(value, (0, None))(x, w)):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="too far"):
+        pmap(f, (0, None))(np.append(x, 1e30), w)
+    with pytest.raises(ValueError, match="pmap must have at least one argument with a batch"):
+        pmap(f, None)
+
+
+def test_jacobians_of_results_that_are_tuples():
+    def f(x):
+        return x * x, np.sum(x) * x[0], x[1:] * x[0]
+
+    last = np.array([[X[1], X[0], 0.0], [X[2], 0.0, X[0]]])
+    expected = np.diag(2.0 * X), np.array([X.sum() + X[0], X[0], X[0]]), last
+    for jacobian in (jacfwd(f), jacrev(f)):
+        for found, wanted in zip(jacobian(X), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    assert jacfwd(lambda x: (x * x, (x + 1.0, 3)))(2.0) == (4.0, (1.0, None))
+    with pytest.raises(TypeError, match="a Jacobian is by a number or an array, not by a tree"):
+        jacrev(lambda p: p["w"] * p["b"])({"w": X, "b": 1.0})
 
 
 def test_other_results_may_be_lists_and_dicts():

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from pyjitc import UnsupportedError, grad
+from pyjitc import UnsupportedError, grad, jvp
 
 from .differences import agree
 
@@ -44,6 +44,17 @@ def test_bits_of_numbers_that_vary():
         grad(lambda x: np.frexp(x)[0])(3.0)
     with pytest.raises(UnsupportedError, match="complex numbers that vary are not differentiated yet"):
         grad(lambda x: np.sum(np.abs(np.fft.fft(x))))(np.ones(4))
+
+
+def test_determinants_of_singular_matrices():
+    derivative = grad(np_det)
+    np.testing.assert_allclose(derivative(V), np.linalg.det(V) * np.linalg.inv(V).T, rtol=1e-12)
+    np.testing.assert_array_equal(derivative(np.array([[1.0, 2.0], [2.0, 4.0]])), [[4.0, -2.0], [-2.0, 1.0]])
+    assert jvp(np_det, (np.array([[1.0, 2.0], [2.0, 4.0]]),), (np.array([[1.0, 0.0], [3.0, 0.0]]),))[1] == -2.0
+
+
+def np_det(a):
+    return np.linalg.det(a)
 
 
 def test_sorting():

@@ -48,6 +48,25 @@ class Tape:
         self.lay_out()
         self.resolve()
         self.keep()
+        self.fn.memo["tape"] = self.notes()
+
+    def notes(self) -> list[tuple[int, str]]:
+        """What `inspect_tape` tells of each loop: (line, text)."""
+        found = []
+        for loop in self.form.nest.loops:
+            values = self.slots.get(loop, ())
+            copied = [v for v in self.arrays if self.form.loop_of(v) is loop]
+            line = loop.header.terminator.loc.line or min(
+                [i.loc.line for block in loop.blocks for i in block.insts if i.loc.line], default=0)
+            parts = []
+            if values:
+                how = ("an array that is made before it, with room for all" if loop in self.form.trips
+                       else "an array that grows")
+                parts.append(f"{8 * len(values)} bytes for each visit, in {how}: {', '.join(map(_described, values))}")
+            parts += [f"the elements of {_described(v)}" for v in copied]
+            found.append((line, "keeps " + ("; and ".join(parts) if parts else "nothing: what its derivative reads is "
+                                            "not changed, or is computed again")))
+        return found
 
     # -- what is kept
 
@@ -420,6 +439,13 @@ class _Frame:
             return add(start, visit)
         return add(add(start, b.op(a.IMUL, visit, b.const(self.count, k.Int), flags="nuw nsw")),
                    b.const(slot, k.Int))
+
+
+def _described(v: Value) -> str:
+    """A value as a program knows it."""
+    i = v.inst
+    name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
+    return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name
 
 
 def _is_cheap(kernel) -> bool:
