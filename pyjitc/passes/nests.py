@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Callable
 
 from ..ir.cfg import LoopNest, in_edges
-from ..ir.core import Block, Edge, Function, Inst, Value
+from ..ir.core import TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
@@ -21,7 +21,7 @@ from ..ops.nest import (
     REPEATED,
     ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
 )
-from ..types.kinds import Array, Bool, Int
+from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
 from .fusion import Fusion, alike, direct, size_of
@@ -37,6 +37,8 @@ FEW = 4  # elements of a row that are copied without a loop
 MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
+_ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
+_ROUNDED = frozenset((a.FADD, a.FMUL))  # whose results depend on their order
 
 
 def run(functions: list[Function], options=None) -> list[Function]:
@@ -437,7 +439,8 @@ def _with_few_apart(template: Function) -> Function:
 
 
 def _independent(template: Function) -> Function:
-    """A copy of a template in which loops that put each element at a place of its own say so."""
+    """A copy of a template in which loops say that their iterations may run on several threads: those that put each
+    element at a place of its own, and those that fold elements in a way whose order does not matter."""
     found = template.memo.get("independent")
     if found is None:
         found = template.memo["independent"] = copy_of(template)
@@ -449,6 +452,12 @@ def _independent(template: Function) -> Function:
             if (plain is not None and puts and all(p in plain.steps for p in loop.header.params)
                 and not any(inst.op in (m.ARRAY_LOAD, m.ARRAY_STORE, m.ROW_COPY, INVOKE) for inst in insts)
                 and all(any(v in plain.steps and v is not plain.left for v in inst.args) for inst in puts)):
+                branch = loop.header.terminator
+                branch.attrs = {**branch.attrs, "independent": "nest"}
+            elif (plain is not None and not puts and any(inst.op in _ELEMENTS for inst in insts)
+                  and not any(inst.op in _ROUNDED or inst.op.effects & ~TERMINATOR and inst.op not in _ELEMENTS
+                              for inst in insts)
+                  and not any(is_complex(p.type) for p in loop.header.params)):
                 branch = loop.header.terminator
                 branch.attrs = {**branch.attrs, "independent": "nest"}
     return found
