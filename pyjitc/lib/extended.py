@@ -18,7 +18,7 @@ OPERATORS: dict[str, list[Callable]] = {}  # by the name that module operator ha
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:
-    """What an operation of these operands means to a program, where it says so."""
+    """The meaning that a program has given to an operation of these operands, or None."""
     for rule in OPERATORS.get(name, ()):
         found = rule(operands, {})
         if found is not None:
