@@ -122,8 +122,8 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
 
 
 def gives(signature: Signature, result: str) -> bool:
-    """Whether a function whose result has the type of this text is as declared; float64 stands for Python's and
-    NumPy's."""
+    """Whether the declared result type allows a result of this type, which is given as text. A declared float64 allows
+    Python's float and NumPy's float64."""
     if signature.result is None or str(signature.result) == result:
         return True
     try:

@@ -396,7 +396,7 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
 
 
 def _components(layout: str) -> list[str]:
-    """The parts of a layout that stand beside each other."""
+    """The components of a layout, in the order in which they are stored."""
     found, at = [], 0
     while at < len(layout):
         depth, end = 0, at

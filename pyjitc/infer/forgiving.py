@@ -95,7 +95,7 @@ class Forgiving(Evaluator):
         return super().noted(inst, meaning, av)
 
     def interpret(self):
-        """The interpreter runs something for the program: look again at all that was taken for constant."""
+        """Note that the interpreter runs code of the program, and visit again what was taken for constant."""
         self.session.interprets = True
         for readers in self.session.readers.values():
             for analysis, block in readers:

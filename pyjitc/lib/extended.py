@@ -30,7 +30,7 @@ def as_in_numba():
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:
-    """What an operation of these operands means to a program, where it says so."""
+    """The meaning that a program has given to an operation of these operands, or None."""
     for rule in OPERATORS.get(name, ()):
         found = rule(operands, {})
         if found is not None:

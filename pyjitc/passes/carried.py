@@ -279,7 +279,8 @@ class Carried:
         return True
 
     def short(self, p: ir.Value):
-        """`ok = ok and test`, or `or`: an iteration asks whether it is true, and changes it in one case alone."""
+        """The accumulator of `ok = ok and test` or `ok = ok or test`: an iteration branches on it, and changes it on
+        one of the two ways only."""
         if p.type is not k.Bool and p.type is not k.bool_:
             return None
         for block in self.loop.blocks:

@@ -370,7 +370,7 @@ class Fusion:
         return self.loops
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
-        """Whether every consumer of the producer can compute it again, which is less than to keep it."""
+        """Whether every consumer of the producer can compute it again, and that is cheaper than storing it."""
         if size_of(producer.attrs["tree"]) > 8 or any(strided(x)
                                                       for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
@@ -460,7 +460,7 @@ def _costly(tree) -> bool:
 
 
 def size_of(tree) -> int:
-    """Instructions of an element."""
+    """The number of instructions that compute one element of a tree."""
     return sum(STEPS if inst.op.name in NAMES else 1
                for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 

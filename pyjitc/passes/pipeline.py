@@ -25,16 +25,17 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(ahead, apart, elementary, flags, frame, independent, latches, localtables, moves, natives, parallel, polling, ranges,
- reload, speculate, texts, unroll, versioning) = (
+(accumulators, ahead, elementary, flags, frame, independent, latches, localtables, moves, natives, parallel, polling,
+ ranges, reload, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "apart", "elementary", "flags", "frame", "independent", "latches", "localtables", "moves",
-                 "natives", "parallel", "polling", "ranges", "reload", "speculate", "texts", "unroll", "versioning"))
-_IN_LOOPS = {ahead, apart, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
+    for name in ("accumulators", "ahead", "elementary", "flags", "frame", "independent", "latches", "localtables",
+                 "moves", "natives", "parallel", "polling", "ranges", "reload", "speculate", "texts", "unroll",
+                 "versioning"))
+_IN_LOOPS = {accumulators, ahead, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
-    apart: {memory.ARRAY_STORE}.__contains__,
+    accumulators: {memory.ARRAY_STORE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -50,7 +51,7 @@ _LOOK_FOR = {
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, ahead, flags, speculate, apart, unroll, polling, dce, frame, moves, refcount,
+    elementary, versioning, ahead, flags, speculate, accumulators, unroll, polling, dce, frame, moves, refcount,
 ]
 _GIVES = frozenset((PY_UNBOX, OBJECT_CALL, TEXT_CALL))
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together

@@ -702,7 +702,7 @@ class _Ranges:
             handed(low, edge), handed(high, edge), p, q, total, loop, depth - 1) for _, inst, edge in self.edges[home])
 
     def is_nonzero(self, v, source, inst, edge) -> bool:
-        """Whether an edge hands over something else than 0."""
+        """Whether the value that an edge passes on is known not to be 0."""
         low, high = self.arriving(v, source, inst, edge)
         found = [] if inst.unwind is edge else self.conditions.on(inst, edge)
         facts = [(relation, other) for value, relation, other in found if value is v]

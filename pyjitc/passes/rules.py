@@ -404,8 +404,8 @@ def _broadcast(facts, inst):
 
 
 def _fitted(facts, length: Value) -> set[Value]:
-    """A length, and lengths of which a broadcast has found that each is the same or 1; the next ones only, so that the
-    time does not grow with the number of statements."""
+    """A length, and the lengths that were broadcast to it: each of them equals it or is 1. Only the nearest broadcasts
+    are looked at, so that the time does not grow with the number of statements."""
     found = [length]
     for v in found:  # grows
         made = facts.defined_by(v, BROADCAST)

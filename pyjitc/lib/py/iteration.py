@@ -400,7 +400,7 @@ def of_nothing(name, default):
 
 
 def max_of(iterable, default):
-    """default: a tuple of it, or ()."""
+    """The largest item. default: a tuple with what an empty iterable gives, or () where that raises."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing("max", default)

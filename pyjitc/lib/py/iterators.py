@@ -37,7 +37,7 @@ def cycle(items):
 
 
 def cycle_saved(iterable):
-    """As CPython does it: what the first round gives is kept for the others."""
+    """Like CPython's itertools.cycle: the items of the first round are kept for the later ones."""
     saved = []
     for x in iterable:
         saved.append(x)
