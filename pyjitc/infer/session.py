@@ -15,8 +15,8 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
-    Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound, Undefined,
-    all_parts, any_part, closed, is_plain_tuple, opened,
+    Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
+    Undefined, all_parts, any_part, closed, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .displays import is_display
