@@ -305,7 +305,8 @@ class _Rewrite:
 
     def remove(self, inst) -> None:
         x, key = inst.args
-        must = inst.attrs.get("must", True) and not isinstance(x.type, CounterDict)  # says nothing of missing keys
+        # a Counter says nothing of a key that is not there
+        must = inst.attrs.get("must", True) and not isinstance(x.type, CounterDict)
         self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=must)
 
     def length(self, inst) -> None:

@@ -605,8 +605,8 @@ class _Writer:
                      (f"[{a}, {b}] if {a} == {b}", {a: kind[1], b: kind[1]}), (f"[*{a}, _]", {a: ("list", kind[1])})]
         elif what in ("dict", "defaultdict", "Counter"):
             value = kind[2] if what != "Counter" else "int"
-            cases = [(f"{{{_literal(self.r, 'str')}: {a}}}", {a: value}), ("{0: _, **rest}", {}), (f"{{1: {a}}}", {a: value}),
-                     ("{}", {})]
+            cases = [(f"{{{_literal(self.r, 'str')}: {a}}}", {a: value}), ("{0: _, **rest}", {}),
+                     (f"{{1: {a}}}", {a: value}), ("{}", {})]
         elif what == "tuple":
             cases = [(f"({a}, {b})", dict(zip((a, b), kind[1:])) if len(kind) == 3 else {}),
                      (f"({a}, *_)", {a: kind[1]}), ("(0, *_)", {}), ("()", {})]
@@ -634,8 +634,9 @@ class _Writer:
     def written(self, lines, names):
         """Those of the names that the lines bind."""
         text = "\n".join(lines)
-        return [n for n in names if re.search(rf"\b{n}\b(, \*?\w+)* ([-+*/%|&^]|//)?= |\b(for|as|del|case) (\w+, )?{n}\b"
-                                              rf"|, \*?{n}\b[^\n]* = |\({n} :=", text)]
+        return [n for n in names if re.search(
+            rf"\b{n}\b(, \*?\w+)* ([-+*/%|&^]|//)?= |\b(for|as|del|case) (\w+, )?{n}\b|, \*?{n}\b[^\n]* = |\({n} :=",
+            text)]
 
     def body(self, params, result, made):
         """The block of a function inside this one, which sees and may bind the variables around it."""
@@ -682,21 +683,12 @@ class _Writer:
             head = f"for {self.fresh_item()} in "
             bound = self.last
             head += "range(3)" if self.r.random() < .5 else self.source(item, 1)
-            ends = self.r.random() < .25
-            if ends:
-                self.line("try:")
-                self.depth += 1
-                inner += "    "
             self.line(head + ":")
             saved, self.names = self.names, {**self.names, bound: "int" if "range" in head else item}
             if self.r.random() < .4:
                 self.inside(loop=True)
             self.lines.append(inner + f"yield {self.expr(item, 1)}")
             self.names = saved
-            if ends:
-                self.depth -= 1
-                self.line("finally:")
-                self.inside()
 
         self.body({param: kind}, item, made)
         self.generators[name] = ((kind,), item)
@@ -742,7 +734,8 @@ class _Writer:
             self.line(f"return {name}({', '.join(self.expr(k, 0) for k in kinds)}, {r.choice(('n - 1', 'n - 2'))})")
         else:
             self.line(f"return {self.expr(result, 1)}")
-        head = ("@njit\n" if r.random() < .6 else "") + f"def {name}({', '.join(params)}{', n=2' if recursive else ''}):\n"
+        head = ("@njit\n" if r.random() < .6 else "")
+        head += f"def {name}({', '.join(params)}{', n=2' if recursive else ''}):\n"
         self.beside.append(head + "\n".join(self.lines))
         self.lines, self.names, self.params, self.budget = kept
         self.functions[name] = (tuple(kinds), result)
@@ -753,14 +746,14 @@ class _Writer:
         made = []
         for _ in range(r.choice((1, 1, 2, 3))):
             key = r.choice(("int", "int", "str", ("tuple", "int", "int"), "float", ("any", "int", "float", "bool")))
-            item = r.choice(("int", "int", "float", "bool", "str", ("tuple", "int", "int"), ("list", "int"), ("any", "int", "none"),
-                             ("tuple", "float", "str"), ("any", "int", "float")))
+            item = r.choice(("int", "int", "float", "bool", "str", ("tuple", "int", "int"), ("list", "int"),
+                             ("any", "int", "none"), ("tuple", "float", "str"), ("any", "int", "float")))
             kind = r.choice((("list", item),) * 6 + (("dict", key, item),) * 3 + (
-                ("set", key), ("Counter", r.choice(("int", "str"))), ("defaultdict", "int", r.choice(("int", ("list", "int")))),
-                ("deque", item)))
+                ("set", key), ("Counter", r.choice(("int", "str"))), ("deque", item),
+                ("defaultdict", "int", r.choice(("int", ("list", "int"))))))
             name = self.fresh()
-            empty = {"list": r.choice(("[]", "[]", "list()", None)), "dict": r.choice(("{}", "dict()", None)), "set": "set()",
-                     "Counter": "Counter()", "deque": "deque()"}.get(kind[0]) or _literal(r, kind)
+            empty = {"list": r.choice(("[]", "[]", "list()", None)), "dict": r.choice(("{}", "dict()", None)),
+                     "set": "set()", "Counter": "Counter()", "deque": "deque()"}.get(kind[0]) or _literal(r, kind)
             self.line(f"{name} = {empty}")
             self.names[name] = kind
             made.append(name)
@@ -772,7 +765,8 @@ class _Writer:
         for _ in range(r.choice((1, 2, 3, 4))):
             name = r.choice(made)
             kind = self.names[name]
-            whole, self.names = self.names, {n: k for n, k in self.names.items() if n in made or not isinstance(k, tuple)}
+            whole = self.names
+            self.names = {n: k for n, k in whole.items() if n in made or not isinstance(k, tuple)}
             x = r.random()
             if x < .2:
                 self.line(f"if {item} % {r.choice((2, 3, 7))} == {r.choice((0, 1))}:")
@@ -791,12 +785,13 @@ class _Writer:
 
             if r.random() < .65:
                 what = kind[0]
-                self.line({"list": lambda: f"{name}.append({value(kind[1])})", "deque": lambda: f"{name}.append({value(kind[1])})",
-                           "set": lambda: f"{name}.add({value(kind[1])})",
-                           "dict": lambda: f"{name}[{value(kind[1])}] = {value(kind[2])}",
-                           "Counter": lambda: f"{name}[{value(kind[1])}] += 1",
-                           "defaultdict": lambda: f"{name}[{value(kind[1])}] {'+=' if kind[2] == 'int' else '='} {value(kind[2])}",
-                           }[what]())
+                if what == "Counter":
+                    self.line(f"{name}[{value(kind[1])}] += 1")
+                elif what in ("dict", "defaultdict"):
+                    symbol = "+=" if what == "defaultdict" and kind[2] == "int" else "="
+                    self.line(f"{name}[{value(kind[1])}] {symbol} {value(kind[2])}")
+                else:
+                    self.line(f"{name}.{'add' if what == 'set' else 'append'}({value(kind[1])})")
             else:
                 self.line(getattr(self, "change_" + kind[0])(name, kind))
             if x < .2:

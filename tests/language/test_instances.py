@@ -1585,3 +1585,26 @@ def test_an_attribute_of_none_cannot_be_stored(name):
         plain(Chained(1))
     with pytest.raises(AttributeError, match=re.escape(str(expected.value))):
         function(Chained(1))
+
+
+GONE = []
+
+
+class Leaving:
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        GONE.append(self.number)
+
+
+def test_a_variable_lets_go_after_its_last_use():
+    def used(n):
+        one = Leaving(n)
+        number = one.number
+        GONE.append(100)
+        return number
+
+    for function, expected in ((used, [100, 7]), (njit(used), [7, 100])):
+        GONE.clear()
+        assert function(7) == 7 and GONE == expected

@@ -252,6 +252,17 @@ def iterator_step(it):
     return True, one[1], it
 
 
+def list_iterator_step(it):
+    """The same over a list: an iterator that has come to the end stays there, though the list may grow."""
+    state = CELL_LOAD(it)
+    one = advance(state)
+    if not one[0]:
+        CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), sys.maxsize, name="list_iterator"))
+        return False, NOTHING, it
+    CELL_STORE(it, one[2])
+    return True, one[1], it
+
+
 def generator_step(it):
     """A step of a generator object. It has ended until the step has come to the next yield."""
     state = CELL_LOAD(it)

@@ -20,7 +20,7 @@ from ...ops.pyobject import PY_GETATTR, PY_NEXT
 from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
-from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
+from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Struct, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
 from .. import operations
 from ..build import SYMBOLS, number
@@ -260,7 +260,11 @@ class _Iterator(State):
     has_identity = True
 
     def step(self, it):
-        return Call(iteration.generator_step if type(it.type.state) is Union else iteration.iterator_step, it)
+        state = it.type.state
+        if type(state) is Union:
+            return Call(iteration.generator_step, it)
+        grows = isinstance(state, Struct) and state.name == "list_iterator" and state.parts[0].item is not Undefined
+        return Call(iteration.list_iterator_step if grows else iteration.iterator_step, it)
 
 
 class _Generator(State):

@@ -781,3 +781,17 @@ def test_lists_in_tuples_in_lists():
 
     agree(searched, 4)
     agree(lambda n: (x := [(0, [n])], x.append((1, [n, n])), x.insert(0, (n, []))), 3)
+
+
+def test_an_iterator_that_has_ended_stays_there():
+    def again(x, backwards):
+        it = reversed(x) if backwards else iter(x)
+        total = 0
+        for item in it:
+            total += item
+        x.append(7)
+        return total, next(it, -1), list(it), len(x)
+
+    for x in ([], [1, 2], [1.5]):
+        agree(again, x, False)
+        agree(again, x, True)
