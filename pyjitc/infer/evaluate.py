@@ -347,8 +347,10 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))],
-                                  None, nest.template)
+        of = nest.template
+        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
+            of = getattr(of, "in_parts", of)
+        template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
         other = (nest.instead
@@ -465,7 +467,8 @@ class Evaluator(Operations):
                 self.session.is_longer(proto, operands, (self.analysis, self.inst))):
             self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.library, caller=(self.analysis, self.inst))
+                                 constants=proto.takes_constants or self.analysis.spec.proto.hands_constants,
+                                 caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None
         return UserCall(spec, operands, closure)

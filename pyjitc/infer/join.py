@@ -144,7 +144,7 @@ def link_alike(known: Type, new: Type) -> None:
             if isinstance(mine, Container):
                 mine.joined(its, wider)
             elif isinstance(mine, Composite) and mine.is_like(its):
-                for one, other in zip(mine.parts, its.parts):
+                for one, other in zip(mine.parts or (), its.parts or ()):
                     link_alike(one, other)
 
 

@@ -1,15 +1,17 @@
-"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory}, the head.
+"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
+ptr text}, the head.
 
 `object` is the Python list that the native one has left as, so that a list that leaves at two places is one outside.
 `memory` is where the memory of the items begins: before the first one where some were taken away at the front.
+Where items are places of parts in a text, `text` is that, and `object` the part that was read last, or null.
 """
 from __future__ import annotations
 
 from ..types.kinds import NativeList, Type, is_refcounted
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
 
-COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, HEAD = 0, 8, 16, 24, 32, 40, 48  # offsets in a head, and its bytes
+COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56  # offsets, and its bytes
 
 
 def stride(components: tuple[str, ...]) -> int:

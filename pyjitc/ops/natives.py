@@ -12,7 +12,7 @@ from ..ir.core import (
 from ..runtime import platform
 from ..types.kinds import (
     Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NoneType, NpBool, NpFloat, NpInt,
-    NpComplex, NpTime, Object, ObjectOf, Str, Tag, Type, Union, is_refcounted,
+    NpComplex, NpTime, Object, ObjectOf, Str, Tag, Tuple, Type, Union, is_refcounted,
 )
 from .effects import NO_RULE, NONDIFF
 from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
@@ -216,6 +216,20 @@ def _unshift_lower(e, inst, x, value):
     return []
 
 
+def _places_lower(e, inst, s):
+    mark = inst.attrs["mark"]
+    helper = e.helper("pyj_native_words" if mark is None else "pyj_native_fields")
+    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)})")
+    e.check_null(found, inst)
+    return [found]
+
+
+def _piece_lower(e, inst, x, i):
+    found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, i64 {i[0]})")
+    e.check_null(found, inst)
+    return [found]
+
+
 def _lift_lower(e, inst, x, i):
     return _load(e, _item(inst), _items(e, x[0]), i[0])
 
@@ -371,6 +385,13 @@ NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), AL
                     lower=_outside_lower, partials=NO_RULE, eval=lambda x: x, doc="the Python list that it has left as")
 NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
                   eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
+NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
+                   lower=_places_lower, partials=NONDIFF, eval=lambda s, *, mark: s.split(mark), eval_attrs=True,
+                   doc="where the parts of a text begin and end, of which str.split makes texts: those between the "
+                       "characters {mark}, or the words where it is None")
+NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
+                  lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
+                  doc="part i, which there is, of a text, of what native_places has found")
 LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
                 lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
                 doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")

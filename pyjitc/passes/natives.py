@@ -23,6 +23,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
+from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
 from . import inline
@@ -84,15 +85,19 @@ _LISTS = frozenset((List, Deque))
 class _Class:
     """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
     of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
-    used: whether something is done with them but to make them; worked: whether that is more than to fill them."""
+    used: whether something is done with them but to make them; worked: whether that is more than to fill them;
+    parts: whether some are of parts of a text; changed: whether some are no such lists, or more is done with them than
+    to read them."""
 
-    __slots__ = ("functions", "into", "items", "made", "native", "python", "resized", "type", "used", "worked")
+    __slots__ = ("changed", "functions", "into", "items", "made", "native", "parts", "python", "resized", "type",
+                 "used", "worked")
 
     def __init__(self, t: Any):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
+        self.parts = self.changed = False
         self.native: NativeList | None = None
         self.functions: set[ir.Function] = set()
 
@@ -201,6 +206,8 @@ class _Lists:
             one.used |= two.used
             one.worked |= two.worked
             one.made |= two.made
+            one.parts |= two.parts
+            one.changed |= two.changed
             one.functions |= two.functions
             for path, item in two.items.items():
                 if path in one.items:
@@ -289,18 +296,22 @@ class _Lists:
         op, args, result = inst.op, inst.args, inst.result
         if op is c.LIST_NEW:
             one = self.at(result)
-            one.made = True
+            one.made = one.changed = True
             for v in args:
                 self.stored(one, v)
+        elif op in _CALLS_OF_TEXT and _splits(inst):
+            one = self.at(result)
+            one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
             one.used = one.worked = True
             one.resized |= op is c.LIST_POP
+            one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
                 self.read(one, result)
         elif op is c.LIST_SET or op is c.LIST_APPEND:
             one = self.at(args[0])
-            one.used = True
+            one.used = one.changed = True
             one.resized |= op is c.LIST_APPEND
             one.worked |= op is c.LIST_SET
             self.stored(one, args[-1])
@@ -414,13 +425,13 @@ class _Lists:
         for kind, v in zip(call.kinds, call.operands):
             if kind in "xyql":
                 one = self.at(v)
-                one.used = True
+                one.used = one.changed = True
                 one.worked |= call.name not in _FILL
                 if kind in "xq":
                     one.resized |= call.resizes
         if call.kinds[0] in _MAKERS:
             one = self.at(result)
-            one.made = one.used = True
+            one.made = one.used = one.changed = True
             if call.kinds[0] == "l":
                 self.share_items(one, self.at(call.operands[0]))
             return
@@ -433,6 +444,7 @@ class _Lists:
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
+            self.at(result).changed = True
             self.share_items(first, self.at(result))
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
@@ -479,7 +491,7 @@ class _Lists:
         changed = False
         for one in self.everything():
             one.native = None
-            if not one.python and not (one.used and self.holds(one)):
+            if not one.python and not (one.used and self.holds(one) and not (one.parts and one.changed)):
                 one.python = changed = True
             if one.python:
                 for item in one.items.values():
@@ -524,7 +536,7 @@ class _Lists:
     def native(self, one: _Class) -> NativeList:
         one = one.root
         if one.native is None:
-            one.native = NativeList(self.inside(one))
+            one.native = NativeList(_PLACES if one.parts else self.inside(one))
         return one.native
 
     def type_of(self, value: ir.Value) -> Type:
@@ -568,7 +580,7 @@ class _Lists:
 
     def leaves(self, one: _Class) -> bool:
         """Whether lists of a class can leave: tuples with native lists in them would have to be made again."""
-        return one.python or type(one.type) is List and all([
+        return one.python or type(one.type) is List and not one.parts and all([
             path == () and self.leaves(item.root) for path, item in one.items.items() if not item.root.python])
 
     def groups(self) -> dict[_Class, _Class]:
@@ -620,6 +632,19 @@ class _Lists:
         return found
 
 
+def _splits(inst: ir.Inst) -> bool:
+    """Whether it is text.split() into words, or at one character that is known."""
+    callee = inst.args[0].inst
+    if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
+            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str or type(inst.result.type) is not List):
+        return False
+    mark = inst.args[-1].inst
+    known = mark is not None and mark.op is control.CONST and mark.attrs["value"]
+    return len(inst.args) == 2 or len(inst.args) == 3 and type(known) is str and len(known) == 1
+
+
+_CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
+_PLACES = k.Tuple((Int, Int))
 _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
@@ -778,6 +803,10 @@ class _Rewriting:
             if len(args) == 1 and len(uses) == 1 and self.repeats(uses[0]):
                 return
             self.emit(natives.NATIVE_NEW, *[self.stored(result, v) for v in args], result=result, type=result.type)
+        elif op in _CALLS_OF_TEXT and result is not None and self.is_native(result):
+            given: Any = args[-1].inst
+            self.emit(natives.NATIVE_PLACES, args[1], mark=given.attrs["value"] if len(args) == 3 else None,
+                      type=result.type, result=result)
         elif first is not None and self.is_native(first) and op in _OF_LISTS:
             self.of_list(inst, first)
         elif op is c.HOLDS and self.is_native(first):
@@ -802,6 +831,9 @@ class _Rewriting:
             self.length(x, result)
         elif op is c.LIST_GET:
             j = self.place(x, inst.args[1], "list index out of range")
+            if self.class_of(x).parts:
+                self.emit(natives.NATIVE_PIECE, x, j, result=result)
+                return
             self.emit(natives.NATIVE_AT if counted else natives.NATIVE_LOAD, x, j, result=result)
         elif op is c.LIST_SET:
             value = self.stored(x, inst.args[2])

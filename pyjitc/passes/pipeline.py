@@ -14,6 +14,7 @@ from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
 from ..ops.pyobject import PY_UNBOX
+from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types.kinds import Bool, Deque, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
@@ -42,7 +43,8 @@ _LOOK_FOR = {
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
-    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
+    versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
+                            or op is arith.ISHR),
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
@@ -50,6 +52,7 @@ PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
     elementary, versioning, ahead, flags, speculate, apart, unroll, polling, dce, frame, moves, refcount,
 ]
+_GIVES = frozenset((PY_UNBOX, OBJECT_CALL, TEXT_CALL))
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
 
 
@@ -88,8 +91,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
-    if any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
-        anew.run(kept)
+    redo = options.objects and options.overflow == "raise" and not kept[0].library
+    if redo or any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
+        anew.run(kept, redo)
         if check:
             check(kept, "anew")
     return kept
@@ -98,7 +102,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether there may be native lists. Threads would count references to them without a lock."""
     return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op is LIST_NEW or inst.op is PY_UNBOX and type(inst.result.type) in (Deque, List)
+        [inst.op is LIST_NEW or inst.op in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 

@@ -508,3 +508,132 @@ def test_what_is_made_of_an_argument_is_native():
     agree(copies, [1, 2, 3])
     agree(copies, [1.5, 2.5])
     assert "native_push" in ir_of(copies, [1, 2, 3])
+
+
+@pytest.mark.parametrize("n", [1 << 40, 1 << 61, (1 << 63) - 1, 0, -1, 3])
+@pytest.mark.parametrize("item", [1, "a"])
+def test_a_list_that_is_repeated_too_often_says_so_at_once(item, n):
+    def repeats(item, n):
+        x = [item]
+        x *= n
+        return len(x)
+
+    agree(repeats, item, n)
+
+
+def test_a_nan_in_a_native_list_equals_nothing():
+    def found(x):
+        a = [x]
+        return a == a, a.count(x), x in a
+
+    assert found(np.nan) == (True, 1, True) and njit(found)(np.nan) == (False, 0, False)
+
+
+# ---------------------------------------------------------------- parts of texts
+
+
+def count_words(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def kept_words(text):
+    kept, before, last = [], "", "none"
+    for word in text.split():
+        if before < word:
+            kept.append(word + before)
+        before, last = word, before
+    return kept, before, last
+
+
+def sum_fields(text):
+    total, names = 0.0, []
+    for line in text.split("\n"):
+        parts = line.split(",")
+        if len(parts) > 1:
+            names.append(parts[0])
+            total += float(parts[-1]) + len(parts)
+    return total, names
+
+
+def words_of(text):
+    words = []
+    for word in text.split():
+        words.append(word)
+    return words
+
+
+def fields_of(text):
+    one, two = [], []
+    for part in text.split(";"):
+        one.append(part)
+    for part in text.split("\u0119"):
+        two.append(part)
+    return one, two
+
+
+def third(text):
+    return text.split()[2]
+
+
+def table(text):
+    rows = [line.split(",") for line in text.split("\n")]
+    return sum([len(cell) for row in rows for cell in row]), rows[-1][0], [row[-1] for row in rows]
+
+
+def either(text):
+    parts = text.split(";")
+    if len(parts) < 2:
+        parts = text.split()
+    return lengths(parts), parts[0] if parts else "none"
+
+
+def lengths(parts):
+    return [len(part) for part in parts]
+
+
+TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u2003d ",
+         "\xe9t\xe9 \xe9t\xe9 x\xa0y",
+         "\u0119\u0105 b \u0119\u0105 c", "\U0001f600 b  \U0001f600 ", "x" * 38 + " " + "y" * 39 + " " + "z" * 40 + " x",
+         " ".join(f"w{i % 7}" for i in range(300)), "ab " * 100 + "cd", "a;b;;c", ";",
+         ";".join("xy" * (i % 5) for i in range(90)),
+         "k" * 200 + ";" + "m" * 15 + ";n", "p\u0119q;\u0119", "k,1\nlong name,2.5,3e2\n\nz,-0.0", "k,1\nz,oops")
+
+
+@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either])
+def test_parts_of_texts(f):
+    for text in TEXTS:
+        agree(f, text)
+    assert "native_places" in ir_of(f, "a b c")
+
+
+def test_a_part_that_is_kept_stays_as_it_was():
+    f = njit(kept_words)
+    text = " ".join(f"w{i % 50:02}" for i in range(2000))
+    expected = kept_words(text)
+    for _ in range(50):
+        assert f(text) == expected
+    assert [hash(word) for word in njit(words_of)(text)] == [hash(word) for word in text.split()]
+
+
+def test_lists_of_parts_that_are_changed_or_leave_are_the_interpreters():
+    def changed(text):
+        parts = text.split()
+        parts.append("x")
+        return len(parts), parts[-1]
+
+    def handed(text, mark):
+        return text.split(), text.split(mark), text.split(" ", 1)
+
+    def mixed(text):
+        return either_list(text, len(text) > 3), either_list(text, len(text) < 3)
+
+    def either_list(text, is_new):
+        parts = ["x", "y"] if is_new else text.split()
+        return parts[0], len(parts)
+
+    for f, args in ((changed, ("a b",)), (handed, ("a-b c", "-")), (mixed, ("a b",))):
+        agree(f, *args)
+        assert "native_places" not in ir_of(f, *args)

@@ -71,8 +71,9 @@ def empty() -> Expr:
 
 
 def real(x: Expr) -> Expr:
-    """An operand that a list is made of, compared or joined with: a list that is written out must be one."""
-    if isinstance(x.type, ListDisplay):
+    """An operand that a list is made of, compared or joined with: a list that is written out must be one, and so must
+    those in a tuple."""
+    if k.any_part(x.type, lambda part: isinstance(part, ListDisplay)):
         raise NeedsList
     return x
 
