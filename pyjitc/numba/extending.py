@@ -21,7 +21,7 @@ from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
 from ..types import kinds
 from . import errors, types
-from .absent import module_attribute
+from .absent import NotThere, module_attribute
 
 __all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_getattr", "infer_global", "intrinsic",
            "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic",
@@ -184,6 +184,9 @@ def _implementation(typed, prefer_literal, args, kwargs):
         made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
+    except NotThere as error:
+        raise Mismatch(f"the overload {typed.__qualname__}() uses what Numba has inside: {error}",
+                       "write the function in Python, of NumPy's functions") from None
     if made is None:
         return None
     function = portable.plain_function(_decorators.outlined(made))
