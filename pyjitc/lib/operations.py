@@ -22,13 +22,19 @@ interpreted = lazy("pyjitc.runtime.interpreted")
 __all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
 
 
+_REPEATED = (list, tuple, str, bytes, bytearray)  # what `*` repeats
+
+
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_wide(x) or is_wide(y):
         x, y = fitted(x, y)
     left = protocol_of(y.type if y.type is Object else x.type)  # which the interpreter asks about both
     found = left.binary(op, x, y, inplace)
-    if found is None:
+    repeats = op == "*" and x.type.python_class in _REPEATED
+    if found is None and not (repeats and y.type.python_class in _REPEATED):
         found = protocol_of(y.type).reflected(op, x, y, inplace)
+    if found is None and op == "*" and not repeats and y.type.python_class in _REPEATED:
+        raise protocol_of(y.type).unsupported(op, y, x, False)
     if found is None:
         raise left.unsupported(op, x, y, inplace)
     return found

@@ -1,11 +1,17 @@
-"""Functions of Python's library that the interpreter itself runs, of which the type of the result is known: clocks,
-`struct`, means and deviations of `statistics`, copies.
+"""Functions of Python's library that the interpreter itself runs: clocks, `struct`, `statistics`, copies, merges and
+groups, objects of random.Random, keys of comparing functions, dataclasses with other values.
 
-They have the interpreter's values, exceptions and messages, at the price of a call of Python.
+They have the interpreter's values, exceptions and messages, at the price of a call of Python. Where the types of the
+arguments do not say what the result is, it is a Python object.
 """
 from __future__ import annotations
 
 import copy
+import dataclasses
+import functools
+import heapq
+import itertools
+import random
 import statistics
 import struct
 import time
@@ -16,7 +22,7 @@ from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import METHOD_MAKE
 from ...types.kinds import (
-    Array, Bool, Bytes, Float, Int, NoneType, Object, Str, Tuple, any_part, is_number,
+    Array, Bool, Bytes, Float, Int, List, NoneType, Object, ObjectOf, PythonRandom, Str, Tuple, any_part, is_number,
 )
 from ..protocol import boxed
 from ..rule import Constant, Rule
@@ -40,8 +46,37 @@ _RESULTS = {
     time.sleep: NoneType, time.ctime: Str, time.asctime: Str, time.strftime: Str,
     **{getattr(statistics, name): Float for name in "fmean stdev pstdev geometric_mean correlation covariance".split()
        if hasattr(statistics, name)},
-    struct.pack: Bytes, struct.calcsize: Int,
+    struct.pack: Bytes, struct.calcsize: Int, struct.pack_into: NoneType, struct.iter_unpack: Object,
+    functools.cmp_to_key: Object, heapq.merge: Object,
+    itertools.groupby: Object, random.Random: PythonRandom,
+    **{getattr(statistics, name): Object for name in "mode multimode quantiles linear_regression".split()
+       if hasattr(statistics, name)},
 }
+
+
+# ---------------------------------------------------------------- statistics
+
+_OF_FLOATS = "mean median median_low median_high median_grouped harmonic_mean variance pvariance"
+
+
+def _average(function):
+    """What is a float where the items are floats, and any number else."""
+    def rule(args, kwargs):
+        t = args[0].type if args else NoneType
+        floats = isinstance(t, List) and t.parameters[0] is Float and len(args) == 1 and not kwargs
+        return _asked(function, args, kwargs, Float if floats else Object)
+
+    return rule
+
+
+# ---------------------------------------------------------------- dataclasses
+
+
+def _replace(args, kwargs):
+    if len(args) == 1 and isinstance(args[0].type, ObjectOf):
+        return _asked(dataclasses.replace, args, kwargs, args[0].type)
+    raise Mismatch(f"dataclasses.replace() of {', '.join(describe(x.type) for x in args)} is not compiled",
+                   "pass an object of one dataclass, and the new values by their names")
 
 
 # ---------------------------------------------------------------- struct
@@ -109,6 +144,8 @@ def _copy(function):
 
 CALLS = {
     **{function: _gives(function, t) for function, t in _RESULTS.items()},
+    **{getattr(statistics, name): _average(getattr(statistics, name)) for name in _OF_FLOATS.split()},
+    dataclasses.replace: _replace,
     struct.unpack: _unpacks(struct.unpack, "format: Constant, buffer, /"),
     struct.unpack_from: _unpacks(struct.unpack_from, "format: Constant, /, buffer, offset=0"),
     copy.copy: _copy(copy.copy), copy.deepcopy: _copy(copy.deepcopy),

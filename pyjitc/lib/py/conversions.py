@@ -26,7 +26,7 @@ dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 interpreted = lazy("pyjitc.lib.py.interpreted")
 
 __all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
-           "of_numpy", "to_index", "discarding", "discards"]
+           "of_numpy", "to_bound", "to_index", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
@@ -96,6 +96,13 @@ def to_index(x: Expr) -> Expr:
     if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
         return to_int(x)
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
+
+
+def to_bound(x: Expr) -> Expr:
+    """A place in a sequence, where None is none."""
+    if not k.is_integer(x.type) and x.type is not Bool:
+        raise Mismatch("slice indices must be integers or have an __index__ method", whole_number(x.type))
+    return to_index(x)
 
 
 def to_scalar(x: Expr, t: k.Type) -> Expr:

@@ -8,7 +8,8 @@ from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, Slice, Tuple, any_part, is_integer, is_numpy_scalar,
+    Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Tuple, any_part, is_integer,
+    is_numpy_scalar,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
@@ -18,7 +19,7 @@ __all__ = ["PROTOCOLS"]
 
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
-any_length = lazy("pyjitc.lib.py.any_length")
+any_length, conversions = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.conversions")
 refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
@@ -27,6 +28,8 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
     length = len(x.type.elements)
     if isinstance(i.type, Slice):
         if not i.known:
+            if not all([is_integer(t) or t is Bool or t is NoneType for t in i.type.parts or ()]):
+                raise Mismatch("slice indices must be integers or None or have an __index__ method")
             raise Mismatch(f"the slice of a {name} must be constant", "index with integers, or use an array")
         return Apply(TUPLE_MAKE, *(Apply(TUPLE_GET, x, index=k) for k in range(length)[i.value]), cls=None)
     if not is_integer(i.type) and i.type is not Bool:
@@ -67,6 +70,8 @@ class _Tuple(Protocol):
     def unsupported(self, op, x, y, inplace):
         if op == "+":
             return Mismatch(f'can only concatenate tuple (not "{describe(y.type).strip(chr(39))}") to tuple')
+        if op == "*":
+            return Mismatch(f"can't multiply sequence by non-int of type {describe(y.type)}")
         return super().unsupported(op, x, y, inplace)
 
     def unary(self, op, x):
@@ -113,10 +118,25 @@ class _Tuple(Protocol):
 
     def method(self, x, name, args, kwargs):
         found = None if x.type.cls is None else classes.method(x, name, args, kwargs)
-        return Call(tuples.count if name == "count" else tuples.index, x, *args) if found is None else found
+        return found or _searched(x, name, args, kwargs)
 
     def call(self, x, args, kwargs):
         raise Mismatch(f"{describe(x.type)} object is not callable", "an element is taken with brackets, as in a[i]")
+
+
+def _searched(x, name, args, kwargs):
+    """x.count(value), x.index(value, start, stop)"""
+    if kwargs:
+        raise Mismatch(f"tuple.{name}() takes no keyword arguments")
+    if name == "count":
+        if len(args) != 1:
+            raise Mismatch(f"tuple.count() takes exactly one argument ({len(args)} given)")
+        return Call(tuples.count, x, *args)
+    if not 1 <= len(args) <= 3:
+        raise Mismatch(f"index expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
+    if len(args) == 1:
+        return Call(tuples.index, x, args[0])
+    return Call(tuples.index_between, x, args[0], *map(conversions.to_bound, args[1:]))
 
 
 class _Display(Protocol):

@@ -41,12 +41,16 @@ FUNCTIONS: dict[str, str] = {
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
                     "itertools.permutations itertools.combinations_with_replacement itertools.compress "
                     "itertools.pairwise itertools.takewhile itertools.dropwhile itertools.filterfalse "
-                    "itertools.starmap itertools.groupby functools.reduce",
+                    "itertools.starmap itertools.groupby itertools.tee functools.reduce",
     "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
              "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
              "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
              "statistics.geometric_mean statistics.correlation statistics.covariance struct.pack struct.calcsize "
-             "struct.unpack struct.unpack_from copy.copy copy.deepcopy",
+             "struct.unpack struct.unpack_from struct.pack_into struct.iter_unpack copy.copy copy.deepcopy "
+             "statistics.mean statistics.median statistics.median_low statistics.median_high "
+             "statistics.median_grouped statistics.harmonic_mean statistics.variance statistics.pvariance "
+             "statistics.mode statistics.multimode statistics.quantiles statistics.linear_regression "
+             "functools.cmp_to_key heapq.merge itertools.groupby random.Random dataclasses.replace",
 }
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
@@ -55,7 +59,7 @@ _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_st
           "_heapq": ("heapq.", lazy("heapq")), "_bisect": ("bisect.", lazy("bisect")),
           "operator": ("operator.", operator),
           **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
-                                                         "copy", "heapq")}}
+                                                         "copy", "heapq", "random", "dataclasses")}}
 _CLASS_METHOD = type(vars(dict)["fromkeys"])
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 

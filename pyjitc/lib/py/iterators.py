@@ -179,6 +179,29 @@ def key_of(value, function):
     return function(value)
 
 
+def tee(iterable, n):
+    saved = list(())
+    return tees(iter(iterable), saved, n, ())
+
+
+def tees(it, saved, n, made):
+    return made if n == len(made) else tees(it, saved, n, (*made, iter(branch(it, saved))))
+
+
+def branch(it, saved):
+    """What has been read so far, then what comes."""
+    at = 0
+    while True:
+        if at == len(saved):
+            for x in it:
+                saved.append(x)
+                break
+            else:
+                return
+        yield saved[at]
+        at += 1
+
+
 def islice(iterable, start, stop, step):
     if stop is not None and stop < 0:
         raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")

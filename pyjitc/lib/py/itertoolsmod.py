@@ -138,6 +138,13 @@ def _groupby(iterable, key=None):
     return Call(iterators.grouped, iterable, key or Const(NoneType, None))
 
 
+@rule("itertools.tee", "iterable, n: Constant=2, /")
+def _tee(iterable, n):
+    if type(n) is not int or n < 0:
+        raise Mismatch("n must be >= 0", "", ValueError)
+    return Call(iterators.tee, iterable, number(n))
+
+
 @rule("functools.reduce", "function, iterable, /, initial=...")
 def _reduce(function, iterable, initial):
     if initial.type is Ellipsis_:
@@ -151,7 +158,7 @@ CALLS = {
     itertools.islice: _islice, itertools.chain: _chain, itertools.zip_longest: _zip_longest,
     itertools.product: _product, itertools.combinations: _combinations, itertools.permutations: _permutations,
     itertools.combinations_with_replacement: _combinations_with_replacement, itertools.compress: _compress,
-    itertools.pairwise: _pairwise, itertools.groupby: _groupby, functools.reduce: _reduce,
+    itertools.pairwise: _pairwise, itertools.groupby: _groupby, itertools.tee: _tee, functools.reduce: _reduce,
     **{function: _of_two(function, *names) for function, names in (
         (itertools.takewhile, ("predicate", "iterable")), (itertools.dropwhile, ("predicate", "iterable")),
         (itertools.filterfalse, ("function", "iterable")), (itertools.starmap, ("function", "iterable")))},

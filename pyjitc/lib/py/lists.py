@@ -21,7 +21,7 @@ from ..build import SYMBOLS, whole_number
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
 from ..rule import expression, intrinsic, rule
-from . import ranges
+from . import conversions, ranges
 
 __all__ = ["CALLS", "PROTOCOLS", "item_of"]
 
@@ -225,7 +225,7 @@ def _copy(x, /):
 
 @rule("list.index")
 def _index_of(x, value, start=0, stop=sys.maxsize, /):
-    return by_python(list.index, x, real(value), _whole(start), _whole(stop), type=Int)
+    return by_python(list.index, x, real(value), conversions.to_bound(start), conversions.to_bound(stop), type=Int)
 
 
 @rule("list.count")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Mismatch
 from ...ops import structure
-from ...types.kinds import Ellipsis_, Tuple
+from ...types.kinds import Bytes, Ellipsis_, Str, Tuple
 from ..protocol import protocol_of
 from ..rule import Constant, NONE, rule
 
@@ -48,8 +48,14 @@ def _extreme(name):
     return found
 
 
+_JOINED = {Str: "strings", Bytes: "bytes"}
+
+
 @rule("sum")
 def _sum(iterable, /, start=0):
+    joined = _JOINED.get(getattr(start, "type", None))
+    if joined is not None:
+        raise Mismatch(f"sum() can't sum {joined} [use {'b' if start.type is not Str else ''}''.join(seq) instead]")
     return Call(sums.sum_, iterable, start)
 
 

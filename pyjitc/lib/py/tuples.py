@@ -1,8 +1,11 @@
 """Tuples in the compiled subset: run-time indexing, comparison, searching, repetition."""
+import sys
+
 from ...ops.structure import TUPLE_AT
 from ..intrinsics import same
 
-__all__ = ["item", "list_item", "equal", "ordered", "contains", "count", "enum_member", "index", "repeat"]
+__all__ = ["item", "list_item", "equal", "ordered", "contains", "count", "enum_member", "index",
+           "index_between", "repeat"]
 
 
 def item(t, i):
@@ -68,6 +71,22 @@ def index(t, x, k=0):
     if same(t[k], x):
         return k
     return index(t, x, k + 1)
+
+
+def index_between(t, x, start, stop=sys.maxsize):
+    if start < 0:
+        start += len(t)
+    if stop < 0:
+        stop += len(t)
+    return index_from(t, x, start, stop, 0)
+
+
+def index_from(t, x, start, stop, k):
+    if k == len(t):
+        raise ValueError("tuple.index(x): x not in tuple")
+    if start <= k < stop and same(t[k], x):
+        return k
+    return index_from(t, x, start, stop, k + 1)
 
 
 def repeat(t, n, done=()):

@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 
-__all__ = ["TYPES", "Cases"]
+__all__ = ["CONTAINERS", "TYPES", "Cases"]
 
 
 class Cases:
@@ -148,5 +148,62 @@ NUMBERS = Cases(object, {
           b"x\xff", "a'b\u0119", ...),
     "f": _FORMS, "n": _COUNTS}, (1.5, None))
 
-TYPES = {"str": TEXT, "bytes": BYTES, "bytearray": BYTEARRAY, "memoryview of bytes": MEMORY,
-         "text of values": NUMBERS}
+# Containers of ints: each type of an argument is compiled once more. s, t: containers; x, y: items; i, j: places.
+_SEQUENCE = {
+    "count": "s.count(x)", "index": "s.index(x) | s.index(x, i) | s.index(x, i, j)", "s + t": "s + t",
+    "s * n": "s * n | n * s", "x in s": "x in s | x not in s", "s == t": "s == t | s != t",
+    "s < t": "s < t | s <= t | s > t | s >= t", "s[i]": "s[n]", "s[i:j]": "s[i:j] | s[::-1] | s[i:j:2]",
+    "len(s)": "len(s)", "bool(s)": "bool(s)", "str(s)": "str(s) | f'{s}'", "max(s)": "max(s) | min(s, default=x)",
+    "sum(s)": "sum(s) | sum(s, x)", "sorted(s)": "sorted(s) | sorted(s, key=lambda y: y % 5) | sorted(s, reverse=True)",
+    "for x in s": "[x + 1 for x in s] | list(reversed(s)) | [*enumerate(s)]", "a, *b = s": "a, *b = s; s = [a, b]",
+}
+_SOME = random.Random(19)
+_ITEMS = ((), (1,), (3, 1, 2), (1, 1, 2, 1), (5, -1, 0, 7), tuple(range(9)), (2**62, -2**63), (0, 1, 0),
+          *[tuple(_SOME.choices(range(-3, 6), k=n)) for n in (2, 3, 4, 5, 6, 8, 12, 20) * 4])
+_WHERE = (0, 1, 2, -1, -2, 100, -100)
+LIST = Cases(list, {**_SEQUENCE, **{
+    "append": "s.append(x)", "clear": "s.clear()", "copy": "s.copy() | s.copy() is s", "extend": "s.extend(t) | "
+    "s.extend((x, x)) | s.extend(y * 2 for y in t)", "insert": "s.insert(n, x)", "pop": "s.pop() | s.pop(n)",
+    "remove": "s.remove(x)", "reverse": "s.reverse()", "sort": "s.sort() | s.sort(reverse=True) | "
+    "s.sort(key=lambda y: y % 3)", "s[i] = x": "s[n] = x", "s[i:j] = t": "s[i:j] = t",
+    "del s[i]": "del s[n] | del s[i:j]", "s += t": "s += t | s += (x,)", "s *= n": "s *= n",
+    "list(s)": "list(s) | tuple(s)",
+}}, {"s": tuple(map(list, _ITEMS)), "t": ([], [1], [4, 5, 6]), "x": (1, 0, -3, 2, 99), "i": _WHERE, "j": _WHERE,
+     "n": (0, 1, -1, 3, 7)}, ("a", None, 1.5))
+_DICTS = tuple([{x: x * x % 7 for x in items} for items in _ITEMS])
+DICT = Cases(dict, {
+    "clear": "s.clear()", "copy": "s.copy()", "get": "s.get(x) | s.get(x, y)", "items": "list(s.items()) | "
+    "(x, y) in s.items() | [k + v for k, v in s.items()]", "keys": "list(s.keys()) | s.keys() & t.keys() | "
+    "x in s.keys()", "pop": "s.pop(x) | s.pop(x, y)", "popitem": "s.popitem()", "setdefault": "s.setdefault(x, y)",
+    "update": "s.update(t) | s.update([(x, y)])", "values": "list(s.values()) | sum(s.values())",
+    "fromkeys": "dict.fromkeys(t, y)", "s[x]": "s[x]", "s[x] = y": "s[x] = y | s[x] += 1", "del s[x]": "del s[x]",
+    "x in s": "x in s | x not in s", "s | t": "s | t", "s |= t": "s |= t", "s == t": "s == t | s != t",
+    "{**s, **t}": "{**s, **t}", "len(s)": "len(s)", "bool(s)": "bool(s)", "str(s)": "str(s)",
+    "for x in s": "[x for x in s] | list(reversed(s)) | sorted(s)",
+    "dict(s)": "dict(s) | dict(zip(t, t)) | {v: k for k, v in s.items()}",
+    "max(s)": "max(s) | max(s, key=lambda k: s[k])",
+}, {"s": _DICTS, "t": ({}, {1: 5}, {0: 2, 9: 9}), "x": (1, 0, -3, 2, 99), "y": (0, 7, -1)}, ("a", None, 1.5))
+_SETS = tuple(map(set, _ITEMS))
+_OF_SETS = {
+    "copy": "s.copy()", **{name: f"s.{name}(t) | s.{name}(l)" for name in (
+        "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")},
+    **{f"s {op} t": f"s {op} t" for op in "|&-^<"}, "s == t": "s == t | s != t | s <= t | s >= t | s > t",
+    "x in s": "x in s | x not in s", "len(s)": "len(s)", "bool(s)": "bool(s)",
+    "for x in s": "[x for x in s] | sorted(s) | list(s)", "max(s)": "max(s) | sum(s)", "str(s)": "str(s)",
+}
+_WITH_SETS = {"s": _SETS, "t": ({1}, {1, 2, 99}, {0, 1, 2, 3, 4, 5, 6, 7, 8}), "l": ([], [1, 5], [2, 2, 0]),
+              "x": (1, 0, -3, 2, 99)}
+SET = Cases(set, {**_OF_SETS, "add": "s.add(x)", "clear": "s.clear()", "discard": "s.discard(x)", "pop": "s.pop()",
+                  "remove": "s.remove(x)", **{name: f"s.{name}(t) | s.{name}(l)" for name in (
+                      "update", "intersection_update", "difference_update", "symmetric_difference_update")},
+                  **{f"s {op}= t": f"s {op}= t" for op in "|&-^"}, "set(s)": "set(s) | frozenset(s) | {*s, *t}"},
+           _WITH_SETS, ("a", None, 1.5))
+FROZENSET = Cases(frozenset, {**_OF_SETS, "hash(s)": "hash(s)", "frozenset(s)": "frozenset(s) | set(s)"}, {
+    **_WITH_SETS, "s": tuple(map(frozenset, _ITEMS)), "t": tuple(map(frozenset, _WITH_SETS["t"]))}, ("a", None, 1.5))
+TUPLE = Cases(tuple, {**_SEQUENCE, "hash(s)": "hash(s)", "tuple(s)": "tuple(s) | list(s)"}, {
+    "s": tuple([tuple(_SOME.choices(range(-3, 6), k=3)) for _ in range(40)]), "t": ((1, 2, 3), (4, 5, 6), (0, 0, 0)),
+    "x": (1, 0, -3, 2, 99), "i": _WHERE, "j": _WHERE, "n": (0, 1, -1, 3, 7)}, ("a", None, 1.5))
+
+CONTAINERS = {"list": LIST, "dict": DICT, "set": SET, "frozenset": FROZENSET, "tuple": TUPLE}
+TYPES = {"str": TEXT, "bytes": BYTES, "bytearray": BYTEARRAY, "memoryview of bytes": MEMORY, "text of values": NUMBERS,
+         **CONTAINERS}

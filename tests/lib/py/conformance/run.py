@@ -19,7 +19,7 @@ from pyjitc.base.errors import PyjitcError
 
 from .cases import TYPES, Cases
 
-__all__ = ["Outcome", "calls_of", "page", "results", "run", "state"]
+__all__ = ["Outcome", "calls_of", "page", "results", "run", "section", "state"]
 
 LEAST = 30  # sets of arguments of a method
 _COMPILED = 3  # sets of types of an expression: each is compiled
@@ -40,9 +40,10 @@ def variables(text: str, cases: Cases) -> list[str]:
     return sorted(names | {"s"}, key=lambda name: (name != "s", name))
 
 
-def calls_of(cases: Cases, name: str):
-    """(expression, variables, values of each) for at least LEAST sets of arguments."""
-    texts = cases.calls[name]
+def calls_of(cases: Cases, name: str, short: bool = False):
+    """(expression, variables, values of each) for at least LEAST sets of arguments. short: of the first expression,
+    without values of wrong types."""
+    texts = cases.calls[name][:1 if short else None]
     for number, text in enumerate(texts):
         names = variables(text, cases)
         choice = random.Random(f"{cases.cls.__name__} {name} {number}")
@@ -56,13 +57,13 @@ def calls_of(cases: Cases, name: str):
                 found[repr([bytes(v) if type(v) is memoryview else v for v in values])] = values
         for values in found.values():
             yield text, names, values
-        if len(names) > 1:
+        if len(names) > 1 and not short:
             for values in list(found.values())[:2]:
                 wrong = list(values)
                 wrong[choice.randrange(1, len(names))] = choice.choice(cases.wrong)
                 yield text, names, tuple(wrong)
     function = f"s.{name}("
-    if texts[0].startswith(function):  # a wrong number of arguments
+    if texts[0].startswith(function) and not short:  # a wrong number of arguments
         for text in (f"{function})", f"{function}1, 2, 3, 4, 5)"):
             for value in cases.values["s"][:LEAST if len(cases.values) == 1 else 2]:
                 yield text, ["s"], (value,)
@@ -123,11 +124,11 @@ def alike(x, y) -> bool:
     return x == y or x != x and y != y
 
 
-def run(cases: Cases, name: str) -> list[Outcome]:
+def run(cases: Cases, name: str, short: bool = False) -> list[Outcome]:
     """One compiled function for each expression, for all of its values."""
     compiled: dict[str, tuple] = {}
     found = []
-    for text, names, values in calls_of(cases, name):
+    for text, names, values in calls_of(cases, name, short):
         if text not in compiled:
             plain = function_of(text, names)
             compiled[text] = plain, njit(plain)
@@ -137,8 +138,8 @@ def run(cases: Cases, name: str) -> list[Outcome]:
     return found
 
 
-def results(types=TYPES) -> dict[str, dict[str, list[Outcome]]]:
-    return {name: {method: run(cases, method) for method in cases.calls} for name, cases in types.items()}
+def results(types=TYPES, short: bool = False) -> dict[str, dict[str, list[Outcome]]]:
+    return {name: {method: run(cases, method, short) for method in cases.calls} for name, cases in types.items()}
 
 
 def state(outcomes: list[Outcome]) -> str:
@@ -160,12 +161,17 @@ def page(found: dict[str, dict[str, list[Outcome]]]) -> str:
              "object are compared. *partly*: some calls are", "refused with a located error, of which the first "
              "stands beside it.", ""]
     for name, methods in found.items():
-        states = [state(outcomes) for outcomes in methods.values()]
-        lines += [f"## {name}", "", f"{states.count('yes')} of {len(states)} are compiled for all calls.", "",
-                  f"| | compiled | {_GAPS} |", "|---|---|---|"]
-        for method, outcomes in methods.items():
-            gap = next((f"`{o.call.replace('|', chr(92) + '|')}`: {o.detail}" for o in outcomes
-                        if o.status in ("refused", "DIFFERS")), "")
-            lines.append(f"| `{method}` | {state(outcomes)} | {gap} |")
-        lines.append("")
+        lines += section(name, methods)
     return "\n".join(lines)
+
+
+def section(name: str, methods: dict[str, list[Outcome]]) -> list[str]:
+    states = [state(outcomes) for outcomes in methods.values()]
+    lines = [f"## {name}", "", f"{states.count('yes')} of {len(states)} are compiled for all calls.", "",
+             f"| | compiled | {_GAPS} |", "|---|---|---|"]
+    for method, outcomes in methods.items():
+        gap = next((f"`{o.call.replace('|', chr(92) + '|')}`: {o.detail}" for o in outcomes
+                    if o.status in ("refused", "DIFFERS")), "")
+        # the name of an operator may have the bar that ends a cell
+        lines.append(f"| `{method.replace('|', chr(92) + '|')}` | {state(outcomes)} | {gap} |")
+    return [*lines, ""]
