@@ -153,6 +153,8 @@ class CompiledFunction(Pickled, Callable_):
             return result
         except _NoMatch:
             pass
+        if self.options.objects:
+            return function(*args, **kwargs)  # an int has left 64 bits (passes/anew.py)
         warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
                       f"({', '.join(map(str, types))}); "
                       "the interpreter runs this call", RuntimeWarning, stacklevel=3)

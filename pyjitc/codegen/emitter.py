@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..runtime.dispatcher import Anew
 from ..types.kinds import Composite, Type
 from . import box
 from .leaves import LEAVES, components
@@ -256,6 +257,8 @@ class Emitter:
         self.check_status(status, inst)
 
     def _format_error(self, inst, cls, message, args):
+        if cls in ("OverflowError", OverflowError) and inst is not None and inst.attrs.get("redo"):
+            cls, message, args = Anew, "", ()
         state = self.lock()
         kind = self._exception_class(cls)
         if not args:
@@ -276,8 +279,22 @@ class Emitter:
     def check_status(self, status: str, inst) -> None:
         fine = self.assign(f"icmp eq i32 {status}, 0")
         good = self.label("went")
+        if inst is not None and inst.attrs.get("redo") and not self.module.nogil:
+            self.fail_unless(fine, lambda: self._ask_anew(inst))
+            return
         self.branch(fine, good, self.fail(inst), likely=True)
         self.start(good)
+
+    def _ask_anew(self, inst) -> None:
+        """A helper has failed: with an OverflowError, the interpreter is to make the call (passes/anew.py)."""
+        self.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
+        self.declare("declare void @PyErr_SetNone(ptr)")
+        wide = self.label("wide")
+        error = self.assign(f"call i32 @PyErr_ExceptionMatches(ptr {self._exception_class('OverflowError')}) cold")
+        self.branch(self.assign(f"icmp eq i32 {error}, 0"), self.fail(inst), wide)
+        self.start(wide)
+        self.line(f"call void @PyErr_SetNone(ptr {self.object(Anew)}) cold")
+        self.jump(self.fail(inst))
 
     def check_null(self, pointer: str, inst) -> None:
         fine = self.assign(f"icmp ne ptr {pointer}, null")

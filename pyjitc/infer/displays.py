@@ -120,7 +120,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
             found.add(inst)
         if inst.op is generic.ELEMENT:  # of an assignment to several names
             wanted.append(inst.args[0])
-        elif inst.op is generic.LIST or inst.op is generic.LIST_EXTEND:
+        elif inst.op in (generic.LIST, generic.LIST_EXTEND, generic.TUPLE):
             wanted += inst.args
     return found
 

@@ -54,6 +54,8 @@ _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic
             generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
             generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
+_HELD_NOTHING = "a container holds something, where it was empty when this code was compiled"
+
 
 class Evaluator(Operations):
     def __init__(self, analysis):
@@ -153,7 +155,12 @@ class Evaluator(Operations):
 
     def handled(self, inst, operands):
         """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
-        return self.settle(HANDLERS[inst.op](self, inst, operands))
+        try:
+            return self.settle(HANDLERS[inst.op](self, inst, operands))
+        except Mismatch:
+            if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
+                raise
+            return Throw(TypeError, _HELD_NOTHING), None  # an item of a container that is empty: there is none
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts
@@ -340,8 +347,10 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))],
-                                  None, nest.template)
+        of = nest.template
+        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
+            of = getattr(of, "in_parts", of)
+        template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
         other = (nest.instead
@@ -458,7 +467,8 @@ class Evaluator(Operations):
                 self.session.is_longer(proto, operands, (self.analysis, self.inst))):
             self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.library, caller=(self.analysis, self.inst))
+                                 constants=proto.takes_constants or self.analysis.spec.proto.hands_constants,
+                                 caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None
         return UserCall(spec, operands, closure)

@@ -11,6 +11,7 @@ gets is a list (displays.py).
 from __future__ import annotations
 
 import sys
+from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from ..base.lazy import lazy
@@ -18,8 +19,9 @@ from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
+from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
-    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, Singleton,
+    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, ObjectOf, Singleton,
     TooLarge, any_part,
     members_of,
 )
@@ -65,6 +67,8 @@ class Forgiving(Evaluator):
         try:
             if self.session.interprets and inst.op in (generic.GLOBAL, generic.FREEVAR):
                 self.find_variable(inst)
+            if self.session.interprets and inst.op is generic.GETATTR:
+                self.find_attribute(operands[0].type, inst.attrs["name"])
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
             return self.instead(inst, operands, error)
@@ -113,6 +117,20 @@ class Forgiving(Evaluator):
             return
         if not isinstance(value, _FIXED):
             self.session.outer_variable(container, key, name)
+
+    def find_attribute(self, t, name):
+        """An attribute of a module or a class which the interpreter may assign while compiled code runs."""
+        holder = t.cls if isinstance(t, ObjectOf) else t.value if isinstance(t, Singleton) else None
+        places = [(holder, vars(holder))] if isinstance(holder, ModuleType) else [
+            (cls, vars(cls)) for cls in holder.__mro__] if isinstance(holder, type) else []
+        for owner, space in places:
+            if name in space:
+                value, module = space[name], str(getattr(owner, "__module__", owner.__name__)).partition(".")[0]
+                if not (module in FIXED_MODULES or isinstance(value, _FIXED) or hasattr(type(value), "__get__")
+                        or isinstance(owner, EnumMeta) or name[:2] == name[-2:] == "__"
+                        or isinstance(t, ObjectOf) and name in getattr(holder, "__dataclass_fields__", ())):
+                    self.session.outer_variable(namespace(owner) if isinstance(owner, type) else space, name, name)
+                return
 
     def split_call(self, on, callee, args, kwargs):
         cases = []
@@ -187,6 +205,13 @@ def _own(x):
     return x
 
 
+def _set_attribute(self, inst, operands):
+    x, value = operands
+    if isinstance(x.type, Singleton) and isinstance(x.type.value, (type, ModuleType)):
+        raise Mismatch("what the code was compiled from would change")  # the interpreter runs all of the function
+    return by.set_attribute(_own(x), inst.attrs["name"], value)
+
+
 def _global(self, inst, operands):
     space = self.analysis.spec.proto.globals
     name = inst.attrs["name"]
@@ -249,7 +274,7 @@ _MEANINGS = {
     generic.INPLACE: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1], True),
     generic.UNARY: _unary, generic.COMPARE: _compare, generic.TRUTH: lambda self, inst, xs: by.truth(xs[0]),
     generic.GETATTR: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),
-    generic.SETATTR: lambda self, inst, xs: by.set_attribute(_own(xs[0]), inst.attrs["name"], xs[1]),
+    generic.SETATTR: _set_attribute,
     generic.DELATTR: lambda self, inst, xs: by.delete_attribute(_own(xs[0]), inst.attrs["name"]),
     generic.GETITEM: lambda self, inst, xs: by.get_item(*xs),
     generic.SETITEM: lambda self, inst, xs: by.set_item(_own(xs[0]), *xs[1:]),

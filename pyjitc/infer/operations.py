@@ -16,8 +16,9 @@ from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar,
+    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
+from ..types.typeof import variable_type
 from .bind import bind
 from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
@@ -281,6 +282,9 @@ class Operations:
             if holder is sys and name in _STREAMS:
                 return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
             if isinstance(holder, pytypes.ModuleType):
+                if (id(vars(holder)), name) in self.session.outer:
+                    return self.variable_value(self.session.outer[id(vars(holder)), name], False)
+                self.session.readers.setdefault((id(vars(holder)), name), {})[self.analysis, self.block] = None
                 try:
                     value = getattr(holder, name)
                 except AttributeError as error:
@@ -293,6 +297,9 @@ class Operations:
                     self.session.depend(vars(holder), name, value)
                 return self.held_constant(value)
             if isinstance(holder, type):
+                variable = self.class_variable(holder, name)
+                if variable is not None:
+                    return self.read_class_variable(x, name, variable, variable.content)
                 value = self.class_attribute(holder, name)
                 if value is UNKNOWN and hasattr(holder, name):
                     if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
@@ -317,6 +324,10 @@ class Operations:
         elif isinstance(x.type, Attributes) and name not in x.type.names:
             self.class_attribute(x.type.python_class, name)
         elif isinstance(x.type, ObjectOf):
+            variable = self.class_variable(x.type.cls, name)
+            if variable is not None:
+                stored = self.session.attributes.get((x.type.cls, name))
+                return self.read_class_variable(x, name, variable, Object if stored else variable.content)
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Super):
             receiver: Any = x.type.receiver
@@ -330,10 +341,43 @@ class Operations:
         for base in cls.__mro__:
             value = vars(base).get(name, UNKNOWN)
             if not is_fixed(base):
-                self.session.depend(namespace(base), name, value)
+                space = namespace(base)
+                self.session.depend(space, name, value)
+                self.session.readers.setdefault((id(space), name), {})[self.analysis, self.block] = None
             if value is not UNKNOWN:
                 return value
         return UNKNOWN
+
+    def class_variable(self, cls, name):
+        """The attribute that `cls.name` finds, where the program assigns it while compiled code runs; else None."""
+        for base in cls.__mro__ if self.session.outer else ():
+            found = None if is_fixed(base) else self.session.outer.get((id(namespace(base)), name))
+            if found is not None or name in vars(base):
+                return found
+        return None
+
+    def read_class_variable(self, x, name, variable, content):
+        variable.readers[self.analysis, self.block] = None
+        found = get_attribute(x, name)
+        if content is None or content is Object:
+            return found
+        return Apply(pyobject.PY_UNBOX, found, type=content, otherwise=(
+            "TypeError", f"the attribute '{name}' of the class was of type {closed(content)} when this was compiled, "
+                         f"and is something else now"))
+
+    def set_class_attribute(self, cls, name, value):
+        """cls.name = value"""
+        old = self.class_attribute(cls, name)
+        metaclass: Any = type(cls)
+        if (metaclass.__setattr__ is not type.__setattr__ or name[:2] == name[-2:] == "__"
+                or hasattr(type(old), "__get__") or isinstance(value.type, (Function, FunctionObject, Singleton))):
+            raise Mismatch(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
+                           f"objects of the class can do", "assign outside the compiled function")
+        variable = self.session.outer_variable(namespace(cls), name, name)
+        if variable.content is None and old is not UNKNOWN:  # until then a class before this one has it
+            self.session.grow(variable, variable_type({name: old}, name) or Object)
+        self.session.grow(variable, value.type)
+        return by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
 
     def attribute_by_name(self, target, args, kwargs):
         """getattr(x, "name"), getattr(x, "name", default), hasattr(x, "name")"""
@@ -381,6 +425,12 @@ class Operations:
         if isinstance(operands[0].type, ObjectOf):
             for name in (inst.attrs["name"], "__setattr__"):
                 self.class_attribute(operands[0].type.cls, name)
+        holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
+        if isinstance(holder, type) and not is_fixed(holder):
+            return self.set_class_attribute(holder, inst.attrs["name"], operands[1])
+        if isinstance(holder, pytypes.ModuleType) and holder.__name__.split(".")[0] not in FIXED_MODULES:
+            name = inst.attrs["name"]
+            return self.store_variable(self.session.outer_variable(vars(holder), name, name), operands[1])
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
 
     def getitem(self, inst, operands):
@@ -541,7 +591,10 @@ class Operations:
         if not isinstance(made.type, List):
             if items is not None and not self.is_list(inst):
                 return list_of(self.elements(made) + items)
-            if items is None and not self.library.is_iterable(more):
+            if any_part(more.type, lambda part: isinstance(part, ListDisplay)) and type(more.type) is Union:
+                raise NeedsList
+            if items is None and not all([self.library.is_iterable(Operand(1, t, UNKNOWN))
+                                          for t in types_of(more.type)]):
                 self.elements(more)  # says what is wrong
             self.session.lists.insts.add(inst)
             made, _ = self.settle(new_list(map(self.kept, self.elements(made))))

@@ -7,15 +7,16 @@ from types import FunctionType
 import numpy as np
 
 from ..api.jit import decorated
+from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from . import special, types
-from .dispatcher import Dispatcher
+from .dispatcher import SMALL, Dispatcher
 
 _regions = lazy("pyjitc.numba.regions")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
-__all__ = ["cfunc", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
+__all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -93,6 +94,42 @@ def vectorize(*args, **options):
     made = _ufuncs.vectorize(*args, **options)
     if args and not isinstance(made, np.ufunc):
         return lambda function: made(_frozen(function))
+    return made
+
+
+def guvectorize(signatures=None, layout=None, **options):
+    """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python's ints in the function, as
+    in functions that jit compiles."""
+    made = _ufuncs.guvectorize(signatures, layout, **options)
+    text = signatures if layout is None else layout
+    given = [] if layout is None or callable(signatures) else (
+        signatures if isinstance(signatures, (list, tuple)) else [signatures])
+    try:
+        declared = [signature_of(types.signature(one)).args for one in given]
+    except (TypeError, ValueError):
+        return made
+    whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
+    if not whole or not isinstance(text, str):
+        return made
+    return lambda function: made(_with_ints(function, whole))
+
+
+def _with_ints(function, whole):
+    """The function with int(x) in place of some of its arguments."""
+    function = getattr(function, "py_func", function)
+    if type(function) is not FunctionType:
+        return function
+    names = list(inspect.signature(function).parameters)
+    passed = ", ".join(f"int({name})" if k in whole else name for k, name in enumerate(names))
+    namespace = {"int": int}
+    exec(f"def make(function_):\n    def taken({', '.join(names)}):\n        function_({passed})\n"
+         f"    return taken\n", namespace)
+    made = namespace["make"](function)
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(made, name, getattr(function, name))
     return made
 
 

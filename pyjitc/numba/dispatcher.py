@@ -7,14 +7,17 @@ parameters are declared as numbers, a number as result is one of Python's, since
 """
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
 
+from ..api.bound import StaticFunction
 from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, gives, signature_of
+from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
@@ -22,18 +25,19 @@ from ..types import kinds
 from ..types import text as texts
 from . import types
 
-__all__ = ["Overload", "NumbaFunction", "Dispatcher"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
+meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
 
-_SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
+SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
     """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
-    return kinds.Int if t in _SMALL else t
+    return kinds.Int if t in SMALL else t
 
 
 def _is_of_numbers(t: kinds.Type) -> bool:
@@ -77,7 +81,25 @@ class NumbaFunction(CompiledFunction):
         """Types of arguments -> the function that converts the result of this one."""
         return self.__dict__.setdefault("__converting__", {})
 
+    def _answer(self, args, kwargs):
+        literal = self.__dict__.get("__literal__")
+        if literal is None:
+            try:
+                return super()._answer(args, kwargs)
+            except CompileError as error:
+                if not meanings.wants_literals(error):
+                    raise
+                given = dict(zip(inspect.signature(self.py_func).parameters, self._bind(args, kwargs)))
+                names = meanings.literal_names(self.py_func, given)
+                if not names:
+                    raise
+            options = self.options
+            literal = self.__dict__["__literal__"] = StaticFunction(
+                self.py_func, names, lambda function: Dispatcher(function, options, ()))
+        return literal(*args, **kwargs)
+
     def _source(self, types) -> FunctionType:
+        meanings.wants_literals  # the meanings that functions have are there before anything is compiled
         return self._wrapped.get(types, self.py_func)
 
     def _as_compiled(self, signature) -> Signature:

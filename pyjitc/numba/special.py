@@ -20,7 +20,7 @@ pndindex = np.ndindex
 
 
 def literally(x):
-    """x: values that are constants stay known where the compiler meets them."""
+    """x, of which compiled code knows the value: where it is an argument, each value has code of its own."""
     return x
 
 
@@ -128,12 +128,11 @@ def threading_layer():
     return "workqueue"
 
 
-def get_parallel_chunksize():
+def _get_parallel_chunksize():
     return 0
 
 
-def set_parallel_chunksize(n):
-    """Accepted: chunks have the size that the threads find best. The size before."""
+def _set_parallel_chunksize(n):
     if not isinstance(n, (int, np.integer)):
         raise TypeError("The parallel chunksize must be an integer")
     if n < 0:
@@ -141,14 +140,19 @@ def set_parallel_chunksize(n):
     return 0
 
 
-class parallel_chunksize:
-    """`with parallel_chunksize(n)`, accepted."""
+class _Chunksize:
+    """`with parallel_chunksize(n)` where nothing is compiled."""
 
     def __init__(self, n):
-        set_parallel_chunksize(n)
+        _set_parallel_chunksize(n)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
         return None
+
+
+get_parallel_chunksize = _of_package("get_parallel_chunksize", _get_parallel_chunksize)
+set_parallel_chunksize = _of_package("set_parallel_chunksize", _set_parallel_chunksize)
+parallel_chunksize = _of_package("parallel_chunksize", _Chunksize)

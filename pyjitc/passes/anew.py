@@ -5,6 +5,8 @@ code was compiled for (ops/containers.py). Where one meets another class and the
 could see, the call is made anew: it goes to code for what the arguments hold (`anew`). After writes that is too late,
 so the stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
 thousand (`FunctionFlags.looks`).
+Under `jit` the same is done where an int leaves 64 bits before anything was written: the interpreter makes the call
+anew, and goes on with longer ints (the note `redo`).
 Before:  x = list_get l, i ; list_set l, j, x      After:  x = list_get {anew: True} l, i ; list_set l, j, x
 Needs: nothing.  Keeps: everything but that attribute of loads and the flags of the first function.
 """
@@ -14,9 +16,9 @@ import operator
 
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
-from ..ops import containers, control, memory, pyobject
+from ..ops import containers, control, exceptions, memory, pyobject, structure
 from ..ops.structure import RETYPE
-from ..types.kinds import ObjectOf
+from ..types.kinds import Object, ObjectOf, Type, any_part
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
@@ -28,12 +30,27 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
                    operator.sub, operator.xor))
+# Functions of that kind where all that they are given are numbers, text and the like.
+_COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
+_PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
+_MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE))
+_OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))  # they change their first operand
+_LEAVES = frozenset((control.INVOKE,))  # what fails in a callee is an instruction of the callee
 _UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES
 
 
-def run(functions: list[ir.Function]) -> None:
-    """functions: a module, the entry first."""
-    early = {fn: _unwritten(fn) for fn in functions}
+def run(functions: list[ir.Function], redo: bool = False) -> None:
+    """functions: a module, the entry first. redo: whether the interpreter can make the calls of the entry."""
+    own = _own_parameters(functions)
+    aliases = {fn: Aliases(fn) for fn in functions}
+    quiet = set(functions)  # those that write nothing, however often they call each other
+    while True:
+        loud = {fn for fn in quiet if any([_seen(inst, aliases[fn], quiet, own) for block in fn.blocks
+                                           for inst in block.insts])}
+        if not loud:
+            break
+        quiet -= loud
+    early = {fn: _unwritten(fn, aliases[fn], quiet, own) for fn in functions}
     late = set()  # functions that may be called after something was written
     changed = True
     while changed:
@@ -51,6 +68,10 @@ def run(functions: list[ir.Function]) -> None:
         cyclic = None
         for block in fn.blocks:
             for inst in block.insts:
+                if redo and inst.op.effects & ir.RAISES and fn not in late and inst in early[fn] and (
+                        inst.unwind is None and inst.op not in _LEAVES):
+                    inst.attrs = {**inst.attrs, "redo": True}
+                    anew = True
                 if not _loads(inst) or _is_own(inst):
                     continue
                 if fn not in late and inst in early[fn] and inst.unwind is None:
@@ -67,11 +88,30 @@ def _loads(inst: ir.Inst) -> bool:
     return "anew" in inst.op.attrs
 
 
-def _unwritten(fn: ir.Function) -> set[ir.Inst]:
+def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
+    """The parameters of functions of the module that only get what is made while the call runs, and what that holds."""
+    sites: list[ir.Inst] = []
+    named = set(functions[:1])  # functions that are called in other ways
+    for fn in functions:
+        for block in fn.blocks:
+            for inst in block.insts:
+                if inst.op is control.INVOKE:
+                    sites.append(inst)
+                else:
+                    named.update([x for x in inst.attrs.values() if isinstance(x, ir.Function)])
+    own = {p for fn in functions if fn not in named for p in fn.entry.params}
+    while True:
+        given = [p for inst in sites for p, x in zip(inst.attrs["callee"].entry.params, inst.args)
+                 if p in own and not _is_fresh(x, own)]
+        if not given:
+            return own
+        own -= set(given)
+
+
+def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> set[ir.Inst]:
     """The instructions before which a function has written nothing that outlives it."""
-    aliases = Aliases(fn)
     blocks = reverse_postorder(fn)
-    writes = {block: any([_seen(inst, aliases) for inst in block.insts]) for block in blocks}
+    writes = {block: any([_seen(inst, aliases, quiet, own) for inst in block.insts]) for block in blocks}
     dirty: set[ir.Block] = set()
     work = [block for block in blocks if writes[block]]
     while work:
@@ -84,29 +124,42 @@ def _unwritten(fn: ir.Function) -> set[ir.Inst]:
         if block not in dirty:
             for inst in block.insts:
                 found.add(inst)
-                if _seen(inst, aliases):
+                if _seen(inst, aliases, quiet, own):
                     break
     return found
 
 
-def _seen(inst: ir.Inst, aliases: Aliases) -> bool:
+def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> bool:
     """Whether an instruction writes something that may be looked at after the call."""
+    if inst.op is control.INVOKE and inst.attrs["callee"] in quiet:
+        return False
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
+        return False
+    if inst.op is exceptions.EXC_NEW and inst.attrs["cls"].__module__ == "builtins":
         return False
     if inst.op is containers.HEAP_PUSH:  # it compares, which runs methods of the program's classes
         return True
-    if inst.op.stores is not None or inst.op is containers.LIST_POP or inst.op is memory.CELL_STORE or (
+    if inst.op is containers.LIST_SORT and not all(map(_is_plain, inst.args[0].type.parameters)):
+        return True  # it compares, too
+    if inst.op.stores is not None or inst.op in _OF_FIRST or (
             inst.op.name == "field_set"):
-        return not _is_fresh(inst.args[0])
+        return not _is_fresh(inst.args[0], own)
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst
         value = callee.attrs["value"] if callee is not None and callee.op is control.CONST else None
-        return getattr(value, "__hash__", None) is None or value not in _READ
+        if getattr(value, "__hash__", None) is None:
+            return True
+        return value not in _READ and not (value in _COMPUTED and all(map(_is_known, inst.args[1:])))
     if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST:
         return pyobject.MEANINGS[inst.attrs["function"]] not in _READ or not all(map(_is_known, inst.args))
     written = aliases.written(inst)
     elements = ir.regions_written(aliases.effects(inst)) & ~_UNSEEN == ir.ELEMENTS
-    return not (elements and written is not None and all([is_fresh(root_of(v)) for v in written]))
+    return not (elements and written is not None and all([is_fresh(root_of(v)) or root_of(v) in own for v in written]))
+
+
+def _is_plain(t: Type) -> bool:
+    """Whether values of a type are compared without methods of the program's classes."""
+    return not any_part(t, lambda part: part is Object or isinstance(part, ObjectOf))
 
 
 def _is_known(v: ir.Value) -> bool:
@@ -115,12 +168,17 @@ def _is_known(v: ir.Value) -> bool:
                                    and not isinstance(v.inst.args[0].type, ObjectOf))
 
 
-def _is_fresh(v: ir.Value) -> bool:
-    while v.inst is not None and v.inst.op is RETYPE:
+def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool:
+    """Whether a value is made while the call runs, with all that can be changed through it."""
+    while v.inst is not None and v.inst.op in _PARTS:
         v = v.inst.args[0]
-    return v.inst is not None and (v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or (
+    if v.inst is None:
+        return v in own
+    if v.inst.op in _MADE_OF_PARTS:
+        return all([not x.type.refcounted or _is_fresh(x, own) for x in v.inst.args])
+    return v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or (
         v.inst.op.name == "object_new") or bool(
-        v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS))
+        v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS)
 
 
 def _is_own(load: ir.Inst) -> bool:

@@ -305,7 +305,8 @@ class _Rewrite:
 
     def remove(self, inst) -> None:
         x, key = inst.args
-        self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=inst.attrs.get("must", True))
+        must = inst.attrs.get("must", True) and not isinstance(x.type, CounterDict)  # which says nothing of missing keys
+        self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=must)
 
     def length(self, inst) -> None:
         self.become(inst, t.LOCAL_LEN, inst.args)

@@ -30,6 +30,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
+from ..ops.parallel import GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT
 from ..runtime.pool import CHUNKS
 from ..types import kinds as k
@@ -62,7 +63,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind, options.races)
+            region = _Region(fn, loop, kind, options.races or kind == "parts")
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -463,6 +464,13 @@ class _Region(Carried):
                     b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
         floor = b.const(k.Int, least)
         size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        if self.kind == "prange" and not self.single:
+            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
+            if self.parts or self.shared:  # of each there is one for each chunk
+                floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
+                floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
+                asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
+            size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
         extents = {}
         for root in self.shared:  # putting the parts together must not take longer than the loop
             extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]

@@ -43,7 +43,8 @@ _LOOK_FOR = {
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
-    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
+    versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
+                            or op is arith.ISHR),
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
@@ -90,8 +91,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
-    if any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
-        anew.run(kept)
+    redo = options.objects and options.overflow == "raise" and not kept[0].library
+    if redo or any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
+        anew.run(kept, redo)
         if check:
             check(kept, "anew")
     return kept

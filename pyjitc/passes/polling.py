@@ -271,7 +271,8 @@ def _scalar(loop) -> bool:
     jumps back has the poll among its own blocks, and gains nothing."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
     return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
-                                        and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
+                                        and (i.op is ARRAY_STORE
+                                             or not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST))
                                         for i in insts)
 
 

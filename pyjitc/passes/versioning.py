@@ -199,7 +199,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
-                form = affine(inst.args[1], defs, loop.blocks, memo)
+                form = affine(inst.args[1], defs, loop.blocks, wrapped, True)
                 if form.terms and _known(form, counters, defs, loop):
                     shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
@@ -213,7 +213,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.checks.add(inst)
     if not loop.inner:
         _sums(loop, outer, defs, edges, plan)
-    if not plan.checks or len(plan.guards) > 40:
+    if not plan.checks and not shifted or len(plan.guards) > 40:
         return None
     if loop.inner and missed and missed * 2 > innermost:
         return None  # an inner loop may see more of its indices as invariant

@@ -1308,8 +1308,8 @@ def linked(x: Any, y: Any) -> bool:
         for mine, its in zip(x.key[1:], y.key[1:]):
             mine.link(its)
         return True
-    if isinstance(x, FunctionObject):
-        return linked(x.function, y.function)
+    if isinstance(x, (FunctionObject, NativeList)):
+        return linked(x.key[1], y.key[1])
     if not isinstance(x, Composite) or not isinstance(y, Composite) or not x.is_like(y):
         return False
     pairs = list(zip(x.parts, y.parts))
@@ -1323,7 +1323,7 @@ def rewritten(t: Type, change: Callable) -> Type:
         return t
     if isinstance(t, Container):
         return change(t)
-    if isinstance(t, (Iterator, FunctionObject)):
+    if isinstance(t, (Iterator, FunctionObject, NativeList)):
         return type(t)(rewritten(t.key[1], change))
     if isinstance(t, Union):
         return union_of([rewritten(m, change) for m in t.members])

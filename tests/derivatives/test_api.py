@@ -242,6 +242,13 @@ def test_parallel_loops():
     np.testing.assert_allclose(grad(f)(x, np.zeros(50_000)), expected)
 
 
+def test_other_results_may_be_lists_and_dicts():
+    assert value_and_grad(lambda x: (x * x, {"x": x, "y": [x, 2.0 * x]}), has_aux=True)(1.5) == (
+        (2.25, {"x": 1.5, "y": [1.5, 3.0]}), 3.0)
+    (value, found), gradient = value_and_grad(lambda x: (x @ x, {"x": x}), has_aux=True)(X)
+    assert value == X @ X and (found["x"] == X).all() and (gradient == 2.0 * X).all()
+
+
 def test_arguments_that_share_memory():
     def f(x, y):
         x[0] = 2.0
@@ -265,6 +272,24 @@ def by_name(x):
     return sum([d[name] for name in d])
 
 
+def lists_in_a_dict(x):
+    found = {"a": [1.0], "b": [2.0]}
+    for name in found:
+        found[name].append(x)
+    return sum([found[name][1] for name in found])
+
+
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+
+def array_of_an_object(x):
+    held = Holder(np.zeros(3))
+    held.a[0] = x
+    return held.a[0] * 2.0
+
+
 BUFFER = np.zeros(2)
 
 
@@ -280,6 +305,7 @@ def read_back(x):
 REFUSED = [
     (read_back, (1.5,), 1, "there is no derivative of"),
     (recursive, (X, 2), 4, "calls itself and writes into"), (by_name, (1.5,), 1, "the operation dict_new"),
+    (lists_in_a_dict, (1.5,), 1, "the operation dict_new"), (array_of_an_object, (1.5,), -3, "the operation field_set"),
     (captured, (1.5,), 1, "captured array"),
     (lambda x: np.sum(np.unique(x)), (X,), 0, "the bits of an array"),
     (lambda x: np.abs(np.linalg.eigvals(x)[0]), (np.eye(2),), 0, "there is no derivative of")]
@@ -287,6 +313,9 @@ REFUSED = [
 
 @pytest.mark.parametrize("function, args, line, text", REFUSED, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_has_no_derivative_is_refused_at_its_line(function, args, line, text):
+    if type(args[0]) is float:
+        with pytest.raises(UnsupportedError, match=text):
+            jvp(function, args, (1.0,))
     with pytest.raises(UnsupportedError, match=text) as caught:
         grad(function)(*args)
     assert caught.value.diagnostic.line == function.__code__.co_firstlineno + line

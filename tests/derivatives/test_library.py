@@ -15,7 +15,7 @@ def test_of_symmetric_matrices():
     """LAPACK reads one triangle, and differences see that."""
     def f(h):
         w, v = np.linalg.eigh(h)
-        return (np.sum(np.linalg.cholesky(h) * V) + np.sum(w * w) + np.sum(np.abs(v * V))
+        return (np.sum(np.linalg.cholesky(h) * V + w * w + np.abs(v * V))
                 + np.linalg.slogdet(h)[1] + np.linalg.eigvalsh(h, UPLO="U")[0])
 
     agree(f, H)
@@ -25,8 +25,7 @@ def test_of_tall_matrices():
     def f(a):
         q, r = np.linalg.qr(a)
         u, s, vt = np.linalg.svd(a, full_matrices=False)
-        return (np.sum(q * W) + np.sum(r * V) + np.sum((u * s) @ vt * W) + np.sum(np.sin(s)) + np.sum(np.abs(u * W))
-                + np.sum(np.abs(vt * V)))
+        return np.sum(q * W + (u * s) @ vt * W + np.abs(u * W)) + np.sum(r * V + s * s + np.abs(vt * V))
 
     agree(f, TALL)
 
@@ -49,6 +48,6 @@ def test_bits_of_numbers_that_vary():
 
 def test_sorting():
     def f(a):
-        return np.sum(np.sort(a) * W) + np.sum(np.sort(a, axis=0)[1] ** 2) + np.median(a)
+        return np.sum(np.sort(a) * W + np.sort(a, axis=0)[1] ** 2) + np.median(a)
 
     agree(f, TALL)

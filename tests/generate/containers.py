@@ -5,14 +5,21 @@ from which operations follow that CPython can do with it, most of which may stil
 containers there may be values of several kinds. Loops are bounded, and so is what grows. The same seed gives the same
 text.
 
-A kind is "int", "float", "bool", "str", "bytes", "none", "Point" or "Base"; ("list", kind), ("deque", kind),
-("set", kind), ("dict", key, kind), ("defaultdict", key, kind), ("Counter", key), ("tuple", kinds...), ("many", kind),
-which is a tuple of any length, and ("any", kinds...), a value of one of them."""
+A kind is "int", "float", "bool", "str", "bytes", "none", "Point", "Base" or "Node"; ("list", kind), ("deque", kind),
+("set", kind), ("frozenset", kind), ("dict", key, kind), ("defaultdict", key, kind), ("Counter", key),
+("tuple", kinds...), ("many", kind), which is a tuple of any length, and ("any", kinds...), a value of one of them.
+
+Some programs have functions inside `f` that share its variables, generators, and functions beside it that may call
+themselves; some make containers that they keep for themselves and fill them in longer loops."""
 import random
+import re
 
 __all__ = ["program"]
 
-_HEAD = '''import heapq
+_HEAD = '''import bisect
+import functools
+import heapq
+import itertools
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 
@@ -50,6 +57,19 @@ class Base:
         return self
 
 
+class Derived(Base):
+    def first(self):
+        return self.items[-1]
+
+
+class Node:
+    __slots__ = ("value", "next")
+
+    def __init__(self, value, next=None):
+        self.value = value
+        self.next = next
+
+
 def pairs(items):
     for k, x in enumerate(items):
         yield k, x
@@ -68,7 +88,9 @@ _TEXTS = ("''", "'a'", "'b'", "'ab'", "'a b'", "'x,y'", "'Zz'", "'\\u00e9'", "'1
 _BYTES = ("b''", "b'a'", "b'ab'", "b'\\x00\\xff'")
 _ERRORS = ("IndexError", "KeyError", "ValueError", "ZeroDivisionError", "Exception", "LookupError", "TypeError",
            "AttributeError", "RuntimeError", "StopIteration", "(KeyError, IndexError)")
-_HASHABLE = ("int", "str", "int", "str", "bool", "float", "bytes", ("tuple", "int", "str"), ("tuple", "int", "int"))
+_HASHABLE = ("int", "str", "int", "str", "bool", "float", "bytes", ("tuple", "int", "str"), ("tuple", "int", "int"),
+             ("any", "int", "float", "bool"), ("any", "int", "str", "none"), ("any", "str", "bytes"))
+_SAME_HASH = ("-1", "-2", "0", "2305843009213693951", "2305843009213693952", "1", "8", "16")
 _ORDERED = ("int", "float", "str", "bool", "bytes")
 
 
@@ -76,7 +98,7 @@ def program(seed) -> str:
     """The text of one program."""
     r = random.Random(seed)
     writer = _Writer(r)
-    text = writer.function()
+    text = "\n\n\n".join([writer.function(), *writer.beside][::-1])
     calls = ["    lambda: " + _arguments(r, writer) + "," for _ in range(3)]
     return _used(text, "\n".join(calls)) + text + "\n\n\nCALLS = [\n" + "\n".join(calls) + "\n]\n"
 
@@ -87,7 +109,7 @@ def _used(*texts) -> str:
     found = []
     for part in parts[1:-1]:
         name = part.partition("class " if "class " in part else "def ")[2].partition("(")[0].partition(":")[0]
-        if any(f"{name}(" in text for text in texts):
+        if any(f"{name}(" in text or name == "Base" and "Derived(" in text for text in texts):
             found.append(part)
     return "\n\n\n".join([parts[0], *found]) + "\n\n\n"
 
@@ -107,7 +129,8 @@ def _arguments(r, writer) -> str:
 def _literal(r, kind, depth=1) -> str:
     """A value without variables."""
     if kind == "int":
-        return r.choice(_SMALL) if r.random() < .9 else r.choice(("100", "255", "-128", "1000"))
+        x = r.random()
+        return r.choice(_SMALL if x < .9 else _SAME_HASH if x < .93 else ("100", "255", "-128", "1000"))
     if kind == "float":
         return r.choice(("0.0", "-0.0", "1.0", "0.5", "-1.5", "2.25", "1e3"))
     if kind == "bool":
@@ -121,7 +144,10 @@ def _literal(r, kind, depth=1) -> str:
     if kind == "Point":
         return f"Point({_literal(r, 'int')}, {_literal(r, 'float')}, {_literal(r, ('list', 'int'))})"
     if kind == "Base":
-        return f"Base({_literal(r, ('list', 'int'))})"
+        return f"{r.choice(('Base', 'Base', 'Derived'))}({_literal(r, ('list', 'int'))})"
+    if kind == "Node":
+        inner = _literal(r, "Node", depth - 1) if depth > 0 and r.random() < .6 else "None"
+        return f"Node({_literal(r, 'int')}, {inner})"
     what, *of = kind
     if what == "any":
         return _literal(r, r.choice(of), depth)
@@ -133,8 +159,10 @@ def _literal(r, kind, depth=1) -> str:
         return f"({''.join(item + ', ' for item in items)})"
     if what == "list":
         if items and isinstance(of[0], tuple) and r.random() < .15:
-            return f"[{items[0]}] * {r.choice((2, 3))}"
+            return f"([{items[0]}] * {r.choice((2, 3))})"
         return f"[{', '.join(items)}]"
+    if what == "frozenset":
+        return f"frozenset([{', '.join(items)}])"
     if what == "deque":
         return f"deque([{', '.join(items)}])"
     if what == "set":
@@ -172,6 +200,10 @@ class _Writer:
             kinds.append("int")
         self.params = [(f"p{k}", kind) for k, kind in enumerate(kinds)]
         self.names: dict = dict(self.params)
+        self.functions: dict = {}  # name -> (kinds of its parameters, kind of its result)
+        self.generators: dict = {}  # the same of generators and their items
+        self.beside: list = []  # texts of functions beside `f`
+        self.inner = 0
 
     def kind(self, depth=1, item=False):
         r = self.r
@@ -186,7 +218,7 @@ class _Writer:
         if x < .62:
             return ("dict", r.choice(_HASHABLE), self.kind(depth - 1, True))
         if x < .7:
-            return ("set", r.choice(_HASHABLE))
+            return ("set" if x < .69 else "frozenset", r.choice(_HASHABLE))
         if x < .76:
             return ("tuple", *(self.kind(depth - 1, True) for _ in range(r.choice((1, 2, 2, 3)))))
         if x < .8:
@@ -198,7 +230,7 @@ class _Writer:
             return ("defaultdict", r.choice(("int", "str")), held)
         if x < .92:
             return ("Counter", r.choice(("int", "str")))
-        return r.choice(("Point", "Base"))
+        return r.choice(("Point", "Base", "Node"))
 
     # -- text
 
@@ -206,6 +238,10 @@ class _Writer:
         self.lines.append("    " * self.depth + text)
 
     def function(self) -> str:
+        if self.r.random() < .25:
+            self.helper()
+        if self.r.random() < .3:
+            self.private()
         self.block(top=True)
         names = [name for name in self.names if not name.startswith("_")]
         self.r.shuffle(names)
@@ -238,9 +274,13 @@ class _Writer:
 
     def statement(self):
         choices = [(5, self.assign), (8, self.change), (2, self.augment), (1.5, self.unpack), (1, self.alias),
-                   (.4, self.raise_), (.4, self.assert_), (.7, self.call_key)]
+                   (.4, self.raise_), (.4, self.assert_), (.7, self.call_key), (.5, self.delete), (.4, self.walrus),
+                   (.5, self.starred)]
         if self.depth < 4:
-            choices += [(3, self.for_), (2.5, self.if_), (2, self.try_), (1, self.joined), (.6, self.while_)]
+            choices += [(3, self.for_), (2.5, self.if_), (2, self.try_), (1, self.joined), (.6, self.while_),
+                        (1, self.match)]
+        if self.depth < 3 and self.inner < 2:
+            choices += [(.8, self.closure), (.6, self.generator)]
         if self.loops:
             choices += [(.8, self.leave)]
         self.r.choices([c for _, c in choices], [w for w, _ in choices])[0]()
@@ -288,7 +328,7 @@ class _Writer:
 
     def change(self):
         """A method or a store that changes a container or an object."""
-        name = self.some("list", "dict", "set", "deque", "defaultdict", "Counter", "Point", "Base")
+        name = self.some("list", "dict", "set", "deque", "defaultdict", "Counter", "Point", "Base", "Node")
         if name is None:
             return self.assign()
         kind = self.names[name]
@@ -362,6 +402,11 @@ class _Writer:
         return self.r.choice((f"{name}.x = {self.expr('int', 1)}", f"{name}.y += {self.expr('float', 1)}",
                               f"{name}.grow({self.expr('int', 1)})", f"{name}.tags.append({self.expr('int', 1)})",
                               f"{name}.tags = {self.expr(('list', 'int'), 1)}", f"{name}.x += 1"))
+
+    def change_Node(self, name, kind):
+        return self.r.choice((f"{name}.value += {self.expr('int', 1)}", f"{name}.value = {self.expr('int', 0)}",
+                              f"{name}.next = Node({self.expr('int', 0)}, {name}.next)", f"{name}.next = None",
+                              f"{name}.next.value = {self.expr('int', 0)}"))
 
     def change_Base(self, name, kind):
         return self.r.choice((f"{name}.add({self.expr('int', 1)})", f"{name}.items.pop()",
@@ -523,6 +568,262 @@ class _Writer:
         kind = self.names[name]
         self.bind(kind, f"sorted({name}, key={self.key(kind[1])})")
 
+    def delete(self):
+        """A name that is bound again after it has gone."""
+        name = self.r.choice(list(self.names))
+        kept = self.fresh()
+        self.line(f"{kept} = {name}")
+        self.line(f"del {name}")
+        self.line(f"{name} = {kept}")
+        self.names[kept] = self.names[name]
+
+    def walrus(self):
+        kind = self.kind(1)
+        name = self.fresh()
+        self.line(f"if ({name} := {self.expr(kind, 1)}) == {self.expr(kind, 0)}:")
+        self.names[name] = kind
+        self.inside()
+
+    def starred(self):
+        """A function inside that takes any arguments, and its call."""
+        name, out, kind = self.fresh(), self.fresh(), self.r.choice(("int", "str", "float"))
+        self.line(f"def {name}(*xs, k=0, **named):")
+        self.line(self.r.choice(("    return [*xs, k], named", "    return list(xs), named",
+                                 "    return sorted(xs), named", "    return [x for x in xs if x != k], named")))
+        first, rest = self.expr(kind, 0), self.expr(("many", kind), 1)
+        self.line(f"{out}, _ = {name}({first}, *{rest}, a={self.expr(kind, 0)}, k={self.expr(kind, 0)})")
+        self.names[out] = ("list", kind)
+
+    def match(self):
+        name = self.r.choice(list(self.names))
+        kind = self.names[name]
+        what = kind if isinstance(kind, str) else kind[0]
+        a, b = self.fresh(), self.fresh()
+        cases = []
+        if what in ("list", "many", "deque"):
+            cases = [("[]", {}), (f"[{a}]", {a: kind[1]}), (f"[{a}, *{b}]", {a: kind[1], b: ("list", kind[1])}),
+                     (f"[{a}, {b}] if {a} == {b}", {a: kind[1], b: kind[1]}), (f"[*{a}, _]", {a: ("list", kind[1])})]
+        elif what in ("dict", "defaultdict", "Counter"):
+            value = kind[2] if what != "Counter" else "int"
+            cases = [(f"{{{_literal(self.r, 'str')}: {a}}}", {a: value}), ("{0: _, **rest}", {}), (f"{{1: {a}}}", {a: value}),
+                     ("{}", {})]
+        elif what == "tuple":
+            cases = [(f"({a}, {b})", dict(zip((a, b), kind[1:])) if len(kind) == 3 else {}),
+                     (f"({a}, *_)", {a: kind[1]}), ("(0, *_)", {}), ("()", {})]
+        elif what == "Point":
+            cases = [("Point(x=0)", {}), (f"Point(x={a}, y={b}) if {a} > 1", {a: "int", b: "float"}),
+                     (f"Point(tags=[{a}, *_])", {a: "int"}), ("Point(0, 1.0)", {})]
+        elif what == "Node":
+            cases = [("Node(value=0)", {}), (f"Node(next=Node(value={a}))", {a: "int"}), ("Node(next=None)", {}),
+                     (f"Node(value=1 | 2 as {a})", {a: "int"})]
+        else:
+            cases = [("0 | 1", {}), (f"int({a})", {a: "int"}), (f"str({a})", {a: "str"}), ("None", {}), ("'a'", {}),
+                     ("True", {}), (f"float() as {a}", {a: "float"}), ("-1", {}), ("bool()", {})]
+        self.line(f"match {name}:")
+        self.depth += 1
+        for pattern, bound in self.r.sample(cases, min(len(cases), self.r.choice((1, 2, 3)))):
+            self.line(f"case {pattern}:")
+            saved, self.names = self.names, {**self.names, **bound}
+            self.inside()
+            self.names = saved
+        if self.r.random() < .6:
+            self.line("case _:")
+            self.inside()
+        self.depth -= 1
+
+    def written(self, lines, names):
+        """Those of the names that the lines bind."""
+        text = "\n".join(lines)
+        return [n for n in names if re.search(rf"\b{n}\b(, \*?\w+)* ([-+*/%|&^]|//)?= |\b(for|as|del|case) (\w+, )?{n}\b"
+                                              rf"|, \*?{n}\b[^\n]* = |\({n} :=", text)]
+
+    def body(self, params, result, made):
+        """The block of a function inside this one, which sees and may bind the variables around it."""
+        around = dict(self.names)
+        at = len(self.lines)
+        loops, self.loops = self.loops, 0
+        saved, self.names = self.names, {**self.names, **params}
+        self.depth += 1
+        self.inner += 1
+        self.budget += 1
+        made(result)
+        self.inner -= 1
+        self.depth -= 1
+        self.names, self.loops = saved, loops
+        bound = self.written(self.lines[at:], around)
+        if bound:
+            self.lines.insert(at, "    " * (self.depth + 1) + f"nonlocal {', '.join(bound)}")
+
+    def closure(self):
+        name, param, kind, result = self.fresh(), self.fresh(), self.kind(1), self.kind(1)
+        default = f"={_literal(self.r, kind)}" if isinstance(kind, str) and self.r.random() < .3 else ""
+        self.line(f"def {name}({param}{default}):")
+
+        def made(result):
+            if self.r.random() < .7:
+                self.block()
+            self.line(f"return {self.expr(result, 1)}")
+
+        self.body({param: kind}, result, made)
+        self.functions[name] = ((kind,), result)
+        self.bind(result, f"{name}({self.expr(kind, 1)})")
+        if default and self.r.random() < .5:
+            self.bind(result, f"{name}()")
+
+    def generator(self):
+        name, param, item = self.fresh(), self.fresh(), self.kind(1)
+        kind = self.r.choice(("int", item, ("list", item)))
+        self.line(f"def {name}({param}):")
+
+        def made(item):
+            inner = "    " * (self.depth + 1)
+            if self.r.random() < .3:
+                self.line(f"yield {self.expr(item, 1)}")
+            head = f"for {self.fresh_item()} in "
+            bound = self.last
+            head += "range(3)" if self.r.random() < .5 else self.source(item, 1)
+            ends = self.r.random() < .25
+            if ends:
+                self.line("try:")
+                self.depth += 1
+                inner += "    "
+            self.line(head + ":")
+            saved, self.names = self.names, {**self.names, bound: "int" if "range" in head else item}
+            if self.r.random() < .4:
+                self.inside(loop=True)
+            self.lines.append(inner + f"yield {self.expr(item, 1)}")
+            self.names = saved
+            if ends:
+                self.depth -= 1
+                self.line("finally:")
+                self.inside()
+
+        self.body({param: kind}, item, made)
+        self.generators[name] = ((kind,), item)
+        call = f"{name}({self.expr(kind, 1)})"
+        x = self.r.random()
+        if x < .3:
+            self.bind(("list", item), f"list(itertools.islice({call}, 5))")
+        elif x < .5:
+            it = self.fresh()
+            self.line(f"{it} = {call}")
+            self.bind(item, f"next({it})")
+            if self.r.random() < .5:
+                self.line(f"{it}.close()" if self.r.random() < .5 else f"del {it}")
+        else:
+            kept = self.fresh()
+            self.line(f"{kept} = []")
+            self.names[kept] = ("list", item)
+            self.line(f"for {self.fresh_item()} in {call}:")
+            bound = self.last
+            self.line(f"    if len({kept}) > 4:")
+            self.line("        break")
+            self.line(f"    {kept}.append({bound})")
+            saved, self.names = self.names, {**self.names, bound: item}
+            if self.r.random() < .5:
+                self.inside(loop=True)
+            self.names = saved
+
+    def helper(self):
+        """A function beside `f`, which may call itself."""
+        r = self.r
+        kinds = [self.kind(2) for _ in range(r.choice((1, 2)))]
+        result = r.choice((kinds[0], self.kind(1)))
+        kept = self.lines, self.names, self.params, self.budget
+        name = f"h{self.fresh()}"
+        params = {f"{name}{k}": kind for k, kind in enumerate(kinds)}
+        recursive = r.random() < .5
+        self.lines, self.names, self.budget = [], dict(params), 3
+        if recursive:
+            self.line("if n <= 0:")
+            self.line(f"    return {self.expr(result, 1)}")
+        self.block()
+        if recursive:
+            self.line(f"return {name}({', '.join(self.expr(k, 0) for k in kinds)}, {r.choice(('n - 1', 'n - 2'))})")
+        else:
+            self.line(f"return {self.expr(result, 1)}")
+        head = ("@njit\n" if r.random() < .6 else "") + f"def {name}({', '.join(params)}{', n=2' if recursive else ''}):\n"
+        self.beside.append(head + "\n".join(self.lines))
+        self.lines, self.names, self.params, self.budget = kept
+        self.functions[name] = (tuple(kinds), result)
+
+    def private(self):
+        """Containers that are made here, filled in a loop that runs longer, and asked."""
+        r = self.r
+        made = []
+        for _ in range(r.choice((1, 1, 2, 3))):
+            key = r.choice(("int", "int", "str", ("tuple", "int", "int"), "float", ("any", "int", "float", "bool")))
+            item = r.choice(("int", "int", "float", "bool", "str", ("tuple", "int", "int"), ("list", "int"), ("any", "int", "none"),
+                             ("tuple", "float", "str"), ("any", "int", "float")))
+            kind = r.choice((("list", item),) * 6 + (("dict", key, item),) * 3 + (
+                ("set", key), ("Counter", r.choice(("int", "str"))), ("defaultdict", "int", r.choice(("int", ("list", "int")))),
+                ("deque", item)))
+            name = self.fresh()
+            empty = {"list": r.choice(("[]", "[]", "list()", None)), "dict": r.choice(("{}", "dict()", None)), "set": "set()",
+                     "Counter": "Counter()", "deque": "deque()"}.get(kind[0]) or _literal(r, kind)
+            self.line(f"{name} = {empty}")
+            self.names[name] = kind
+            made.append(name)
+        item = self.fresh()
+        self.line(f"for {item} in range({r.choice((5, 20, 70, 200))}):")
+        saved, self.names = self.names, {**self.names, item: "int"}
+        self.depth += 1
+        self.loops += 1
+        for _ in range(r.choice((1, 2, 3, 4))):
+            name = r.choice(made)
+            kind = self.names[name]
+            whole, self.names = self.names, {n: k for n, k in self.names.items() if n in made or not isinstance(k, tuple)}
+            x = r.random()
+            if x < .2:
+                self.line(f"if {item} % {r.choice((2, 3, 7))} == {r.choice((0, 1))}:")
+                self.depth += 1
+            numbers = {"int": f"{item} * {r.choice((1, 3, 7, -1))} % {r.choice((5, 11, 64))}", "float": f"{item} * 0.5",
+                       "str": f"str({item} % {r.choice((3, 10))})", "bool": f"{item} % 2 == 0"}
+
+            def value(kind):
+                if isinstance(kind, str):
+                    return numbers.get(kind, "None") if r.random() < .7 else self.expr(kind, 1)
+                if kind[0] == "tuple":
+                    return f"({', '.join(map(value, kind[1:]))},)"
+                if kind[0] == "any":
+                    return value(r.choice(kind[1:]))
+                return f"[{item}]" if r.random() < .7 else self.expr(kind, 1)
+
+            if r.random() < .65:
+                what = kind[0]
+                self.line({"list": lambda: f"{name}.append({value(kind[1])})", "deque": lambda: f"{name}.append({value(kind[1])})",
+                           "set": lambda: f"{name}.add({value(kind[1])})",
+                           "dict": lambda: f"{name}[{value(kind[1])}] = {value(kind[2])}",
+                           "Counter": lambda: f"{name}[{value(kind[1])}] += 1",
+                           "defaultdict": lambda: f"{name}[{value(kind[1])}] {'+=' if kind[2] == 'int' else '='} {value(kind[2])}",
+                           }[what]())
+            else:
+                self.line(getattr(self, "change_" + kind[0])(name, kind))
+            if x < .2:
+                self.depth -= 1
+            self.names = whole
+        if r.random() < .3:
+            self.line(f"if {self.expr('bool', 1)}:")
+            self.line(f"    {r.choice(('break', 'continue', f'return {r.choice(made)}', f'return {item}'))}")
+        if r.random() < .3:
+            self.block()
+        self.loops -= 1
+        self.depth -= 1
+        self.names = saved
+        if r.random() < .4:  # only numbers leave
+            for name in made:
+                kind = self.names.pop(name)
+                x = r.random()
+                self.bind("int", f"len({name})")
+                if kind in (("list", "int"), ("list", "bool")):
+                    self.bind("int", f"sum({name})")
+                elif kind[0] == "list" and x < .5:
+                    self.bind(kind[1], f"{name}[{self.index(name)}]")
+                elif kind[0] == "dict" and x < .5:
+                    self.bind(kind[2], f"{name}[{self.expr(kind[1], 1)}]")
+                else:
+                    self.bind("str", f"str({name})" if x < .8 else f"repr(list({name})[-3:])")
+
     # -- expressions
 
     def index(self, name) -> str:
@@ -566,6 +867,11 @@ class _Writer:
             made = self.item_of(kind, depth)
             if made:
                 return r.choice(made)
+        if r.random() < .25:
+            called = [n for n, (_, result) in self.functions.items() if result == kind]
+            if called and not self.inner and self.depth == 1:
+                name = r.choice(called)
+                return f"{name}({', '.join(self.expr(k, 0) for k in self.functions[name][0])})"
         what = kind if isinstance(kind, str) else kind[0]
         return getattr(self, f"make_{what}")(kind, depth - 1)
 
@@ -608,6 +914,8 @@ class _Writer:
                          f"{name}.count('a')", f"{name}.index('b')"]
             elif what == "bytes":
                 made += [f"{name}[0]", f"len({name})", f"{name}.find(b'a')"]
+            elif what == "Node":
+                made += [f"{name}.value", f"{name}.next.value"]
             elif what == "Point":
                 made += [f"{name}.x", f"{name}.grow(1)", f"len({name}.tags)"]
         return r.choice(made)
@@ -647,7 +955,7 @@ class _Writer:
                 if what == "set":
                     made += [f"({name} <= {self.expr(k, 0)})", f"{name}.isdisjoint({self.expr(k, 0)})"]
                 others = [n for n, other in self.names.items() if other == k and n != name]
-                if others:
+                if others and what not in ("many", "tuple"):  # these have no identity
                     made += [f"({name} is {r.choice(others)})", f"({name} is not {r.choice(others)})"]
             elif what == "str":
                 made += [f"{name}.startswith({self.expr('str', 0)})", f"{name}.isdigit()",
@@ -697,6 +1005,13 @@ class _Writer:
     def make_Base(self, kind, depth):
         return f"Base({self.expr(('list', 'int'), depth)}, name={self.expr('str', depth)})"
 
+    def make_Node(self, kind, depth):
+        found = self.of("Node")
+        return f"Node({self.expr('int', depth)}, {self.r.choice([*found, 'None'])})"
+
+    def make_frozenset(self, kind, depth):
+        return f"frozenset({self.expr(('set', kind[1]), depth)})"
+
     def make_any(self, kind, depth):
         return self.expr(self.r.choice(kind[1:]), depth)
 
@@ -707,6 +1022,8 @@ class _Writer:
         """Something to iterate over with items of a kind, and whether its items may be unlike each other."""
         made = [n for n, k in self.names.items() if k[0] in ("list", "many", "deque", "set", "dict") and k[1] == item]
         made += [f"{n}.values()" for n, k in self.names.items() if k[0] == "dict" and k[2] == item]
+        made += [f"{n}({', '.join(self.expr(k, 0) for k in kinds)})" for n, (kinds, of) in self.generators.items()
+                 if of == item and not self.inner]
         if item == "int":
             made += ["range(4)", "upto(3)"]
         if item == "str":
@@ -739,6 +1056,21 @@ class _Writer:
         made += [f"{a}[{self.slice_()}]", f"({a} + {self.expr(kind, depth)})[:6]", f"list({self.source(item, depth)})",
                  f"({a} * 2)[:5]", f"[*{a}, {self.expr(item, depth)}]", f"list(reversed({a}))", f"{a}.copy()",
                  f"([{self.expr(item, depth)}] * {r.choice(('2', '3', '0', '-1'))})"]
+        if depth > 0:
+            test, source = self.fresh(), self.source(item, depth - 1)
+            made += [f"list(itertools.chain({a}, {source}))", f"list(itertools.islice({source}, {r.choice('0123')}))",
+                     f"[{test} for {test} in {a} if {test} not in {self.expr(kind, 0)}]",
+                     f"[{test} for {test}, _ in itertools.groupby({a})]", f"[*{a}, *{self.expr(kind, 0)}][:6]",
+                     f"list(itertools.takewhile(lambda {test}: {test} != {self.expr(item, 0)}, {source}))",
+                     f"[{test} for _, {test} in sorted(enumerate({a}), key=lambda {test}x: -{test}x[0])]",
+                     f"[{test} for {test}x in [{a}, {a}] for {test} in {test}x][:6]"]
+            if _hashable(item):
+                made += [f"list(dict.fromkeys({a}))", f"list({{{test}: 1 for {test} in {a}}})"]
+            if item in ("int", "float"):
+                made += [f"list(itertools.accumulate({a}))", f"[max({a}), min({a})]",
+                         f"[bisect.{r.choice(('bisect', 'bisect_left'))}(sorted({a}), {self.expr(item, 0)})]"
+                         if item == "int" else f"[sum({a}, 0.0)]",
+                         f"[functools.reduce(lambda x, y: x - y, {a})]"]
         if item in _ORDERED:
             made += [f"sorted({self.source(item, depth)}, reverse={r.choice(('True', 'False'))})",
                      f"heapq.{r.choice(('nsmallest', 'nlargest'))}(2, {self.source(item, depth)})"]

@@ -592,6 +592,21 @@ def generator_chosen(n):
     return sum(g)
 
 
+@case((10, slice(2, 5)), (10, slice(None, None, -1)), (10, slice(-3, None)), (7, slice(1, 100, 3)), (0, slice(5)),
+      (5, slice(0, 4, 0)))
+def slices_of_ranges(n, part):
+    found = range(n)[part]
+    return found, list(found), len(range(1, n, 2)[part]), range(n)[1:-1], range(n)[::-2]
+
+
+@case(([],), ([1, 2],))
+def iterators_of_nothing(xs):
+    halves = []
+    for x in iter(xs):
+        halves.append(x // 2)
+    return halves, list(map(lambda x: x * 2, iter(xs)))
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

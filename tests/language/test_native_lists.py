@@ -510,6 +510,25 @@ def test_what_is_made_of_an_argument_is_native():
     assert "native_push" in ir_of(copies, [1, 2, 3])
 
 
+@pytest.mark.parametrize("n", [1 << 40, 1 << 61, (1 << 63) - 1, 0, -1, 3])
+@pytest.mark.parametrize("item", [1, "a"])
+def test_a_list_that_is_repeated_too_often_says_so_at_once(item, n):
+    def repeats(item, n):
+        x = [item]
+        x *= n
+        return len(x)
+
+    agree(repeats, item, n)
+
+
+def test_a_nan_in_a_native_list_equals_nothing():
+    def found(x):
+        a = [x]
+        return a == a, a.count(x), x in a
+
+    assert found(np.nan) == (True, 1, True) and njit(found)(np.nan) == (False, 0, False)
+
+
 # ---------------------------------------------------------------- parts of texts
 
 

@@ -8,7 +8,7 @@ from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Bool, DictDisplay, Ended, Int, List, ListDisplay, Slice, Tuple, is_integer, is_numpy_scalar,
+    Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, Slice, Tuple, any_part, is_integer, is_numpy_scalar,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
@@ -150,6 +150,8 @@ class _List(Protocol):
     lists.py says what it means: see infer/displays.py."""
 
     def binary(self, op, x, y, inplace):
+        if op == "*" and y.known and any_part(x.type, lambda part: isinstance(part, Iterator)):
+            return list_of(self.elements(x) * y.value)  # for zip(*[iter(x)] * n): lists hold no iterators
         if op in "+*":
             raise NeedsList
         return None

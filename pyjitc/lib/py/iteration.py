@@ -65,6 +65,10 @@ def make_kernel_range(start, stop, step):
     return RANGE_MAKE(start, stop, step)
 
 
+def range_of_numbers(start, stop, step):
+    return range(int(start), int(stop), int(step))
+
+
 def make_any_range(start, stop, step):
     if step == 0:
         raise ValueError("range() arg 3 must not be zero")

@@ -161,6 +161,8 @@ def repeat(x, n):
     elif size > 0:
         if size > 9223372036854775807 // n:
             raise MemoryError
+        NATIVE_SPREAD(x, size, size * (n - 1))  # there is room for all of it, or an exception now
+        NATIVE_CUT(x, size)
         for _ in range(n - 1):
             append_part(x, x, 0, size)
 

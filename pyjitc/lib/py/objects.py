@@ -35,7 +35,7 @@ made, foreign = lazy("pyjitc.lib.np.elementwise.made_calls"), lazy("pyjitc.lib.p
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
-dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
+dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 texts = lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
@@ -260,16 +260,22 @@ class Known(Protocol):
     def truth(self, x):
         return number(bool(x.type.value))
 
+    def binary(self, op, x, y, inplace):
+        return hints.joined(x, y) if op == "|" else None
+
+    def reflected(self, op, x, y, inplace):
+        return hints.joined(x, y) if op == "|" and x.type is NoneType else None
+
     def contains(self, x, item):
         if hasattr(type(x.type.value), "__contains__"):
             raise refusals.of_an_object(x.type, "the items")
         return super().contains(x, item)
 
     def getitem(self, x, i):
-        value = x.type.value
-        if isinstance(value, type) and hasattr(value, "__class_getitem__"):
-            raise Mismatch(f"'{value.__name__}[...]' has no meaning in compiled code")
-        if hasattr(type(value), "__getitem__"):
+        found = hints.parametrised(x, i)
+        if found is not None:
+            return found
+        if hasattr(type(x.type.value), "__getitem__"):
             raise refusals.of_an_object(x.type, "items")
         return super().getitem(x, i)
 
@@ -320,6 +326,8 @@ class Known(Protocol):
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
         found = self.of_class(target, args, kwargs)
+        if found is None:
+            found = hints.called(target, args, kwargs)
         return foreign.call(target, args, kwargs) if found is None else found
 
     def of_class(self, target, args, kwargs):

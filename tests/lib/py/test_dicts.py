@@ -585,3 +585,12 @@ def test_a_loop_whose_container_is_changed(make, visit):
 
         found.append((outcome(one, held, change), list(held)))
     assert found[0] == found[1]
+
+
+def test_an_entry_of_an_empty_dict_has_no_parts():
+    def divided(d):
+        entry = d.popitem()
+        return 3 // entry[1]
+
+    agree(divided, {})
+    agree(divided, {1: 2})

@@ -766,3 +766,18 @@ def test_an_iterator_of_nothing(what):
         return next(found, 3)
 
     assert njit(names)(what) == 3
+
+
+def test_lists_in_tuples_in_lists():
+    def searched(n):
+        stack = [(0, [n])]
+        total = 0
+        while stack:
+            depth, path = stack.pop()
+            total += sum(path)
+            if depth < n:
+                stack.append((depth + 1, [depth]))
+        return total
+
+    agree(searched, 4)
+    agree(lambda n: (x := [(0, [n])], x.append((1, [n, n])), x.insert(0, (n, []))), 3)

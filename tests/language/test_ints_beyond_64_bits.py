@@ -1,0 +1,154 @@
+"""Under `jit` an int that leaves 64 bits goes on as a Python int: where the call has changed nothing yet that anybody
+could see, the interpreter makes it anew."""
+import math
+
+import numpy as np
+import pytest
+
+from pyjitc import jit, njit
+from tests.oracle import agree
+
+
+class Account:
+    def __init__(self, amount):
+        self.amount = amount
+
+    def grow(self, n):
+        for _ in range(n):
+            self.amount *= 1000
+        return self.amount
+
+
+def factorial(n):
+    product = 1
+    for k in range(1, n + 1):
+        product *= k
+    return product
+
+
+def fibonacci(n, first=0):
+    a, b = first, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def digits(n):
+    total, x = 0, 2 ** n
+    while x:
+        total += x % 10
+        x //= 10
+    return total
+
+
+def recursive(n):
+    return 1 if n < 2 else n * recursive(n - 1)
+
+
+def listed(n):
+    found = [1]
+    for k in range(n):
+        found.append(found[-1] * 10)
+    return found, {k: x for k, x in enumerate(found)}
+
+
+def of_own_object(n):
+    return Account(3).grow(n)
+
+
+def with_default(n, *, scale=10 ** 18):
+    return n * scale
+
+
+def operators(x, k):
+    return x + 1, -x - 1, abs(-x - 1), (-x - 1) // -1, x << k, x * x, x ** 3, x - (-x - 1), divmod(x * 4, 3)
+
+
+def from_floats(x):
+    return int(x), round(x), math.floor(x), math.ceil(x)
+
+
+def from_text(s, b):
+    return int(s) + 1, int.from_bytes(b, "big")
+
+
+def summed(values):
+    return sum(values), max(values)
+
+
+def sorted_tuples(n):
+    pairs = [(n ** k, k) for k in (50, 3, 7)]
+    pairs.sort()
+    return pairs
+
+
+def closes_over(n):
+    k = 1
+
+    def grow():
+        nonlocal k
+        k = k * n
+        return k
+
+    return [grow() for _ in range(5)]
+
+
+@pytest.mark.parametrize("function, calls", [
+    (factorial, [(20,), (21,), (60,), (5,)]), (fibonacci, [(92,), (93,), (300,), (10,), (200, 7)]), (digits, [(300,)]),
+    (recursive, [(20,), (40,)]), (listed, [(18,), (25,)]), (of_own_object, [(5,), (9,)]),
+    (with_default, [(9,), (10,)]), (operators, [(5, 3), (2 ** 63 - 1, 2), (3, 70)]),
+    (from_floats, [(2.5,), (1e20,), (-1e300,)]), (from_text, [("12", b"ab"), ("9" * 20, b"abcdefghijkl")]),
+    (summed, [([1, 2],), ([2 ** 62] * 8,), ([2 ** 70, 1],)]), (sorted_tuples, [(2,), (3,), (10,)]),
+    (closes_over, [(10,), (10 ** 6,)])])
+def test_exact(function, calls):
+    compiled = jit(function)
+    for args in calls:
+        agree(function, *args, compiled=compiled)
+
+
+def test_keywords_and_defaults():
+    compiled = jit(with_default)
+    assert compiled(n=100, scale=10 ** 17) == 10 ** 19 and compiled(100) == 10 ** 20
+
+
+def test_njit_raises():
+    with pytest.raises(OverflowError, match=r"2432902008176640000 \* 21 does not fit in 64 bits"):
+        njit(factorial)(21)
+
+
+def store_first(a, n):
+    a[0] = 1.0
+    return factorial(n)
+
+
+def print_first(n):
+    print("begin")
+    return factorial(n)
+
+
+def append_first(items, n):
+    items.append(n)
+    return factorial(n)
+
+
+@pytest.mark.parametrize("function, args", [
+    (store_first, (np.zeros(1), 30)), (print_first, (30,)), (append_first, ([1], 30))])
+def test_what_was_changed_is_not_changed_twice(function, args, capsys):
+    """After a change that others see the call cannot be made anew: it raises what `njit` raises."""
+    with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+        jit(function)(*args)
+    assert capsys.readouterr().out.count("begin") == (function is print_first)
+    if function is append_first:
+        assert args[0] == [1, 30]
+
+
+def test_an_error_that_is_handled_stays():
+    def f(n):
+        try:
+            return n ** 40
+        except ZeroDivisionError:
+            return -1
+
+    with pytest.raises(OverflowError):
+        jit(f)(100)
+    agree(f, 2, compiled=jit(f))
