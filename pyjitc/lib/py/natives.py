@@ -549,6 +549,20 @@ def merge_sort(x):
         for start in range(0, n, 2 * width):
             middle, stop = min(start + width, n), min(start + 2 * width, n)
             i, j = start, middle
+            if not counted(x):
+                at = start
+                while i < middle and j < stop:  # nobody could foresee a branch
+                    one, two = get(source, i), get(source, j)
+                    second = before(two, one)
+                    put(target, at, two if second else one)
+                    i += not second
+                    j += second
+                    at += 1
+                for k in range(i, middle):
+                    put(target, at + (k - i), get(source, k))
+                for k in range(j, stop):
+                    put(target, at + (k - j), get(source, k))
+                continue
             for k in range(start, stop):
                 if i < middle and (j >= stop or not get(source, j) < get(source, i)):
                     put(target, k, get(source, i))
