@@ -23,6 +23,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
+from ..ops.sorting import SORT_BY
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
@@ -339,6 +340,8 @@ class _Lists:
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
+        elif op is SORT_BY:  # of the objects, which it puts in order by keys that are native
+            self.keep_all(args[0])
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
@@ -649,7 +652,7 @@ _LARGE = 64  # the size of a type of items
 _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
 _MAKERS = frozenset("tle")  # first operands of calls that make a list or a deque of something else
-_FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated"))
+_FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated", "sort"))
 # What compares items, which must be of types that have an order.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))

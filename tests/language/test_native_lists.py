@@ -219,7 +219,7 @@ def test_what_is_returned_becomes_a_list_once(f):
 
 def test_what_is_only_filled_before_it_leaves_is_of_the_interpreter_at_once():
     for f in (lambda n: [i * 0.5 for i in range(n)], lambda n: [[i * j for i in range(n)] for j in range(n)],
-              lambda n: ([0] * n + [n]) * 2):
+              lambda n: ([0] * n + [n]) * 2, lambda n: sorted([i * 7 % 5 for i in range(n)])):
         agree(f, 4)
         assert "native_" not in ir_of(f, 4)
 
@@ -637,3 +637,37 @@ def test_lists_of_parts_that_are_changed_or_leave_are_the_interpreters():
     for f, args in ((changed, ("a b",)), (handed, ("a-b c", "-")), (mixed, ("a b",))):
         agree(f, *args)
         assert "native_places" not in ir_of(f, *args)
+
+
+def merged(n):
+    numbers, floats = [0] * n, [0.0] * n
+    x = 12345
+    for i in range(n):
+        x = (x * 1103515245 + 12345) % 2147483648
+        numbers[i], floats[i] = x % 100, x % 7 * -0.5
+    numbers.sort()
+    floats.sort(reverse=True)
+    last = numbers.copy()
+    last.sort(reverse=True)
+    total = 0.0
+    for i in range(n):
+        total = total * 1.0001 + numbers[i] + floats[i] * 3 + last[i]
+    return total, numbers[-1], floats[0], numbers[n // 2], last[0]
+
+
+def test_native_lists_of_many_items_are_sorted():
+    for n in (1, 12, 13, 40, 333):
+        agree(merged, n)
+    assert "native_store" in ir_of(merged, 13)
+
+
+def by_key(pairs):
+    mine = list(pairs)
+    mine.sort(key=lambda pair: (pair[1], pair[0]))
+    return mine
+
+
+def test_what_is_sorted_by_keys_keeps_its_objects():
+    pairs = [(i, 1.5 - i) for i in range(30)]
+    agree(by_key, pairs)
+    assert njit(by_key)(pairs)[0] is pairs[-1]

@@ -4,13 +4,14 @@ has the interpreter do it with lists that turn out to be native. Messages and or
 from __future__ import annotations
 
 from ...infer.meaning import Apply, Call, Const, Expr
+from ...ops.arith import BAND, BOR, FEQ, FLT, IEQ, ILT
 from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
     NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
-from ...ops.structure import UNION_MAKE
+from ...ops.structure import TUPLE_GET, UNION_MAKE
 from ...types.kinds import Bool, Float, Int, List, NativeList, Str, Tuple, Union, any_part, is_refcounted
 from ..build import outlined
 from ..intrinsics import same
@@ -548,6 +549,20 @@ def merge_sort(x):
         for start in range(0, n, 2 * width):
             middle, stop = min(start + width, n), min(start + 2 * width, n)
             i, j = start, middle
+            if not counted(x):
+                at = start
+                while i < middle and j < stop:  # nobody could foresee a branch
+                    one, two = get(source, i), get(source, j)
+                    second = before(two, one)
+                    put(target, at, two if second else one)
+                    i += not second
+                    j += second
+                    at += 1
+                for k in range(i, middle):
+                    put(target, at + (k - i), get(source, k))
+                for k in range(j, stop):
+                    put(target, at + (k - j), get(source, k))
+                continue
             for k in range(start, stop):
                 if i < middle and (j >= stop or not get(source, j) < get(source, i)):
                     put(target, k, get(source, i))
@@ -562,13 +577,51 @@ def merge_sort(x):
             put(x, i, get(source, i))
 
 
+@_rule
+def before(one: Expr, two: Expr) -> Expr:
+    """one < two. Of numbers and tuples of them without branches, which nobody could foresee in a heap."""
+    return _before(one, two) if _is_plain(one.type) else Call(less_than, one, two)
+
+
+def _is_plain(t) -> bool:
+    return t is Int or t is Float or isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts))
+
+
+def _before(one: Expr, two: Expr) -> Expr:
+    if not isinstance(one.type, Tuple):
+        return Apply(ILT if one.type is Int else FLT, one, two)
+    found = None
+    for n in reversed(range(len(one.type.parts))):
+        x, y = Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)
+        less = _before(x, y)
+        found = less if found is None else Apply(BOR, less, Apply(BAND, _alike(x, y), found))
+    assert found is not None
+    return found
+
+
+def _alike(one: Expr, two: Expr) -> Expr:
+    if not isinstance(one.type, Tuple):
+        return Apply(IEQ if one.type is Int else FEQ, one, two)
+    found: Expr = Const(Bool, True)
+    for n in range(len(one.type.parts)):
+        found = Apply(BAND, found, _alike(Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)))
+    return found
+
+
+_FEW = 3  # parts of a tuple that are compared without branches
+
+
+def less_than(one, two):
+    return one < two
+
+
 def sift_down(x, start, at):
     """heapq._siftdown"""
     item = get(x, at)
     while at > start:
         above = (at - 1) >> 1
         parent = get(x, above)
-        if not item < parent:
+        if not before(item, parent):
             break
         put(x, at, parent)
         at = above
@@ -582,8 +635,8 @@ def sift_up(x, at):
     below = 2 * at + 1
     while below < end:
         right = below + 1
-        if right < end and not get(x, below) < get(x, right):
-            below = right
+        if right < end:
+            below += not before(get(x, below), get(x, right))
         put(x, at, get(x, below))
         at = below
         below = 2 * at + 1
@@ -620,7 +673,7 @@ def heapify(x):
 def heap_pushpop(x, item):
     if NATIVE_LEN(x) > 0:
         first = get(x, 0)
-        if first < item:
+        if before(first, item):
             put(x, 0, item)
             sift_up(x, 0)
             return first
