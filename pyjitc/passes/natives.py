@@ -276,6 +276,8 @@ class _Lists:
         if fn is self.functions[0]:
             for p in fn.params:
                 self.keep_all(p)
+            if fn in self.returned:  # which a call of it in this module gets, too
+                self.keep_all(self.returned[fn])
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (

@@ -671,3 +671,34 @@ def test_what_is_sorted_by_keys_keeps_its_objects():
     pairs = [(i, 1.5 - i) for i in range(30)]
     agree(by_key, pairs)
     assert njit(by_key)(pairs)[0] is pairs[-1]
+
+
+def codes(n):
+    if n == 0:
+        return ["0"]
+    if n == 1:
+        return ["0", "1"]
+    found, before = [], codes(n - 1)
+    for code in before:
+        found.append("0" + code)
+    for code in reversed(before):
+        found.append("1" + code)
+    return found
+
+
+def halves(values):
+    if len(values) < 2:
+        return [values[0] + 1], 1
+    n = len(values) // 2
+    (left, a), (right, b) = halves(values[:n]), halves(values[n:])
+    merged = []
+    for x in left:
+        merged.append(x)
+    for x in right:
+        merged.append(x * 2)
+    return merged, a + b
+
+
+def test_the_function_that_is_called_first_may_call_itself():
+    agree(codes, 4)
+    agree(halves, list(range(7)))
