@@ -47,8 +47,7 @@ _RESULTS = {
     **{getattr(statistics, name): Float for name in "fmean stdev pstdev geometric_mean correlation covariance".split()
        if hasattr(statistics, name)},
     struct.pack: Bytes, struct.calcsize: Int, struct.pack_into: NoneType, struct.iter_unpack: Object,
-    functools.cmp_to_key: Object, heapq.merge: Object,
-    itertools.groupby: Object, random.Random: PythonRandom,
+    heapq.merge: Object, random.Random: PythonRandom,
     **{getattr(statistics, name): Object for name in "mode multimode quantiles linear_regression".split()
        if hasattr(statistics, name)},
 }

@@ -50,7 +50,7 @@ FUNCTIONS: dict[str, str] = {
              "statistics.mean statistics.median statistics.median_low statistics.median_high "
              "statistics.median_grouped statistics.harmonic_mean statistics.variance statistics.pvariance "
              "statistics.mode statistics.multimode statistics.quantiles statistics.linear_regression "
-             "functools.cmp_to_key heapq.merge itertools.groupby random.Random dataclasses.replace",
+             "heapq.merge random.Random dataclasses.replace",
 }
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
