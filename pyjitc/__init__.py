@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 __all__ = ["njit", "jit", "trace", "compile_options", "signature_of", "TypeName", "PyjitcError", "CompileError",
            "TypingError", "TracingError", "UnsupportedError", "ParallelWarning", "RaceError", "vectorize",
            "guvectorize", "stencil", "cfunc", "carray", "farray", "prange", "set_num_threads", "get_num_threads",
-           "get_thread_id", *_NAMES]
+           "get_thread_id", "set_parallel_chunksize", "get_parallel_chunksize", "parallel_chunksize", *_NAMES]
 globals().update(_NAMES)
 
 _LATER = {"jitclass": "write njit above the class, or pass its objects as they are",
@@ -41,13 +41,14 @@ _LATER = {"jitclass": "write njit above the class, or pass its objects as they a
           "typeof": "call the function: its .signatures show the types of its arguments"}
 _derivatives = _lazy("pyjitc.api.derivatives")
 _DERIVATIVES = ("check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-                "jacrev", "jvp", "linearize", "stop_gradient", "tree", "value_and_grad", "vjp",
+                "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp",
                 "vmap")
 # names of other compilers, and what most programs do not load
 __getattr__ = _absent("pyjitc", _LATER, {
     "vectorize": _vectorize, "guvectorize": _vectorize, "stencil": _stencil, "cfunc": _cfunc, "carray": _foreign,
     "farray": _foreign,
-    **dict.fromkeys(("prange", "set_num_threads", "get_num_threads", "get_thread_id"), _pool),
+    **dict.fromkeys(("prange", "set_num_threads", "get_num_threads", "get_thread_id", "set_parallel_chunksize",
+                     "get_parallel_chunksize", "parallel_chunksize"), _pool),
     **dict.fromkeys(_DERIVATIVES, _derivatives)})
 # as numba.types
 types.__getattr__ = _absent(types.__name__,

@@ -1,10 +1,21 @@
 """Every compile in the tests verifies its IR after each pass, in child processes too. Ctrl-C interrupts, also where a
 shell started the tests in the background and so had it ignored: tests send it to themselves. No compiled code is found
-on disk but in tests that name a folder for it."""
+on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr."""
 import os
 import signal
+
+import pytest
 
 os.environ["PYJITC_VERIFY"] = "1"
 os.environ["PYJITC_CACHE_DIR"] = os.path.join(os.devnull, "nowhere")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """LLVM has no exceptions for what it cannot do: it writes, to a file that is no Python object."""
+    report = (yield).get_result()
+    said = [line for line in report.capstderr.splitlines() if "<unknown>:0:0" in line]
+    if said and report.passed:
+        report.outcome, report.longrepr = "failed", f"LLVM wrote to stderr: {said[0]}"

@@ -20,7 +20,8 @@ __all__ = ["plain_partial", "StaticFunction", "static_names"]
 
 _KIND = inspect.Parameter
 _CONSTANT = (int, float, complex, str, bytes, tuple, type(None), np.generic)
-_SPACE = {"__name__": __name__, "__builtins__": {}}  # one for all: functions of equal code share their compiles
+# One for all: functions of equal code share their compiles.
+_SPACE = {"__name__": __name__, "__builtins__": {}, "HANDS_CONSTANTS": True}
 
 
 def plain_partial(partial: functools.partial) -> FunctionType:

@@ -67,7 +67,7 @@ def _side(name, callee, program, args) -> Side:
 
 
 def _steady(callee, args) -> float:
-    """Median seconds of a call, of about a tenth of a second of them."""
+    """The median time of a call in seconds, measured over about a tenth of a second."""
     times, end = [], time.perf_counter() + 0.1
     while len(times) < 3 or time.perf_counter() < end and len(times) < 1000:
         start = time.perf_counter()

@@ -11,6 +11,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from ..base.options import Options
 from ..infer.constants import constant
 from ..infer.meaning import Apply, Derived, Mismatch
 from ..lib import derivatives as names
@@ -24,7 +25,7 @@ from .dispatch import CompiledFunction, Dispatcher
 from .jit import njit
 
 __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-           "jacrev", "jvp", "linearize", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
+           "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
 tree = trees  # the utilities for trees, under JAX's name
 _DERIVATIVES = 256  # compiled functions that are kept for calls that make them anew, as grad(f)(x) does in a loop
@@ -133,15 +134,25 @@ def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequ
 
     in_axes: which axis of each argument counts the examples, None for one that all share. out_axes: which axis of the
     results does. Each example takes the branches and loop trips that it needs."""
-    function, options = _compilable("vmap", fun)
+    return _batch_of("vmap", fun, in_axes, out_axes)
+
+
+def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
+    """The same with the examples shared among the threads that `set_num_threads` says. No example may write into what
+    another reads."""
+    return _batch_of("pmap", fun, in_axes, out_axes)
+
+
+def _batch_of(what, fun, in_axes, out_axes):
+    function, options = _compilable(what, fun)
     count = len(_parameters(function))
     axes = tuple(map(_fixed, in_axes)) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
     if len(axes) != count:
         raise ValueError(f"in_axes has {len(axes)} items, and {function.__qualname__}() takes {count} arguments")
     if all(axis is None for axis in axes):
-        raise ValueError("vmap must have at least one argument with a batch: in_axes is None for all")
+        raise ValueError(f"{what} must have at least one argument with a batch: in_axes is None for all")
     out = _fixed(out_axes)
-    return _batched(function, options, axes, out)
+    return _batched(function, options, axes, out, what)
 
 
 def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
@@ -398,14 +409,17 @@ def _jacobian(fun, options, argnums, what, has_aux):
 
 
 @lru_cache(_DERIVATIVES)
-def _batched(fun, options, axes, out_axes):
+def _batched(fun, options, axes, out_axes, what):
     parameters = _parameters(fun)
 
     def body(marks):
         found = axes if marks is None else tuple(map(_in_order, axes, trees.given(marks)))
         return f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(parameters)},), MARKS)"
 
-    return _carrier(fun, "vmap", parameters, body, options, BATCHED=transforms.batched)
+    if what == "vmap":
+        return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched)
+    options = (options or Options())._replace(parallel=True)
+    return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched_in_parallel)
 
 
 def _fixed(axes):
@@ -450,7 +464,8 @@ def _maker(function, parameters):
 
 _ARGUMENTS = "argnums: Constant = 0, has_aux: Constant = False"
 for _function, _rest in ((grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
-                         (hessian, _ARGUMENTS), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
+                         (hessian, _ARGUMENTS), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0"),
+                         (pmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
     _maker(_function, f"fun, {_rest}")
 
 

@@ -69,7 +69,7 @@ class CompiledFunction(Pickled, Callable_):
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
                  "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
-    __pyjitc_function__ = True
+    __pyjitc_constant__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
         self.py_func = function
@@ -391,6 +391,10 @@ class CompiledFunction(Pickled, Callable_):
     def inspect_ir(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Typed IR as text, for a signature, or as a dict for all compiled so far."""
         return self._inspect("typed", signature)
+
+    def inspect_tape(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
+        """What the derivatives by reverse mode in it keep of each loop, and why, as text."""
+        return self._inspect("tape", signature)
 
     def inspect_llvm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
         """Optimised LLVM IR as text, for a signature, or as a dict."""

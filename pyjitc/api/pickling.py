@@ -41,7 +41,7 @@ def reduce(one, protocol: int):
 
 
 def revived(name: FunctionType | None, qualname: str, make, *arguments):
-    """The object whose stand-in `name` is, or a blank one."""
+    """The object that the stand-in `name` refers to, or a new one without contents."""
     found = found_under(name.__module__, qualname) if name is not None else None
     return found if found is not None and getattr(found, "_pickled_name", None) is name else make(*arguments)
 
@@ -85,7 +85,7 @@ def _nothing():
 
 
 def stand_in(one, name: str, function: FunctionType) -> FunctionType:
-    """The function, which is to be found as the attribute `name` of `one`."""
+    """The function with the name that an attribute `name` of `one` has, under which a pickler finds it."""
     function.__module__, function.__qualname__ = one.__module__, f"{one.__qualname__}.{name}"
     return function
 

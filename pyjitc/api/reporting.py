@@ -22,10 +22,21 @@ from ..codegen.compile import module_text
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import control, memory
+from ..passes import polling
 from ..pipeline import stages
 
 __all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
 
+# Kinds of facts, the most expensive ones first -> what a line of this kind does.
+KINDS = {
+    "python": "the interpreter does this, as slowly as in plain Python",
+    "boxed": "a value becomes a Python object or comes out of one",
+    "memory": "memory is taken from the heap",
+    "loop": "LLVM did or did not make it work on several elements at once",
+    "check": "a comparison that raises the exception of Python where it fails: it costs little, but may keep LLVM "
+             "from vectorising a loop",
+    "parallel": "iterations are shared out among threads",
+}
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
 
 
@@ -61,6 +72,12 @@ class FunctionReport:
         self.lines = lines
         self.by_number = {line.number: line for line in lines}
         self.loops = _loops(filename, lines)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """Kind -> how many lines have a fact of this kind that is not as one would wish, the weightiest kind first."""
+        kinds = [{fact.kind for fact in line.facts if not fact.good} for line in self.lines]
+        return {kind: n for kind in KINDS if (n := sum(kind in found for found in kinds))}
 
     def note(self, number: int, fact: Fact) -> None:
         line = self.by_number.get(number)
@@ -128,7 +145,7 @@ def page(reports: list[Report]) -> str:
     except ImportError:
         raise ImportError("the page of a report needs jinja2: pip install pyjitc[report]") from None
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(TEMPLATE.read_text()).render(reports=reports, basename=os.path.basename)
+    return environment.from_string(TEMPLATE.read_text()).render(reports=reports, kinds=KINDS, basename=os.path.basename)
 
 
 # ---------------------------------------------------------------- collecting
@@ -154,6 +171,7 @@ def _functions(function, types, options) -> list[FunctionReport]:
         for line, text in fn.memo.get("parallel", ()):
             _note(by_file, fn.filename, line, Fact("parallel", text, True))
         _costs(fn, by_file)
+        _in_order(fn, options, by_file)
     target = link.host_target()
     text, *_ = module_text(module, stages.calling(function, typed), target, options, emitter=located.LocatedEmitter)
     _vectorised(located.remarks(text, target), by_file)
@@ -222,6 +240,19 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
             for inside in loop.blocks}
 
 
+def _in_order(fn: ir.Function, options, by_file) -> None:
+    """Loops that add up floats one after the other: LLVM tells less about these, or nothing."""
+    for loop in LoopNest(fn).loops:
+        if not loop.inner and polling.adds_in_order(loop, options):
+            _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
+            for one in by_file.get(filename, ()):
+                number = one.loop_of(loop.header.insts[-1].loc.line)
+                if number in one.by_number and _ORDERED not in one.by_number[number].facts:
+                    one.note(number, _ORDERED)
+
+
+_ORDERED = Fact("loop", "not vectorised: its sum of floats would be added up in another order; fastmath={'reassoc'} "
+                        "allows that, and np.sum is fast as it is")
 _BOXES = {"py_box": "a value becomes a Python object", "py_unbox": "a value is taken out of a Python object"}
 _CHECKS = {"check_index": "the index is compared with the length", "check_nonzero": "a divisor is compared with 0",
            "check_nonneg": "a number is looked at for its sign",
@@ -290,12 +321,33 @@ def _vectorised(told, by_file) -> None:
                 ", interleaved count: ", " elements at once, interleaved ").rstrip(")")
             _note(by_file, filename, number, Fact("loop", text, True))
             continue
-        reasons = dict.fromkeys(_reason(message) for message in messages)
-        shown = "; ".join(reason for reason in reasons if reason) or "LLVM gives no reason"
-        _note(by_file, filename, number, Fact("loop", f"not vectorised: {shown}"))
+        if not any(_ORDERED in one.by_number[number].facts for one in by_file[filename] if number in one.by_number):
+            _note(by_file, filename, number, Fact("loop", f"not vectorised: {_reason(messages)}"))
 
 
-def _reason(message: str) -> str:
-    """Of a remark, without what it says of C."""
-    text = re.sub(r"\. Use #pragma.*?separate loop", ".", message.removeprefix("loop not vectorized").lstrip(": "))
-    return re.sub(r"Memory location is the same as accessed at .*?:(\d+):\d+", r"The other access is in line \1", text)
+# What LLVM says of a loop -> the same in the words of Python, and what helps. What comes first hides what comes after.
+_REASONS = (
+    ("call instruction cannot be vectorized", "it calls a function or the interpreter for each element"),
+    ("could not determine number of loop iterations",
+     "how often it runs is not known before it starts, as with `while` or `break`"),
+    ("early exit", "an exception, `break` or `return` may leave it half way"),
+    ("unsafe dependent memory operations", "an iteration reads what an earlier one has written"),
+    ("cannot identify array bounds", "an array is read or written at places that are not known before it starts, and "
+                                     "another one may share its memory"),
+    ("could not be identified as reduction", "a value goes from one iteration to the next, and is no sum, product, "
+                                             "minimum or maximum"),
+    ("loop induction variable could not be identified", "no variable counts its iterations"),
+    ("Control flow cannot be substituted for a select", "a branch in it does more than choose between two values"),
+    ("not beneficial", "LLVM estimates that it would be no faster"),
+)
+
+
+def _reason(messages: list[str]) -> str:
+    """Why LLVM did not vectorise a loop: the weightiest of its reasons in plain words; its own where none is known."""
+    said = [message.removeprefix("loop not vectorized").lstrip(": ") for message in messages]
+    for known, text in _REASONS:
+        for message in said:
+            if known in message:
+                line = re.search(r"Memory location is the same as accessed at .*?:(\d+):\d+", message)
+                return f"{text} (the other access is in line {line[1]})" if line else text
+    return next((f"LLVM says: {text}" for text in said if text), "LLVM gives no reason")

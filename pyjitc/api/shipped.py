@@ -27,7 +27,8 @@ _TYPES = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 flo
           "u8 f2 f4 f8 c8 c16 b1 Tuple UniTuple optional").split()
 _OF_SIGNATURES = "TypeName signature_of".split()
 _ERRORS = "PyjitcError CompileError TypingError UnsupportedError ParallelWarning RaceError".split()
-_THREADS = "prange set_num_threads get_num_threads get_thread_id".split()
+_THREADS = ("prange set_num_threads get_num_threads get_thread_id set_parallel_chunksize get_parallel_chunksize "
+            "parallel_chunksize").split()
 
 
 class _Names:
@@ -174,5 +175,5 @@ dispatch.own_files.add(__file__)
 def own_names(module: str):
     """The `__getattr__` of the package's top: names that load what they are, and what needs a compiler."""
     return absent(module, {name: "it needs the compiler, which a package that was built ahead of time is without"
-                           for name in ("vectorize guvectorize stencil cfunc trace grad vmap jvp vjp jacobian "
+                           for name in ("vectorize guvectorize stencil cfunc trace grad vmap pmap jvp vjp jacobian "
                                         "value_and_grad").split()}, LATER)

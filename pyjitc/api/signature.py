@@ -84,10 +84,11 @@ def _argument(given) -> Type:
         given = Tuple([_argument(x) for x in given])
     elif given is None:
         given = kinds.NoneType
-    elif given in _CLASSES:
+    elif isinstance(given, type) and given in _CLASSES:
         given = _CLASSES[given]
     if not isinstance(given, Type):
-        raise TypeError(f"{given!r} is not a type; write for instance float64, int64[:] or (int64, float64)")
+        shown = repr(given) if isinstance(given, (type, int, float, complex)) else f"a value of {type(given)}"
+        raise TypeError(f"{shown} is not a type; write for instance float64, int64[:] or (int64, float64)")
     return text.python_scalars(given)
 
 
@@ -121,8 +122,8 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
 
 
 def gives(signature: Signature, result: str) -> bool:
-    """Whether a function whose result has the type of this text is as declared; float64 stands for Python's and
-    NumPy's."""
+    """Whether the declared result type allows a result of this type, which is given as text. A declared float64 allows
+    Python's float and NumPy's float64."""
     if signature.result is None or str(signature.result) == result:
         return True
     try:

@@ -71,7 +71,8 @@ def with_room(size: int, function, *args, calls: int = 0):
 
 
 def _is_deep(calls: int) -> bool:
-    """Whether fewer calls than these are left to this thread, of a limit that allows for them."""
+    """Whether this thread is so deep that fewer calls than these are left of the recursion limit; False where the limit
+    itself is no larger."""
     left = limit = sys.getrecursionlimit()
     frame = sys._getframe()
     while frame is not None and left >= calls:

@@ -8,6 +8,7 @@ from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops.control import INVOKE
+from ..ops.parallel import SYMBOLS
 from ..types.kinds import Array, Type, is_refcounted
 from . import link, shared
 from .function import FunctionEmitter
@@ -68,7 +69,9 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
         text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
-        runtime = (pool.object_for(target),) if pooled else shared.objects_for(called, target)
+        runtime = () if pooled else shared.objects_for(called, target)
+        if pooled or any(f"@{symbol}(" in text for symbol in SYMBOLS):
+            runtime = (*runtime, pool.object_for(target))
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
     return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)

@@ -35,6 +35,8 @@ def native_result(fn: ir.Function) -> tuple[str, bool]:
 class Emitter:
     """Implements the protocol of ops/emitter.py, which documents the methods."""
 
+    indefinite = True
+
     def __init__(self, module: Module):
         self.module = module
         self.flags = module.flags
@@ -47,6 +49,7 @@ class Emitter:
         self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
         self.borrowed: list[str] = []  # objects that are parts of others, which the program may replace
         self.looks = 0  # how many items of a list are looked at where it is opened; -1: all
+        self.any_order = module.options.declared  # whether a type takes more arrays than are of it
         self.leaving = False  # whether the code is of a way out of a function that fails
 
     # -- text
@@ -117,6 +120,9 @@ class Emitter:
 
     def scopes(self, *scopes: tuple[int, int]) -> str:
         return f"!{self.module.metadata.scope_list((self, *scope) for scope in scopes)}"
+
+    def memory_kind(self, name: str) -> str:
+        return f", !tbaa !{self.module.metadata.kind(name)}"
 
     def rare(self, symbol: str, values, t: str) -> str:
         entry = len(values), t

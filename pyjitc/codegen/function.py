@@ -182,8 +182,6 @@ class FunctionEmitter(Emitter):
         """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("novectorize"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
-        elif inst.attrs.get("unroll_full"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(full=True)}"
         elif inst.attrs.get("parallel"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll"):

@@ -12,8 +12,8 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, localtables, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "localtables", "objects", "sorting", "strings", "tables"))
+elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
 
@@ -40,7 +40,16 @@ class _Texts(dict):
             NEEDS.update(home.NEEDS)
             _DECLARATIONS.update(home.DECLARATIONS)
             return home.TEXT[name]
-        if kind == "new" and of.isdigit():
+        if kind == "native":
+            for one, body in natives.TEXT.items():
+                self.setdefault(one, body)
+            _DECLARATIONS.update(natives.DECLARATIONS)
+            NEEDS.update(natives.NEEDS)
+            if name in self:
+                return self[name]
+            made = natives.made(name)
+            NEEDS[name] = natives.needs(name)
+        elif kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
@@ -958,6 +967,8 @@ def search_of(name: str) -> str:
         return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind
+    if kind == "native" and name in natives.TEXT:
+        return kind
     key = rest[-1] if kind == "set" else rest[1] if len(rest) > 1 else ""
     return f"{kind} {key}" if kind in ("dict", "set") and key in ("int", "str", "pair") else ""
 

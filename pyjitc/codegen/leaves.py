@@ -282,8 +282,9 @@ def _open_array(e, t, pointer, wrong):
         order = load(e, "i8", descr, platform.DESCR["byteorder"], 1)
         tests.append(e.assign(f"icmp eq i8 {order}, {ord('=')}"))
     bits = platform.ARRAY_FLAGS
-    orders = 0 if t.layout == "A" and e.module.options.declared else bits["C"] | (bits["F"] if t.layout != "C" else 0)
-    mask = orders | bits["ALIGNED"] | bits["WRITEABLE"]
+    orders = 0 if t.layout == "A" and e.any_order else bits["C"] | (bits["F"] if t.layout != "C" else 0)
+    writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]  # what may be written may be read, too
+    mask = orders | bits["ALIGNED"] | writable
     value = bits["ALIGNED"] * t.aligned | bits["WRITEABLE"] * t.writable | bits.get(t.layout, 0)
     flags = load(e, "i32", pointer, platform.ARRAY["flags"], 4)
     kept = e.assign(f"and i32 {flags}, {mask}")
@@ -518,6 +519,7 @@ LEAVES: dict[type, Leaf] = {
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.FunctionObject: Leaf(_REFERENCE, _pointer, _open_function_object), k.Cell: Leaf(_REFERENCE),
     k.ObjectCell: Leaf(_REFERENCE, _pointer, _open_object_cell),
+    k.NativeList: Leaf(_REFERENCE),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),

@@ -22,16 +22,21 @@ class Metadata:
     !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
     the group of the accesses of loops without dependences. The other nodes exist where something asks for them: from 10
     on loops that are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that
-    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 80,001 domains of scopes that have one
-    to themselves. (A grid has ranges of its own from 40,001.)
+    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001
+    domains of scopes that have one to themselves. (A grid has ranges of its own from 40,001.)
     """
 
     def __init__(self):
         self.novectorize_loops = 0
         self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
-        self.unrolled_loops: list[bool] = []  # whether each is unrolled to its end
+        self.unrolled_loops = 0
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
+        self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its tag
+
+    def kind(self, name: str) -> int:
+        """Number of the tag of accesses to a kind of memory, which shares none with other kinds."""
+        return self.kinds.setdefault(name, 70_002 + 2 * len(self.kinds))
 
     def novectorize_loop(self) -> int:
         """Number of new loop metadata: no vectorising, no interleaving, no unrolling."""
@@ -43,10 +48,10 @@ class Metadata:
         self.independent_loops.append(interleave)
         return 10_000 + len(self.independent_loops)
 
-    def unrolled_loop(self, full: bool = False) -> int:
-        """Number of new loop metadata: four steps at once, or all."""
-        self.unrolled_loops.append(full)
-        return 20_000 + len(self.unrolled_loops)
+    def unrolled_loop(self) -> int:
+        """Number of new loop metadata: four steps at once."""
+        self.unrolled_loops += 1
+        return 20_000 + self.unrolled_loops
 
     def scope_list(self, scopes) -> int:
         """Number of the metadata of a list of alias scopes; they are made when they are first asked for."""
@@ -67,10 +72,8 @@ class Metadata:
             parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
                       for n, count in enumerate(self.independent_loops, 10_001))
         if self.unrolled_loops:
-            ways = {True: '"llvm.loop.unroll.full"', False: '"llvm.loop.unroll.count", i32 4'}
-            parts += (f"!{30_000 + full} = !{{!{ways[full]}}}" for full in dict.fromkeys(self.unrolled_loops))
-            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + full}}}"
-                      for n, full in enumerate(self.unrolled_loops, 20_001))
+            parts.append('!30000 = !{!"llvm.loop.unroll.count", i32 4}')
+            parts += (f"!{n} = distinct !{{!{n}, !30000}}" for n in range(20_001, 20_001 + self.unrolled_loops))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             for (_, _, number), n in self.scopes.items():
@@ -80,6 +83,10 @@ class Metadata:
                     parts.append(f"!{domain} = distinct !{{!{domain}}}")
                 parts.append(f"!{n} = distinct !{{!{n}, !{domain}}}")
             parts += (f"!{n} = !{{{', '.join(f'!{k}' for k in scopes)}}}" for scopes, n in self.scope_lists.items())
+        if self.kinds:
+            parts.append('!70000 = !{!"memory"}')
+            parts += (f'!{n - 1} = !{{!"{name}", !70000, i64 0}}\n!{n} = !{{!{n - 1}, !{n - 1}, i64 0}}'
+                      for name, n in self.kinds.items())
         return parts
 
 

@@ -234,6 +234,8 @@ def _fail_text() -> str:
 class _DeviceEmitter(FunctionEmitter):
     """One device function."""
 
+    indefinite = False
+
     def attributes(self) -> str:
         stays = self.fn.flags.noinline or self.fn.flags.llvm_inline == "never"
         return f"nounwind convergent {'noinline' if stays else 'alwaysinline'}"

@@ -557,6 +557,27 @@ define i64 @pyjitc_num_threads() nounwind {{
   ret i64 %limit
 }}
 
+define i64 @pyjitc_chunk_size() nounwind {{
+  %record = call ptr @record()
+  %sizep = getelementptr i8, ptr %record, i64 {RECORD["size"]}
+  %size = load i64, ptr %sizep
+  ret i64 %size
+}}
+
+; The number before, or -1 where the new one is negative.
+define i64 @pyjitc_set_chunk_size(i64 %n) nounwind {{
+  %good = icmp sge i64 %n, 0
+  br i1 %good, label %set, label %refuse
+set:
+  %record = call ptr @record()
+  %sizep = getelementptr i8, ptr %record, i64 {RECORD["size"]}
+  %before = load i64, ptr %sizep
+  store i64 %n, ptr %sizep
+  ret i64 %before
+refuse:
+  ret i64 -1
+}}
+
 ; 0, or the most threads that there may be where the number is not one of them.
 define i64 @pyjitc_set_num_threads(i64 %n) nounwind {{
   %narrow = load i32, ptr {_state("most")}

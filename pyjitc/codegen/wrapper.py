@@ -20,7 +20,7 @@ from ..runtime.dispatcher import Anew
 from ..types.kinds import Object
 from . import box
 from .emitter import Emitter
-from .leaves import components, load
+from .leaves import components, load, require
 from .function import stays_call
 from .module import Module
 
@@ -84,12 +84,15 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         e.start("open")
         values = "%args"
     passed: list[str] = []
+    holders: list[tuple] = []
     for i, (t, keep) in enumerate(zip(spec.types, spec.passed, strict=True)):
         where = values if i == 0 else e.assign(f"getelementptr ptr, ptr {values}, i64 {i}")
         pointer = e.assign(f"load ptr, ptr {where}, align 8")
         if t is Object:
             _require_foreign(e, i, pointer)
         opened = box.unbox(e, t, pointer, "miss")
+        if t.holder:
+            _require_others(e, t, pointer, holders)
         if keep:
             passed += [f"{c} {v}" for c, v in zip(components(t), opened, strict=True)]
     symbols = _guards(e, spec.guards)
@@ -110,6 +113,15 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
               "  %other = musttail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
     module.bodies.append("\n".join(lines))
     return symbols
+
+
+def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:
+    """An empty container fits several types: where arguments have two of them it must not be both, because what the
+    code stores in one of them would not be of the other's type. holders: (type, pointer) of the arguments before."""
+    for other, earlier in holders:
+        if other.python_class is t.python_class and other is not t and other != t:
+            require(e, e.assign(f"icmp ne ptr {pointer}, {earlier}"), "miss")
+    holders.append((t, pointer))
 
 
 def _require_foreign(e: _Stub, i: int, pointer: str) -> None:

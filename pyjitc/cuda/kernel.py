@@ -49,7 +49,7 @@ class DeviceFunction(Pickled, Callable_):
     """A function for kernels. Called by the interpreter it is the Python function."""
 
     __slots__ = ("py_func", "_stand_ins", "__dict__", "__weakref__")
-    __pyjitc_function__ = True
+    __pyjitc_constant__ = True
     options = Options()  # it is compiled with those of the kernel
 
     def __init__(self, function: FunctionType):
@@ -69,7 +69,7 @@ class Kernel(Pickled, Callable_):
 
     __slots__ = ("py_func", "options", "bounds", "strict", "_codes", "_count", "_launches", "_declared", "_binder",
                  "_stand_ins", "__dict__", "__weakref__")
-    __pyjitc_function__ = True
+    __pyjitc_constant__ = True
 
     def __init__(self, function: FunctionType, options: Options, bounds: Bounds, declared=(), strict: bool = False):
         self.py_func = function

@@ -98,7 +98,7 @@ def defer_cleanup() -> Iterator[None]:
 
 
 def profile_start() -> None:
-    """Tell NVIDIA's profiler to begin; nothing without a GPU."""
+    """Tell NVIDIA's profiler to begin. Without a GPU this does nothing."""
     if current_device().gpu:
         current_device().call("cuProfilerStart")
 

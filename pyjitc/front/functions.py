@@ -24,6 +24,17 @@ class Prototype:
         self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
         self.absorbs = self.library and not space.get("KEEPS_CONSTANTS", False)
 
+    @property
+    def hands_constants(self) -> bool:
+        """Whether constants that this function calls others with are constants in those."""
+        return "HANDS_CONSTANTS" in self.globals
+
+    @property
+    def takes_constants(self) -> bool:
+        """Whether constants that this function is called with are constants in it: one of the library, or one that
+        asks for that by the function `literally`."""
+        return self.library or "literally" in self.code.co_names
+
     def __repr__(self):
         return self.qualname
 

@@ -22,7 +22,8 @@ __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step
 class StepPrototype:
     """Step `step` of the generator function `base`; stands where a Prototype stands. Interned by `step_of`."""
 
-    __slots__ = ("base", "step", "code", "globals", "qualname", "library", "absorbs", "built")
+    __slots__ = ("base", "step", "code", "globals", "qualname", "library", "absorbs", "takes_constants", "built")
+    hands_constants = False
 
     def __init__(self, base, step):
         self.base = base
@@ -32,6 +33,7 @@ class StepPrototype:
         self.qualname = base.qualname
         self.library = base.library
         self.absorbs = base.absorbs
+        self.takes_constants = base.library
         self.built = None
 
     def __repr__(self):

@@ -230,6 +230,9 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
+            if self.spec is self.session.order[0] and displays.is_display(av[0]) and displays.may_repeat(
+                    self, inst.args[0]):
+                displays.mark(self, block, inst)
             if self.spec is self.session.order[0] and any_part(
                     av[0], lambda part: part.inner or isinstance(part, (Function, FunctionObject))):
                 av = self.leave(inst, block, av)

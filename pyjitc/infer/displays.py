@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control, generic
-from ..types.kinds import Composite, ListDisplay, Union, any_part
+from ..types.kinds import Composite, ListDisplay, Union, all_parts, any_part
 from .expressions import UserCall
 from .meaning import Restart
 
-__all__ = ["changed", "hands_on_keywords", "mark", "read_only", "reads_constants"]
+__all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # An operation that needs a list -> which operands of it
@@ -120,7 +120,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
             found.add(inst)
         if inst.op is generic.ELEMENT:  # of an assignment to several names
             wanted.append(inst.args[0])
-        elif inst.op is generic.LIST or inst.op is generic.LIST_EXTEND:
+        elif inst.op in (generic.LIST, generic.LIST_EXTEND, generic.TUPLE):
             wanted += inst.args
     return found
 
@@ -145,6 +145,45 @@ def mark(analysis, block, inst):
 def is_display(t) -> bool:
     """Whether a value of type t is a list that is written out, or has one in it."""
     return any_part(t, lambda part: isinstance(part, ListDisplay))
+
+
+def may_repeat(analysis, value) -> bool:
+    """Whether one list that is written out may be in several places of a value, where it has to be one object."""
+    t = analysis.av[value][0] if value in analysis.av else None
+    if t is None or len([part for part in all_parts(t) if isinstance(part, ListDisplay)]) < 2:
+        return False
+    found = _sources(analysis, value, set())
+    return found is None or len(found) > len(set(found))
+
+
+def _sources(analysis, value, seen) -> list | None:
+    """What has made the lists in a value, one entry for each place that they may have in it; None where that is not
+    known."""
+    av = analysis.av.get(value)
+    if av is None or not is_display(av[0]):
+        return []
+    inst = analysis.shape.definitions.get(value)
+    if inst is None:  # a parameter of a block: each way that leads there gives it another value
+        ways = [edge.args[block.params.index(value)] for block in analysis.fn.blocks if value in block.params
+                for edge in analysis.incoming.get(block, ())]
+        if not ways or value in seen:
+            return None
+        given: set = set()
+        for way in ways:
+            one = _sources(analysis, way, {*seen, value})
+            if one is None or len(one) > len(set(one)):
+                return None
+            given.update(one)
+        return list(given)
+    if inst.op is not generic.LIST and inst.op is not generic.TUPLE:
+        return [inst] if inst.op in _MADE and not any(is_display(analysis.av[x][0]) for x in inst.args) else None
+    found = [inst] if inst.op is generic.LIST else []
+    for arg in inst.args:
+        one = _sources(analysis, arg, seen)
+        if one is None:
+            return None
+        found += one
+    return found
 
 
 def _follow(analysis, value, seen) -> bool:

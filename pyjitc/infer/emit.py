@@ -392,6 +392,8 @@ class _Emission:
                     self.terminate(control.UNREACHABLE)
                 else:
                     arrives = True
+                    if value is None and result is not None:  # an operation that gives None has no result
+                        value = self.constant(*arm_av)
                     args = [] if result is None else [self.convert(value, result.type, arm_av[1])]
                     self.terminate(control.JUMP, targets=[ir.Edge(merge, args)])
             if rest is not None:

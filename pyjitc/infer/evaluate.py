@@ -54,6 +54,8 @@ _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic
             generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
             generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
+_HELD_NOTHING = "a container holds something, where it was empty when this code was compiled"
+
 
 class Evaluator(Operations):
     def __init__(self, analysis):
@@ -153,7 +155,12 @@ class Evaluator(Operations):
 
     def handled(self, inst, operands):
         """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
-        return self.settle(HANDLERS[inst.op](self, inst, operands))
+        try:
+            return self.settle(HANDLERS[inst.op](self, inst, operands))
+        except Mismatch:
+            if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
+                raise
+            return Throw(TypeError, _HELD_NOTHING), None  # an item of a container that is empty: there is none
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts
@@ -190,10 +197,9 @@ class Evaluator(Operations):
             callee = meaning.callee if meaning.callee.type is not None else self.settle(meaning.callee)[0]
             given = [*meaning.operands, *meaning.keywords.values()]
             for i, x in enumerate(given):
-                if x.type is None:
-                    given[i], av = self.settle(x)
-                    if av is None:
-                        return given[i], None
+                given[i], av = self.settled(x)
+                if av is None:
+                    return given[i], None
             n = len(meaning.operands)
             return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
         if kind is FieldGet or kind is FieldSet:
@@ -212,7 +218,7 @@ class Evaluator(Operations):
             if meaning.resolved is None:
                 operands = []
                 for x in meaning.operands:
-                    x, av = self.settle(x) if x.type is None else (x, x)
+                    x, av = self.settled(x)
                     if av is None:
                         return x, None
                     operands.append(x)
@@ -230,10 +236,9 @@ class Evaluator(Operations):
             if spec.error is not None and spec.proto.library:
                 raise spec.error
             for x in meaning.operands:
-                if x.type is None:
-                    x, av = self.settle(x)
-                    if av is None:
-                        return x, None
+                x, av = self.settled(x)
+                if av is None:
+                    return x, None
             meaning.type, meaning.value = spec.result or (None, UNKNOWN)
             return meaning, spec.result
         if kind is Nest:
@@ -263,6 +268,10 @@ class Evaluator(Operations):
             if type(meaning.operands[0]) is Const:
                 self.session.look(meaning.operands[0].value)
         return meaning, (meaning.type or NoneType, meaning.value)
+
+    def settled(self, x):
+        """An operand of a call, which nothing else looks at: what it stores in containers counts from here on."""
+        return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):
         """The container that is made here, of a type with variables of its own."""
@@ -338,8 +347,10 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        template = self.user_call(self.session.prototype(nest.template), [*arguments, Const(DType(t), dtype_of(t))],
-                                  None, nest.template)
+        of = nest.template
+        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
+            of = getattr(of, "in_parts", of)
+        template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
         other = (nest.instead
@@ -456,7 +467,8 @@ class Evaluator(Operations):
                 self.session.is_longer(proto, operands, (self.analysis, self.inst))):
             self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.library, caller=(self.analysis, self.inst))
+                                 constants=proto.takes_constants or self.analysis.spec.proto.hands_constants,
+                                 caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None
         return UserCall(spec, operands, closure)

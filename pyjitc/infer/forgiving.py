@@ -10,6 +10,7 @@ gets is a list (displays.py).
 """
 from __future__ import annotations
 
+import os
 import sys
 from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -21,9 +22,8 @@ from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
-    Attributes, Bool, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, ObjectOf, Singleton,
-    TooLarge, any_part,
-    members_of,
+    Attributes, Bool, Container, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, ObjectOf, Singleton,
+    TooLarge, all_parts, any_part, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -39,6 +39,7 @@ generators = lazy("pyjitc.front.generators")
 
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
+_OURS = __name__.partition(".")[0]
 _FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)  # what nobody assigns anew while a call runs
 
 
@@ -75,6 +76,7 @@ class Forgiving(Evaluator):
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        self.leave(inst, error)
         if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not self.session.lists.generators:
             self.session.lists.generators = True  # it is sent to, or closed: only the interpreter's can do that
             raise Restart
@@ -86,8 +88,54 @@ class Forgiving(Evaluator):
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
             raise error from None
+        runs = inst.op in _CALLS and not _is_of_c(operands[0].type)
+        for x in operands:
+            self.expose(x.type, runs)
         self.asked[inst] = error.with_traceback(None) if isinstance(error, Mismatch) else Mismatch(str(error))
         return found
+
+    def expose(self, t, runs):
+        """The interpreter gets a value of type t: it may store anything in the attributes of objects that it comes to
+        from there, and where a function of Python `runs`, in containers: what they hold are any objects for compiled
+        code."""
+        for part in all_parts(t):
+            if runs and isinstance(part, Container) and part.python_class not in (tuple, frozenset):
+                for n in range(len(part.parameters)):
+                    part.store(n, Object)
+            if isinstance(part, ObjectOf) and part.cls not in self.session.exposed:
+                self.session.exposed.add(part.cls)
+                for (cls, _), variable in list(self.session.attributes.items()):
+                    if cls is part.cls:
+                        self.let_change(variable)
+
+    def let_change(self, variable):
+        if variable.content is not None:
+            self.expose(variable.content, True)
+        variable.grow(Object)
+
+    def field(self, meaning):
+        found = super().field(meaning)
+        t = meaning.x.type
+        if isinstance(t, ObjectOf) and t.cls in self.session.exposed:
+            variable = self.session.attribute(t.cls, meaning.name)
+            if variable.content is not Object:
+                self.let_change(variable)
+                return super().field(meaning)
+        return found
+
+    def leave(self, inst, error):
+        """A function of another package of which the interpreter would do a part is left to it as a whole, with those
+        of other packages that call it: it would go on with objects, and may be the door to a large package."""
+        specs = list(self.session.callers((self.analysis, inst)))
+        own = _package(specs[-1].proto)
+        found = None
+        for spec in specs[:-1]:
+            if not _is_installed(spec.proto) or _package(spec.proto) == own:
+                break
+            found = spec.proto.code
+        if found is not None and found not in self.session.lists.left:
+            self.session.lists.left[found] = error if isinstance(error, Mismatch) else Mismatch(str(error))
+            raise Restart
 
     def noted(self, inst, meaning, av):
         if not self.session.interprets and (inst in self.asked or av is not None and av[0] is Object):
@@ -95,7 +143,7 @@ class Forgiving(Evaluator):
         return super().noted(inst, meaning, av)
 
     def interpret(self):
-        """The interpreter runs something for the program: look again at all that was taken for constant."""
+        """Note that the interpreter runs code of the program, and visit again what was taken for constant."""
         self.session.interprets = True
         for readers in self.session.readers.values():
             for analysis, block in readers:
@@ -170,12 +218,40 @@ class Forgiving(Evaluator):
     def user_call(self, proto, operands, closure, function):
         if is_of_python(proto) and not proto.library and any(x.type is Object for x in operands):
             raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
+        reason = self.session.lists.left.get(proto.code)
+        if reason is not None:
+            raise Mismatch(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
         return super().user_call(proto, operands, closure, function)
 
     def constant_of(self, inst, value):
         if type(value) is int and not -(1 << 63) <= value < 1 << 64:
             raise Mismatch("an int beyond 64 bits")
         return super().constant_of(inst, value)
+
+
+_HOMES = os.path.dirname(os.__file__) + os.sep, "<frozen "
+_INSTALLED = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
+
+
+def _is_installed(proto) -> bool:
+    """Whether a function is of Python's library or of an installed package, and not of this one."""
+    path = proto.code.co_filename
+    return not proto.library and _package(proto) != _OURS and (
+        path.startswith(_HOMES) or any([part in path for part in _INSTALLED]))
+
+
+def _package(proto) -> str:
+    return str(proto.globals.get("__name__")).partition(".")[0]
+
+
+_CALLS = generic.CALL, generic.CALL_STAR
+
+
+def _is_of_c(t) -> bool:
+    """Whether a callable is a function of C, or a class whose objects one makes: they store nothing of other types."""
+    callee = t.value if isinstance(t, Singleton) else None
+    return isinstance(callee, BuiltinFunctionType) or isinstance(callee, type) and not any(
+        isinstance(getattr(callee, name), FunctionType) for name in ("__new__", "__init__"))
 
 
 # They look at the frame that calls them, which compiled code has not: the interpreter has to run all of the function.

@@ -16,7 +16,7 @@ from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar,
+    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .bind import bind
@@ -591,7 +591,10 @@ class Operations:
         if not isinstance(made.type, List):
             if items is not None and not self.is_list(inst):
                 return list_of(self.elements(made) + items)
-            if items is None and not self.library.is_iterable(more):
+            if any_part(more.type, lambda part: isinstance(part, ListDisplay)) and type(more.type) is Union:
+                raise NeedsList
+            if items is None and not all([self.library.is_iterable(Operand(1, t, UNKNOWN))
+                                          for t in types_of(more.type)]):
                 self.elements(more)  # says what is wrong
             self.session.lists.insts.add(inst)
             made, _ = self.settle(new_list(map(self.kept, self.elements(made))))
@@ -699,6 +702,9 @@ class Operations:
         return Apply(structure.TUPLE_GET, operands[0], index=3)
 
     def element(self, inst, operands):
+        """A part of what a step of an iterator gives: whether there is an item, the item, and the state after it."""
+        if inst.attrs["index"] == 1 and operands[0].type.elements[1] is Undefined:
+            return Throw(TypeError, "an iterator gives something, where it was empty when this code was compiled")
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
 
     def make_function(self, inst, operands):

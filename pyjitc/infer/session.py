@@ -50,16 +50,18 @@ class Dependency:
 class Lists:
     """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
     instructions; or all of them. cells: the instructions that make cells of the interpreter's; functions: the code of
-    the functions that are objects of the interpreter's; sums: the instructions that make tuples of any length of two.
-    Inference begins again when it finds another one."""
+    the functions that are objects of the interpreter's; sums: the instructions that make tuples of any length of two;
+    left: the code of functions that `jit` leaves to the interpreter, and why. Inference begins again when it finds
+    another one."""
 
-    __slots__ = ("cells", "functions", "sums", "insts", "every", "constant", "changed", "generators")
+    __slots__ = ("cells", "functions", "sums", "insts", "every", "constant", "changed", "generators", "left")
 
     def __init__(self):
         self.insts: set[ir.Inst] = set()
         self.cells: set[ir.Inst] = set()
         self.functions: set[pytypes.CodeType] = set()
         self.sums: set[ir.Inst] = set()
+        self.left: dict[pytypes.CodeType, Mismatch] = {}
         self.every = False
         self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
         # dicts of the program by id: those of which items were taken as constants, and those that something else is
@@ -138,6 +140,7 @@ class Session:
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
         self.read: set[tuple[type, str]] = set()  # those of them that the code reads
+        self.exposed: set[type] = set()  # classes of which the interpreter gets objects that it may change, under `jit`
         self.looked: dict[int, Any] = {}  # objects that the code refers to
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
@@ -181,7 +184,7 @@ class Session:
         raise Restart
 
     @staticmethod
-    def _callers(caller):
+    def callers(caller):
         """The specialisations that the program is in where `caller` calls."""
         seen = set()
         while caller is not None and caller[0] not in seen:
@@ -191,12 +194,12 @@ class Session:
 
     def _nested(self, proto, caller) -> int:
         """How many calls of a function the program is in where `caller` calls it."""
-        return sum([spec.proto is proto for spec in self._callers(caller)])
+        return sum([spec.proto is proto for spec in self.callers(caller)])
 
     def is_longer(self, proto, operands, caller) -> bool:
         """Whether a tuple is longer with every call of a function that calls itself."""
         lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
-        for spec in self._callers(caller):
+        for spec in self.callers(caller):
             if spec.proto is proto:
                 for found, av in zip(lengths, spec.args):
                     found += [len(av[0].parts or ())] if is_plain_tuple(av[0]) else []

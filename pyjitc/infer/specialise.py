@@ -165,7 +165,8 @@ def _operand_types(analysis, inst: ir.Inst):
 
 
 def _written(analysis, value) -> str:
-    """The text of the expression that makes `value`, of up to 24 characters; '' for constants and what is called."""
+    """The source text of the expression that computes `value`, if it has at most 24 characters; '' for constants and
+    called functions."""
     av = analysis.av.get(value)
     if av is None or isinstance(av[0], (Singleton, Function, Method)) or av[1] is not UNKNOWN and av[0] is not NoneType:
         return ""

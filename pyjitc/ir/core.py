@@ -17,7 +17,7 @@ from .flags import FunctionFlags
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
-           "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "TABLES", "REGIONS",
+           "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
@@ -45,9 +45,11 @@ RANDOM = 8  # the states of random number generators
 SLOTS = 16  # what the threads of a block keep, and where they wait (passes/grid.py)
 ERRORS = 32  # the error indicator, the handled exception, warnings, pending signals
 OBJECTS = 64  # Python objects
+LISTS = 128  # lengths of native lists (ops/natives.py)
+ITEMS = 256  # and what they hold
 TABLES = 512  # of dicts and sets that nobody but compiled code sees (ops/localtables.py)
 REGIONS = {"elements": ELEMENTS, "cells": CELLS, "counts": COUNTS, "random": RANDOM, "slots": SLOTS, "errors": ERRORS,
-           "objects": OBJECTS, "tables": TABLES}
+           "objects": OBJECTS, "lists": LISTS, "items": ITEMS, "tables": TABLES}
 _EVERY = sum(REGIONS.values())
 _READ, _WRITTEN = 8, 24  # where the bits of the regions start
 

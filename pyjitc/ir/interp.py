@@ -342,6 +342,12 @@ class _Machine:
     def do_set_num_threads(self, inst, n):
         return None
 
+    def do_get_chunk_size(self, inst):
+        return 0
+
+    def do_set_chunk_size(self, inst, n):
+        return 0
+
     # -- exceptions
 
     def do_throw(self, inst, *operands):

@@ -121,7 +121,7 @@ class _Block:
                 thread.answer(found.get(thread.waits.inst.attrs.get("how")))
 
     def turns(self) -> bool:
-        """Whether some thread only let others go first."""
+        """Whether some thread has only yielded to the others."""
         found = [t for t in self.threads if t.waits.turn]
         for thread in found:
             thread.answer(thread.waits.value)

@@ -12,8 +12,8 @@ from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
-           "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "full", "grown",
-           "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
+           "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "for_all", "full",
+           "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
            "zeros_by_columns", "zeros_like"]
 
 
@@ -99,6 +99,24 @@ def narrowed(given, shape, axis):
     if shape[axis] == 1 and given.shape[axis] != 1:
         return narrowed(np.sum(given, axis=axis, keepdims=True), shape, axis + 1)
     return narrowed(given.copy(), shape, axis + 1)
+
+
+def for_all(shape, x, g):
+    """What the adjoint g, of a length of 1 along the axes that were summed over, is to x for all elements of the shape
+    that x was broadcast to."""
+    return g * repeats(shape, x, g, 0)
+
+
+def repeats(shape, x, g, axis):
+    """How many elements there are along the axes that neither x nor g have."""
+    if axis == len(shape):
+        return 1
+    n = repeats(shape, x, g, axis + 1)
+    if isinstance(g, np.ndarray) and g.shape[axis] != 1:
+        return n
+    if isinstance(x, np.ndarray) and axis >= len(shape) - x.ndim and x.shape[axis - (len(shape) - x.ndim)] != 1:
+        return n
+    return n * shape[axis]
 
 
 def accumulate_if(wanted, total, given):

@@ -37,6 +37,7 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.tables"): ("container_iterator",),
     lazy("pyjitc.lib.py.any_length"): (k.TupleOf,),
     lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
+    lazy("pyjitc.lib.py.natives"): (k.NativeList,),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
     lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest"),

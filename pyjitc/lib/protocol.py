@@ -94,8 +94,9 @@ class Protocol:
 
     def delete_attribute(self, x: Expr, name: str) -> Expr:
         """`del x.name`"""
-        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be deleted in compiled code",
-                       "keep the object, and mark it by another value of the attribute")
+        raise _without_place(x, name) or Mismatch(
+            f"attributes of {describe(x.type)} objects cannot be deleted in compiled code",
+            "keep the object, and mark it by another value of the attribute")
 
     def elements(self, x: Expr) -> list[Expr] | None:
         """The items, where their number is part of the type; else None."""
@@ -128,8 +129,9 @@ class Protocol:
         return None
 
     def set_attribute(self, x: Expr, name: str, value: Expr) -> Expr:
-        raise Mismatch(f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
-                       "return the value and assign it outside, or write it into an array")
+        raise _without_place(x, name) or Mismatch(
+            f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
+            "return the value and assign it outside, or write it into an array")
 
     def method(self, x: Expr, name: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
         """A call of what `attribute` gave as METHOD_MAKE."""
@@ -141,6 +143,17 @@ class Protocol:
     def text(self, function, x: Expr) -> Expr:
         """`str(x)`, `repr(x)` or `ascii(x)`: as the interpreter makes it."""
         return by_python(function, x, type=Str)
+
+
+def _without_place(x: Expr, name: str) -> Mismatch | None:
+    """What the interpreter says of a store in, or the deletion of, an attribute that no object of the class has."""
+    cls = x.type.python_class
+    if cls is None or cls.__module__ != "builtins" or hasattr(cls, name):
+        return None
+    try:
+        setattr(0, name, None)
+    except AttributeError as error:
+        return Mismatch(f"'{cls.__name__}'" + str(error).removeprefix("'int'"), "", AttributeError)
 
 
 class State(Protocol):

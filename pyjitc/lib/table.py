@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.join import link_alike
-from ..infer.meaning import Apply, Call, Const, Mismatch, Share, Throw
+from ..infer.meaning import Apply, Call, CallValue, Const, Mismatch, Share, Throw
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
@@ -283,6 +283,8 @@ class Library:
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
+        if name == "__class__" and not isinstance(x.type, ObjectOf) and x.type is not Object:
+            return CallValue(Const(Singleton(type), type), x)
         added = name in extended.ATTRIBUTES
         # Objects of a program's classes may have any attribute, so that nothing would be left to add.
         found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None

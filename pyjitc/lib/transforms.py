@@ -7,34 +7,44 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runtime.pool import prange
 from .derivatives import pulled, pushed
 from .trees import called, flat, like
 
-__all__ = ["batched", "forward_jacobian", "reverse_jacobian"]
+__all__ = ["batched", "batched_in_parallel", "forward_jacobian", "reverse_jacobian"]
 
 
 # -- Jacobians
+
+OF_TREES = ("a Jacobian is by a number or an array, not by a tree of them yet: write a function of the leaf, "
+            "lambda w: f({**tree, 'w': w})")
 
 
 def forward_jacobian(f, at, has_aux, args, marks):
     """The derivative of the result by argument `at`: its axes are those of the result and then those of the argument.
     One forward sweep for each element of the argument."""
     x = args[at[0]]
+    if isinstance(x, tuple):
+        raise TypeError(OF_TREES)
     if not isinstance(x, np.ndarray):
         return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
     y = first(called(f, marks, args), has_aux)
     along = np.zeros(x.size, x.dtype)
-    out = np.zeros((size_of(y), x.size), dtype_of(y))
+    out = columns(y, x.size)
     for i in range(x.size):
         along[i] = 1
         put_column(out, i, first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux))
         along[i] = 0
-    return out.reshape(shape_of(y) + x.shape)
+    return with_axes(out, y, x.shape)
 
 
 def reverse_jacobian(f, at, has_aux, args, marks):
     """The same, by one reverse sweep for each element of the result."""
     x, y = args[at[0]], first(called(f, marks, args), has_aux)
+    if isinstance(x, tuple):
+        raise TypeError(OF_TREES)
+    if isinstance(y, tuple):
+        return rows_of_parts(f, at, has_aux, args, marks, x, y, 0)
     if not isinstance(y, np.ndarray):
         return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
     along = np.zeros(y.size, y.dtype)
@@ -44,6 +54,65 @@ def reverse_jacobian(f, at, has_aux, args, marks):
         put_row(out, i, pulled(f, at, has_aux, along.reshape(y.shape), args, marks)[1][0])
         along[i] = 0
     return out.reshape(y.shape + shape_of(x))
+
+
+def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
+    """The same of a result that is a tuple, from part n on: a tuple of Jacobians."""
+    if n == len(y):
+        return ()
+    return (rows_of_part(f, at, has_aux, args, marks, x, y, n),) + rows_of_parts(
+        f, at, has_aux, args, marks, x, y, n + 1)
+
+
+def rows_of_part(f, at, has_aux, args, marks, x, y, n):
+    part = y[n]
+    if isinstance(part, tuple):
+        raise TypeError("jacrev is of functions that return a number, an array or a tuple of these: use jacfwd")
+    if not isinstance(part, np.ndarray):
+        return pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1][0]
+    along = np.zeros(part.size, part.dtype)
+    out = np.zeros((part.size, size_of(x)), part.dtype)
+    for i in range(part.size):
+        along[i] = 1
+        put_row(out, i, pulled(f, at, has_aux, alone(y, n, along.reshape(part.shape)), args, marks)[1][0])
+        along[i] = 0
+    return out.reshape(part.shape + shape_of(x))
+
+
+def alone(y, n, cotangent):
+    """A cotangent of the tuple y that is zero but for part n."""
+    if len(y) == 0:
+        return ()
+    if n == 0:
+        return (cotangent,) + alone(y[1:], n - 1, cotangent)
+    return (nothing(y[0]),) + alone(y[1:], n - 1, cotangent)
+
+
+def nothing(y):
+    if isinstance(y, tuple):
+        if len(y) == 0:
+            return ()
+        return (nothing(y[0]),) + nothing(y[1:])
+    if isinstance(y, np.ndarray):
+        return np.zeros(y.shape, y.dtype)
+    return 0.0
+
+
+def columns(y, n):
+    """Room for the derivatives of y by n numbers."""
+    if isinstance(y, tuple):
+        if len(y) == 0:
+            return ()
+        return (columns(y[0], n),) + columns(y[1:], n)
+    return np.zeros((size_of(y), n), dtype_of(y))
+
+
+def with_axes(out, y, shape):
+    if isinstance(y, tuple):
+        if len(y) == 0:
+            return ()
+        return (with_axes(out[0], y[0], shape),) + with_axes(out[1:], y[1:], shape)
+    return out.reshape(shape_of(y) + shape)
 
 
 def first(y, has_aux):
@@ -72,7 +141,10 @@ def dtype_of(y):
 
 
 def put_column(out, i, y):
-    if isinstance(y, np.ndarray):
+    if isinstance(y, tuple):
+        for k in range(len(y)):
+            put_column(out[k], i, y[k])
+    elif isinstance(y, np.ndarray):
         out[:, i] = y.reshape(-1)
     else:
         out[0, i] = y
@@ -98,6 +170,19 @@ def batched(f, axes, out_axes, args, marks):
     out = room(flat(one), n)
     put(out, 0, flat(one))
     for i in range(1, n):
+        put(out, i, flat(called(f, marks, picked(args, axes, i))))
+    return like(one, turned(out, out_axes))
+
+
+def batched_in_parallel(f, axes, out_axes, args, marks):
+    """The same, with the examples shared among threads."""
+    n = examples(args, axes, 0)
+    if n == 0:
+        raise ValueError("pmap of an empty batch: nothing says what the function returns")
+    one = called(f, marks, picked(args, axes, 0))
+    out = room(flat(one), n)
+    put(out, 0, flat(one))
+    for i in prange(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
 

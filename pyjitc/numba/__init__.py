@@ -12,7 +12,7 @@ from ..base.lazy import lazy as _lazy
 from . import config, errors, types
 from .absent import NotThere
 from .absent import Absent as _Absent
-from .decorators import cfunc, jit, jit_module, njit, vectorize
+from .decorators import cfunc, guvectorize, jit, jit_module, njit, vectorize
 from .install import install
 from .install import module as _module
 from .install import serve_own as _serve_own
@@ -31,8 +31,8 @@ _TYPES = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp intc uin
 globals().update({name: getattr(types, name) for name in _TYPES})
 globals().update({name: getattr(errors, name) for name in errors.__all__})
 
-_vectorize, _package = _lazy("pyjitc.api.vectorize"), _sys.modules[__package__.rpartition(".")[0]]
-_LATER = {"guvectorize": _vectorize, "stencil": _lazy("pyjitc.api.stencil"),
+_package = _sys.modules[__package__.rpartition(".")[0]]
+_LATER = {"stencil": _lazy("pyjitc.api.stencil"),
           "carray": _lazy("pyjitc.lib.py.foreign"), "farray": _lazy("pyjitc.lib.py.foreign")}
 # Names of Numba's that are not there, and modules that are loaded when they are asked for.
 _ABSENT = frozenset(("generated_jit", "runtests", "test"))

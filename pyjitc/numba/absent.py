@@ -73,10 +73,10 @@ core.types.common core.types.containers core.types.functions core.types.misc cor
 core.types.function_type core.typing.arraydecl core.typing.asnumbatype core.typing.builtins core.typing.templates
 core.typing.npydecl core.typing.collections core.typing.ctypes_utils core.typing.cffi_utils
 core.unsafe
-core.untyped_passes core.unsafe.refcount core.utils core.withcontexts cpython.builtins cpython.listobj cpython.dictimpl
+core.untyped_passes core.unsafe.refcount core.utils cpython.builtins cpython.listobj cpython.dictimpl
 cpython.hashing cpython.heapq cpython.mathimpl cpython.numbers cpython.old_hashing cpython.printimpl cpython.randomimpl
 cpython.rangeobj cpython.setobj cpython.slicing cpython.tupleobj cpython.unicode cpython.unicode_support
-cpython.unsafe cpython.unsafe.tuple cpython.unsafe.numbers experimental.function_type experimental.structref
+cpython.unsafe cpython.unsafe.tuple cpython.unsafe.numbers experimental.function_type
 misc.appdirs misc.cffiimpl misc.dump_style misc.findlib misc.gdb_hook misc.help misc.init_utils misc.inspection
 misc.literal misc.llvm_pass_timings misc.mergesort misc.quicksort misc.timsort misc.POST misc.numba_entry
 misc.numba_gdbinfo misc.numba_sysinfo np.arraymath np.arrayobj np.extensions np.linalg np.math np.npdatetime

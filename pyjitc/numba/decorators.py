@@ -7,14 +7,17 @@ from types import FunctionType
 import numpy as np
 
 from ..api.jit import decorated
+from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
-from . import types
-from .dispatcher import Dispatcher
+from . import special, types
+from .dispatcher import SMALL, Dispatcher
 
+_meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
+extended = lazy("pyjitc.lib.extended")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
-__all__ = ["cfunc", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
+__all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
 # Options that change nothing here. debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
@@ -49,11 +52,25 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if inspect.isclass(function):
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
     if callable(function) and not isinstance(function, types.Type):
-        return decorated(function, (), given, Dispatcher)
+        return decorated(outlined(function), (), given, Dispatcher)
     if function is None or forgiving:  # in object mode a signature says nothing
-        return lambda function: decorated(function, (), given, Dispatcher)
+        return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    return lambda function: decorated(_frozen(function), declared, given, Dispatcher)
+    # What functions are passed is known when they are: code is made for each then.
+    declared = [one for one in declared if not any(
+        isinstance(t, types.FunctionType) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
+    return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
+
+
+def outlined(function):
+    """The function with its parts under `with objmode` taken out."""
+    if type(function) is not FunctionType:
+        return function
+    code = function.__code__
+    if not any(name == "objmode" or function.__globals__.get(name) is special.objmode
+               for name in (*code.co_names, *code.co_freevars)):
+        return function
+    return _regions.without_regions(function, special.objmode)
 
 
 def njit(*args, **options):
@@ -80,13 +97,57 @@ def vectorize(*args, **options):
     """numba.vectorize."""
     made = _ufuncs.vectorize(*args, **options)
     if args and not isinstance(made, np.ufunc):
-        return lambda function: made(_frozen(function))
+        return lambda function: _written_for_numba(made, _frozen(function))
+    return made
+
+
+def _written_for_numba(make, function):
+    """make(function), which compiles it."""
+    _meanings.wants_literals  # the meanings that functions have are there before that
+    with extended.as_in_numba():
+        return make(function)
+
+
+def guvectorize(signatures=None, layout=None, **options):
+    """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python's ints in the function, as
+    in functions that jit compiles."""
+    made = _ufuncs.guvectorize(signatures, layout, **options)
+    text = signatures if layout is None else layout
+    given = [] if layout is None or callable(signatures) else (
+        signatures if isinstance(signatures, (list, tuple)) else [signatures])
+    try:
+        declared = [signature_of(types.signature(one)).args for one in given]
+    except (TypeError, ValueError):
+        return made if layout is None else lambda function: _written_for_numba(made, function)
+    whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
+    if not isinstance(text, str):
+        return made
+    return lambda function: _written_for_numba(made, _with_ints(function, whole) if whole else function)
+
+
+def _with_ints(function, whole):
+    """The function with int(x) in place of some of its arguments."""
+    function = getattr(function, "py_func", function)
+    if type(function) is not FunctionType:
+        return function
+    names = list(inspect.signature(function).parameters)
+    passed = ", ".join(f"int({name})" if k in whole else name for k, name in enumerate(names))
+    namespace = {"int": int}
+    exec(f"def make(function_):\n    def taken({', '.join(names)}):\n        function_({passed})\n"
+         f"    return taken\n", namespace)
+    made = namespace["make"](function)
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(made, name, getattr(function, name))
     return made
 
 
 def cfunc(sig, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    return _cfuncs.cfunc(types.signature(sig), **_options(options))
+    made = _cfuncs.cfunc(types.signature(sig), **_options(options))
+    return lambda function: _written_for_numba(made, function)
 
 
 def jit_module(**options):

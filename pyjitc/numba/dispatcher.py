@@ -7,34 +7,57 @@ parameters are declared as numbers, a number as result is one of Python's, since
 """
 from __future__ import annotations
 
+import inspect
+from collections import Counter
 from types import FunctionType
+from typing import NamedTuple
 
 import numpy as np
 
+from ..api.bound import StaticFunction
 from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, gives, signature_of
+from ..base.errors import CompileError
 from ..base.lazy import lazy
+from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
 from . import types
 
-__all__ = ["Overload", "NumbaFunction", "Dispatcher"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
+extended = lazy("pyjitc.lib.extended")
+meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
 
-_SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
+SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
     """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
-    return kinds.Int if t in _SMALL else t
+    return kinds.Int if t in SMALL else t
 
 
 def _is_of_numbers(t: kinds.Type) -> bool:
     return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
+
+
+def _callable(value):
+    """Functions of C that cfunc made as the Python functions that they are, also those in tuples and lists."""
+    if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
+        return type(value)(map(_callable, value))
+    return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
+
+
+class CompileStats(NamedTuple):
+    """Where code is kept on disk, for which types of arguments code was found there or in memory, and for which not."""
+
+    cache_path: str | None
+    cache_hits: Counter
+    cache_misses: Counter
 
 
 class Overload:
@@ -61,10 +84,35 @@ class NumbaFunction(CompiledFunction):
             return np.uint64(value)
         return None
 
+    def _types(self, given):
+        return super()._types(tuple(map(_callable, given)))
+
     @property
     def _wrapped(self) -> dict:
         """Types of arguments -> the function that converts the result of this one."""
         return self.__dict__.setdefault("__converting__", {})
+
+    def _answer(self, args, kwargs):
+        literal = self.__dict__.get("__literal__")
+        if literal is None:
+            try:
+                return super()._answer(args, kwargs)
+            except CompileError as error:
+                if not meanings.wants_literals(error):
+                    raise
+                given = dict(zip(inspect.signature(self.py_func).parameters, self._bind(args, kwargs)))
+                names = meanings.literal_names(self.py_func, given)
+                if not names:
+                    raise
+            options = self.options
+            literal = self.__dict__["__literal__"] = StaticFunction(
+                self.py_func, names, lambda function: Dispatcher(function, options, ()))
+        return literal(*args, **kwargs)
+
+    def _ready(self, types, full) -> bool:
+        meanings.wants_literals  # the meanings that functions have are there before anything is compiled
+        with extended.as_in_numba():
+            return super()._ready(types, full)
 
     def _source(self, types) -> FunctionType:
         return self._wrapped.get(types, self.py_func)
@@ -135,6 +183,15 @@ class NumbaFunction(CompiledFunction):
     def overloads(self) -> dict:
         """Types of arguments -> what was compiled for them."""
         return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+
+    @property
+    def stats(self) -> CompileStats:
+        """Where the code is kept on disk, and what came from there and what did not."""
+        kept = self._order[::-1] if self.options.cache else ()
+        found = {args: self._natives[args].origin != "compiled" for args in kept}
+        return CompileStats(cache.folder() if self.options.cache else None, *(
+            Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
+            for wanted in (True, False)))
 
     def get_overload(self, sig):
         """The compiled function; one object takes all types."""

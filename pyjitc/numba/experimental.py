@@ -7,6 +7,7 @@ properties are compiled at their first call.
 from __future__ import annotations
 
 import collections.abc
+import importlib
 import inspect
 import re
 import sys
@@ -21,6 +22,7 @@ from ..types import kinds
 from ..types.classes import DECLARED_FIELDS, DECLARED_TYPES
 from . import types
 from .absent import module_attribute
+from .conversion import converted
 
 __all__ = ["JitClassType", "as_numba_type", "jitclass"]
 
@@ -95,6 +97,7 @@ def _made(cls: type, spec) -> type:
     made = JitClassType(cls.__name__, tuple(base for base in cls.__bases__ if base is not object), namespace)
     setattr(made, DECLARED_TYPES, types_of_fields)
     made.class_type = types.ClassType(made, fields)
+    made._numba_type_ = property(lambda self: type(self).class_type.instance_type)
     return made
 
 
@@ -114,7 +117,7 @@ class _Types:
         """The type of what is stored in a field; None: nothing is known of it."""
         if name not in self.known and name in self.fields:
             try:
-                found = types._value_type(self.fields[name])
+                found = types.value_type(self.fields[name])
             except (TypeError, RuntimeError):  # compiled code has no values of this type
                 found = None
             self.known[name] = kinds.Int if isinstance(found, kinds.NpInt) and found is not kinds.uint64 else found
@@ -131,38 +134,10 @@ def _setter(declared: _Types):
     def __setattr__(self, name, value):
         t = declared.get(name)
         if t is not None and type(getattr(type(self), name, None)) is not property:
-            value = _converted(name, value, t, declared.fields[name])
+            value = converted(f"the field {name}", value, t, declared.fields[name])
         object.__setattr__(self, name, value)
 
     return __setattr__
-
-
-def _converted(name, value, t, declared):
-    """A value of the interpreter as what is stored in a field."""
-    if isinstance(declared, types.Optional):
-        if value is None:
-            return None
-        declared = declared.base
-    declared = types.unliteral(declared)
-    if isinstance(declared, (types.Integer, types.Boolean, types.Float, types.Complex)):
-        if not isinstance(value, (bool, int, float, complex, np.generic)):
-            raise TypeError(f"the field {name} is declared as {declared}, and cannot hold {type(value).__name__}")
-        dtype = types.as_dtype(declared)
-        if isinstance(value, int) and dtype.kind in "iu":  # as conversions between integers do
-            value &= (1 << 8 * dtype.itemsize) - 1
-            value -= value >> 8 * dtype.itemsize - 1 << 8 * dtype.itemsize if dtype.kind == "i" else 0
-            found = dtype.type(value)
-        else:
-            found = np.asarray(value).astype(dtype)[()]
-        return found.item() if any(part in _PYTHON for part in kinds.members_of(t)) else found
-    if isinstance(declared, types.Array):
-        if not isinstance(value, np.ndarray) or (value.dtype, value.ndim) != (
-                types.as_dtype(declared.dtype), declared.ndim):
-            raise TypeError(f"the field {name} is declared as {declared}, and cannot hold {value!r:.60}")
-    return value
-
-
-_PYTHON = (kinds.Bool, kinds.Int, kinds.Float, kinds.Complex)
 
 
 def _fields(cls: type, spec) -> dict[str, types.Type]:
@@ -222,8 +197,8 @@ def as_numba_type(t) -> types.Type:
 
 _ANNOTATED = {int: types.int64, float: types.float64, complex: types.complex128, bool: types.boolean,
               str: types.unicode_type, None: types.none, type(None): types.none}
-_others = module_attribute("experimental", frozenset(("structref", "function_type")))
+_others = module_attribute("experimental", frozenset(("function_type",)))
 
 
 def __getattr__(name: str):
-    return _others(name)
+    return importlib.import_module("pyjitc.numba.structref") if name == "structref" else _others(name)

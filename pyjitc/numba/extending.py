@@ -21,7 +21,7 @@ from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
 from ..types import kinds
 from . import errors, types
-from .absent import module_attribute
+from .absent import NotThere, module_attribute
 
 __all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_getattr", "infer_global", "intrinsic",
            "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic",
@@ -30,7 +30,7 @@ __all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_
            "register_model", "type_callable", "typeof_impl", "unbox"]
 
 
-_experimental = lazy("pyjitc.numba.experimental")
+_decorators, _experimental = lazy("pyjitc.numba.decorators"), lazy("pyjitc.numba.experimental")
 _intrinsics = lazy("pyjitc.numba.intrinsics")
 _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
@@ -83,10 +83,10 @@ def overload_attribute(typ, attr, **options):
 
 
 def register_jitable(*args, **options):
-    """The function itself: compiled functions call any Python function."""
+    """The function: compiled functions call any Python function."""
     if args:
-        return args[0]
-    return lambda function: function
+        return _decorators.outlined(args[0])
+    return _decorators.outlined
 
 
 def intrinsic(*args, prefer_literal=False, **options):
@@ -184,9 +184,12 @@ def _implementation(typed, prefer_literal, args, kwargs):
         made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
+    except NotThere as error:
+        raise Mismatch(f"the overload {typed.__qualname__}() uses what Numba has inside: {error}",
+                       "write the function in Python, of NumPy's functions") from None
     if made is None:
         return None
-    function = portable.plain_function(made)
+    function = portable.plain_function(_decorators.outlined(made))
     if function is None:
         raise Mismatch(f"the overload {typed.__qualname__}() gives {made!r}, which is no Python function")
     return CallValue(constant(function), *args, keywords=kwargs)

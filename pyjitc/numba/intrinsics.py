@@ -13,6 +13,7 @@ from llvmlite import ir
 from ..infer.meaning import Apply, Mismatch
 from ..lib.build import cast
 from ..lib.py.declared import plain
+from ..lib.py.foreign import PointerType, address_of, pointer_at
 from ..ops.foreign import LLVM_CALL
 from ..types import kinds
 from . import errors, types
@@ -110,27 +111,36 @@ def meaning(args, given, function):
                                   types.Signature(result, *parameters))
     operands = []
     for x, t in zip(args, parameters):
+        wanted = t.type
+        if isinstance(wanted, PointerType):
+            x, wanted = address_of(x), kinds.uint64
         if not kinds.is_number(x.type):
             raise Mismatch(f"an intrinsic takes numbers and pointers, not a value of type {x.type}")
-        operands.append(cast(x, t.type if t.type is not kinds.Int else kinds.int64))
+        operands.append(cast(x, wanted if wanted is not kinds.Int else kinds.int64))
     t = result.type
-    made = Apply(LLVM_CALL, *operands, text=text, declarations=declarations, result=t)
+    made = Apply(LLVM_CALL, *operands, text=text, declarations=declarations,
+                 result=kinds.uint64 if isinstance(t, PointerType) else t)
+    if isinstance(t, PointerType):
+        return pointer_at(made, t)
     # Short integers would wrap in what is computed with them; in Numba they are int64 there.
     return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
 
 
 def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]]:
-    """(definition, declarations of what it calls) of a function whose body `codegen` writes."""
+    """(definition, declarations of what it calls) of a function whose body `codegen` writes. Pointers are given and
+    returned as integers."""
     context, module = Context(), ir.Module("intrinsic")
-    kind = ir.FunctionType(context.get_value_type(result), [context.get_value_type(t) for t in parameters])
-    function = ir.Function(module, kind, "written")
+    wanted = [context.get_value_type(t) for t in parameters]
+    returned = context.get_value_type(result)
+    function = ir.Function(module, ir.FunctionType(_passed(returned), map(_passed, wanted)), "written")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    value = codegen(context, builder, signature, list(function.args))
+    operands = [builder.inttoptr(x, t) if x.type != t else x for x, t in zip(function.args, wanted)]
+    value = codegen(context, builder, signature, operands)
     if not builder.block.is_terminated:
         if isinstance(result, types.NoneType):
             builder.ret_void()
         else:
-            builder.ret(value)
+            builder.ret(builder.ptrtoint(value, _passed(returned)) if returned.is_pointer else value)
     if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):
         raise Mismatch(f"{name}() makes a global variable, which an intrinsic cannot have here")
     text = str(function)
@@ -139,6 +149,11 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
     text = re.sub(r"(\)[^\n{]*)\n?\{", r"\1 alwaysinline {", text, count=1)
     declarations = tuple(_declaration(found) for found in module.functions if found is not function)
     return text, declarations
+
+
+def _passed(t: ir.Type) -> ir.Type:
+    """The type as which a value of this type is passed."""
+    return ir.IntType(64) if t.is_pointer else t
 
 
 def _declaration(function) -> str:

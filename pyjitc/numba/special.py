@@ -20,7 +20,7 @@ pndindex = np.ndindex
 
 
 def literally(x):
-    """x: values that are constants stay known where the compiler meets them."""
+    """x, of which compiled code knows the value: where it is an argument, each value has code of its own."""
     return x
 
 
@@ -75,6 +75,9 @@ def typeof(value, purpose=None):
         return types.TypeRef(value)
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
         return known["class_type"] if isinstance(value, type) else known["class_type"].instance_type
+    registered = types.registered(type(value))
+    if registered is not None:
+        return registered(value, None)
     if hasattr(value, "py_func"):
         return types.Dispatcher(value)
     if isinstance(value, type) and issubclass(value, BaseException):
@@ -125,12 +128,11 @@ def threading_layer():
     return "workqueue"
 
 
-def get_parallel_chunksize():
+def _get_parallel_chunksize():
     return 0
 
 
-def set_parallel_chunksize(n):
-    """Accepted: chunks have the size that the threads find best. The size before."""
+def _set_parallel_chunksize(n):
     if not isinstance(n, (int, np.integer)):
         raise TypeError("The parallel chunksize must be an integer")
     if n < 0:
@@ -138,14 +140,19 @@ def set_parallel_chunksize(n):
     return 0
 
 
-class parallel_chunksize:
-    """`with parallel_chunksize(n)`, accepted."""
+class _Chunksize:
+    """`with parallel_chunksize(n)` where nothing is compiled."""
 
     def __init__(self, n):
-        set_parallel_chunksize(n)
+        _set_parallel_chunksize(n)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
         return None
+
+
+get_parallel_chunksize = _of_package("get_parallel_chunksize", _get_parallel_chunksize)
+set_parallel_chunksize = _of_package("set_parallel_chunksize", _set_parallel_chunksize)
+parallel_chunksize = _of_package("parallel_chunksize", _Chunksize)

@@ -6,6 +6,7 @@ A type stands for one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import ctypes
+import types as pytypes
 import typing
 
 import numpy as np
@@ -26,6 +27,7 @@ class Type(TypeName):
     """A type of Numba's. Equal types are those with equal `key`."""
 
     __slots__ = ("__dict__",)
+    __pyjitc_constant__ = True  # compiled code knows which type it is
     mutable = reflected = False
 
     def __init__(self, name: str):
@@ -40,6 +42,8 @@ class Type(TypeName):
         raise TypeError(f"numba.types: values of type {self.name} have no native form here")
 
     def __call__(self, *args):
+        if any(isinstance(t, FunctionType) for t in args):
+            return Signature(self, *map(_of_part, args))
         found = super().__call__(*args)
         if isinstance(found, _OwnSignature):
             return Signature(self, *map(_of_part, args))
@@ -348,7 +352,7 @@ class Sequence(Type):
 class BaseTuple(Sequence, Hashable):
     @property
     def type(self):
-        return kinds.Tuple([_value_type(t) for t in self.types], getattr(self, "instance_class", None))
+        return kinds.Tuple([value_type(t) for t in self.types], getattr(self, "instance_class", None))
 
     def __len__(self):
         return len(self.types)
@@ -370,7 +374,7 @@ class BaseTuple(Sequence, Hashable):
         return len(self.types)
 
 
-def _value_type(t) -> kinds.Type:
+def value_type(t) -> kinds.Type:
     """The type of a part of a value, where numbers are Python's."""
     found = t.type
     return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
@@ -433,7 +437,7 @@ class Optional(Type):
 
     @property
     def type(self):
-        return kinds.union_of((_value_type(self.base), kinds.NoneType))
+        return kinds.union_of((value_type(self.base), kinds.NoneType))
 
 
 class MutableSequence(Sequence):
@@ -494,7 +498,7 @@ class DictType(Type):
 
 
 def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
-    return kind(*map(_value_type, parts))
+    return kind(*map(value_type, parts))
 
 
 class Record(Type):
@@ -752,7 +756,35 @@ class WrapperAddressProtocol:
 
 
 class StructRef(Type):
-    pass
+    """The type of structures, objects of the class `proxy`; see numba.experimental.structref."""
+
+    proxy: type | None = None
+
+    def __init__(self, fields):
+        fields = tuple(map(_field, fields))
+        self._fields = tuple(map(_field, self.preprocess_fields(fields)))
+        super().__init__(f"numba.{type(self).__qualname__}{self._fields}")
+
+    def preprocess_fields(self, fields):
+        """The fields as the type has them; classes of programs override it."""
+        return fields
+
+    @property
+    def field_dict(self):
+        return pytypes.MappingProxyType(dict(self._fields))
+
+    @property
+    def type(self):
+        return super().type if self.proxy is None else kinds.ObjectOf(self.proxy)
+
+
+def _field(pair):
+    name, t = pair
+    if not isinstance(name, str):
+        raise ValueError("expecting a str for field name")
+    if not isinstance(t, Type):
+        raise ValueError("expecting a Numba Type for field type")
+    return name, t
 
 
 class TypeRef(Dummy):
@@ -829,7 +861,7 @@ pyobject = ffi_forced_object = PyObject("pyobject")
 ffi = Opaque("ffi")
 voidptr = RawPointer("void*")
 undefined = Undefined("undefined")
-unknown = Dummy("unknown")
+unknown, Any = Dummy("unknown"), Dummy("any")
 slice2_type, slice3_type = SliceType("slice<a:b>", 2), SliceType("slice<a:b:c>", 3)
 intp = int_ = long_ = longlong = ssize_t = i8 = int64
 uintp = uint = ulong = ulonglong = size_t = u8 = uint64
@@ -867,6 +899,11 @@ _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, k
 
 
 REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> what says which type its objects have
+
+
+def registered(cls: type) -> typing.Callable | None:
+    """What says which type objects of a class have, where a program has registered that."""
+    return next((REGISTERED[base] for base in cls.__mro__ if base in REGISTERED), None)
 
 
 def of(t: kinds.Type) -> Type:
@@ -909,12 +946,14 @@ def of(t: kinds.Type) -> Type:
         return Set(of(t.item))
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
+    if isinstance(t, kinds.Attributes) and isinstance(t, _foreign.PointerType):
+        return CPointer(of(t.key[2].scalar))
     if isinstance(t, kinds.ObjectOf):
         if "class_type" in vars(t.cls):
             return t.cls.class_type.instance_type
-        for base in t.cls.__mro__:
-            if base in REGISTERED:
-                return REGISTERED[base](object.__new__(t.cls), None)
+        found = registered(t.cls)
+        if found is not None:
+            return found(object.__new__(t.cls), None)
     return Dummy(str(t))
 
 

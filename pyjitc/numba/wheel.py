@@ -3,9 +3,11 @@ pyjitc, by a line that Python runs when it starts (`site` module, files that end
 import pathlib
 
 from setuptools.command.build_py import build_py
+from setuptools.command.editable_wheel import editable_wheel
 
-__all__ = ["WithStart"]
+__all__ = ["EditableWithStart", "WithStart"]
 
+FILE = "pyjitc_as_numba.pth"
 LINE = ('import os; os.environ.get("PYJITC_AS_NUMBA", "0") not in ("", "0") and '
         '__import__("pyjitc.numba", fromlist=["install"]).install()\n')
 
@@ -16,4 +18,29 @@ class WithStart(build_py):
     def run(self):
         super().run()
         pathlib.Path(self.build_lib).mkdir(parents=True, exist_ok=True)
-        (pathlib.Path(self.build_lib) / "pyjitc_as_numba.pth").write_text(LINE)
+        (pathlib.Path(self.build_lib) / FILE).write_text(LINE)
+
+
+class EditableWithStart(editable_wheel):
+    """The command of `pip install -e`, which adds the line to what finds the package."""
+
+    def _select_strategy(self, name, tag, build_lib):
+        return _Added(super()._select_strategy(name, tag, build_lib))
+
+
+class _Added:
+    """A way to find the package, and the line."""
+
+    def __init__(self, strategy):
+        self.strategy = strategy
+
+    def __enter__(self):
+        self.strategy.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        return self.strategy.__exit__(*error)
+
+    def __call__(self, wheel, files, mapping):
+        self.strategy(wheel, files, mapping)
+        wheel.writestr(FILE, LINE)

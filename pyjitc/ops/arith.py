@@ -564,18 +564,27 @@ def _fitted_lower(e, inst, x):
 def _truncate_lower(e, inst, x):
     t = inst.args[0].type
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
-    if "bounded" in inst.attrs.get("flags", ""):
-        good = e.assign(f"fcmp ord double {value}, 0.0")
-    else:
-        above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
-        below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
-        good = e.assign(f"and i1 {above}, {below}")
     fine, bad = e.label("fits"), e.label("unfit")
-    e.branch(good, fine, bad, likely=True)
+    if e.indefinite:
+        e.declare("declare i64 @llvm.x86.sse2.cvttsd2si64(<2 x double>)")
+        pair = e.assign(f"insertelement <2 x double> poison, double {value}, i32 0")
+        whole = e.assign(f"call i64 @llvm.x86.sse2.cvttsd2si64(<2 x double> {pair})")
+        doubtful = e.label("doubtful")
+        e.branch(e.assign(f"icmp ne i64 {whole}, {INT_MIN}"), fine, doubtful, likely=True)
+        e.start(doubtful)
+        e.branch(e.assign(f"fcmp oeq double {value}, {float(INT_MIN)!r}"), fine, bad)
+    else:
+        if "bounded" in inst.attrs.get("flags", ""):
+            good = e.assign(f"fcmp ord double {value}, 0.0")
+        else:
+            above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
+            below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
+            good = e.assign(f"and i1 {above}, {below}")
+        e.branch(good, fine, bad, likely=True)
     e.start(bad)
     _truncation_error(e, inst, value)
     e.start(fine)
-    return _whole(e, inst, "double", value)
+    return [whole] if e.indefinite else _whole(e, inst, "double", value)
 
 
 def _whole_lower(e, inst, x):

@@ -28,8 +28,12 @@ class Emitter(Protocol):
     current: str  # the label of the block that is being written: the origin of an arm of `phi`
     flags: str  # the fast-math flags of the options, with a space at the end, or ""
     fn: Function  # the function that is being written, for messages
+    any_order: bool  # whether more arrays than those of a type are taken: in whatever order, writable for readonly
     leaving: bool  # whether the code is of a way out of a function that fails
     counters: int  # how many words share the cost that may run up between two polls
+    # Whether the processor gives INT_MIN for a float that fits in no int64, as x86 does, and has an intrinsic for it;
+    # what LLVM's own conversion gives is undefined, and needs two comparisons first.
+    indefinite: bool
 
     # -- instructions and blocks
 
@@ -95,6 +99,9 @@ class Emitter(Protocol):
 
     def scopes(self, *scopes: tuple[int, int]) -> str:
         """Metadata of a list of scopes, each the number of an array in a group (see `array_load`)."""
+
+    def memory_kind(self, name: str) -> str:
+        """Metadata of an access to memory of a native list: what has another name shares no memory with it."""
 
     def rare(self, symbol: str, values: Sequence[str], t: str) -> str:
         """The rest of a call of a libm function of numbers of type `t` that few elements need."""

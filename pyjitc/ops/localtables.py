@@ -50,7 +50,7 @@ def _given(e, t: Type, values) -> str:
 
 
 def _words(e, t: Type) -> list[bool]:
-    """Whether each word of a value of type t is a reference."""
+    """For each machine word of a value of type t, whether it is a reference."""
     if not is_refcounted(t):
         return [False] * len(e.components(t))
     return [True] if t.parts is None else [word for part in t.parts for word in _words(e, part)]

@@ -8,17 +8,20 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir.core import (
     ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
 )
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, Undefined, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NpBool, Undefined, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
 __all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
+
+heads = lazy(f"{__package__}.heads")  # programs with native lists load it
 
 # Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -36,30 +39,32 @@ def item_bytes(t: Any) -> int:  # t: the type of elements of an array
     return 1 if t is NpBool else t.bits // 8
 
 
-def _check_index(i, n, *, axis=0, nonnegative=False, unchecked=False):
+def _check_index(i, n, *, axis=0, nonnegative=False, unchecked=False, message=""):
     if not (0 if nonnegative else -n) <= i < n and not unchecked:
-        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+        raise IndexError(message or f"index {i} is out of bounds for axis {axis} with size {n}")
     return i + n if i < 0 else i
 
 
 def _check_index_lower(e, inst, i, n):
     """One unsigned compare on the hot path; the negative wrap lives in a cold block."""
     i, n = i[0], n[0]
-    text = "index %lld is out of bounds for axis %d with size %lld"
+    text = inst.attrs.get("message")
+    told = () if text else (f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+    text = text or "index %lld is out of bounds for axis %d with size %lld"
     if inst.attrs.get("unchecked"):  # boundscheck=False keeps the meaning of negative indices
         negative = e.assign(f"icmp slt i64 {i}, 0")
         wrapped = e.assign(f"add i64 {i}, {n}")
         return [e.assign(f"select i1 {negative}, i64 {wrapped}, i64 {i}")]
     inside = e.assign(f"icmp ult i64 {i}, {n}")
     if inst.attrs.get("nonnegative"):
-        e.raise_unless(inside, inst, "IndexError", text, f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+        e.raise_unless(inside, inst, "IndexError", text, *told)
         return [i]
     here, cold, good = e.current, e.label("negative"), e.label("inside")
     e.branch(inside, good, cold, likely=True)
     e.start(cold)
     wrapped = e.assign(f"add i64 {i}, {n}")
     again = e.assign(f"icmp ult i64 {wrapped}, {n}")
-    e.raise_unless(again, inst, "IndexError", text, f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+    e.raise_unless(again, inst, "IndexError", text, *told)
     there = e.current
     e.jump(good)
     e.start(good)
@@ -383,6 +388,9 @@ def count_references(e, t, x, what):
             e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
         else:
             _release_box(e, t, x[0])
+    elif isinstance(t, NativeList):
+        e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
+               f"(ptr {x[0]})")
     elif t.parts is not None:
         at = 0
         for part in t.parts:
@@ -400,6 +408,8 @@ def holds_object(t) -> bool:
         return False
     if isinstance(t, (Cell, Iterator)):
         return holds_object(_content(t))
+    if isinstance(t, NativeList):
+        return holds_object(t.item)
     return t.parts is None or any(map(holds_object, t.parts))
 
 
@@ -629,7 +639,8 @@ AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_a
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
-                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap", cost=CHEAP)
+                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap; {message}: of the error "
+                 "where the index is not of an array", cost=CHEAP)
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENTS), lower=_load_lower,
                 partials=STRUCTURAL,
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "

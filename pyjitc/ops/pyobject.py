@@ -25,6 +25,11 @@ def _box_lower(e, inst, x):
 
 def _unbox_lower(e, inst, x):
     """Components of an object of a known type; TypeError when it has changed its type since."""
+    if inst.attrs.get("any_order") and not e.any_order:
+        e.any_order = True
+        found = _unbox_lower(e, inst, x)
+        e.any_order = False
+        return found
     if "otherwise" not in inst.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST):
         return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
     wrong, done = e.label("wrong"), e.label("opened")
@@ -237,9 +242,9 @@ PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, e
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower,
-              eval=lambda x, *, type, anew=False, otherwise=None: x, eval_attrs=True, partials=NO_RULE,
+              eval=lambda x, *, type, anew=False, otherwise=None, any_order=False: x, eval_attrs=True, partials=NO_RULE,
               doc="the value of {type} in a Python object; {anew}: as of list_get; {otherwise}: (class, message) of "
-                  "the error where it is none")
+                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),

@@ -14,6 +14,7 @@ from .grid import GRID_OPS
 from .localtables import LOCAL_TABLE_OPS
 from .math import MATH_OPS
 from .memory import MEMORY_OPS
+from .natives import NATIVE_OPS
 from .nest import NEST_OPS
 from .objects import OBJECT_OPS
 from .parallel import PARALLEL_OPS
@@ -40,5 +41,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 # typed one may share a name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
               OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
-              LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS)
+              LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

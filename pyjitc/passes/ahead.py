@@ -2,17 +2,19 @@
 stores it.
 
 Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what
-they write does not overlap what they read, they run in blocks: a loop that only asks, a loop that only computes, in
-turn. From the first block in which something would fail, the loop as it was goes on, and fails where it always did,
-after the same writes.
+they write does not overlap what they read, they run in blocks: a loop that computes and asks, and keeps its results in
+the frame; a loop that copies these, in turn. From the first block in which something would fail, the loop as it was
+goes on, and fails where it always did, after the same writes.
 Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
-After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, 0), header(i, left)
-         scan(i, take, bad): ... bad |= y does not fit ...
-             then: branch bad = 0 -> fast(i, take), header(i, left)
-         fast(i, take): ... y = whole x ; z = cast y ; array_store b, i, z
+After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, False, 0), header(i, left)
+         scan(i, take, bad, k): ... y = whole x ; z = cast y ; array_store kept, k, z ; bad |= y does not fit ...
+             then: branch bad -> header(i, left), fast(i, take, 0)
+         fast(i, take, k): z = array_load kept, k ; array_store b, i, z
              then: block(i, left - take)
          header: as before
-Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; three copies of a small loop.
+Where only some trips store, or several times, or too much would be kept, the first loop only asks, and the second one
+computes again.
+Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; up to three copies of a small loop.
 """
 from __future__ import annotations
 
@@ -20,18 +22,19 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, FRAME_ARRAY, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Float, Int, is_float
+from ..types.kinds import Array, Bool, Float, Int, is_float
 from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
-from .rewrite import clone_blocks
+from .rewrite import clone_blocks, clone_inst
 from .versioning import MAX_ARRAYS, no_overlap
 
 __all__ = ["run"]
 
 BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
+ROOM = 4096  # bytes of the frame of a function for what is computed ahead
 LEAST = 16  # trips of a loop for which this is worth it
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
@@ -42,11 +45,11 @@ _UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}  # convers
 def run(fn: ir.Function, options=None) -> None:
     nest = LoopNest(fn)
     defs, edges = Definitions(fn), in_edges(fn.blocks)
-    changed = False
+    changed, room = False, ROOM
     for loop in nest.loops:
         plan = _plan(fn, loop, nest, defs, edges)
         if plan is not None:
-            _split(fn, *plan)
+            room -= _split(fn, room, *plan)
             changed = True
     if changed:
         fn.blocks = reverse_postorder(fn)
@@ -98,7 +101,75 @@ def _required_distinct(insts, loop, defs):
     return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
 
 
-def _split(fn, counted, checks, distinct, always) -> None:
+def _stores(loop, order, always, room) -> tuple[list[ir.Inst], set[ir.Value]] | None:
+    """The stores of a loop, and the values that a loop needs which only stores what is known. None where not each trip
+    stores each once, where that is more than `room` in bytes, or where indices come from elements or from branches."""
+    stores: list[ir.Inst] = []
+    made: dict[ir.Value, ir.Inst] = {}
+    for block in order:
+        for inst in block.insts:
+            if inst.op is ARRAY_STORE:
+                if block not in always or any(inst.args[0] is other.args[0] for other in stores):
+                    return None
+                stores.append(inst)
+            elif inst.result is not None:
+                made[inst.result] = inst
+    if sum(BLOCK * item_bytes(s.args[0].type.dtype) for s in stores) > room:
+        return None
+    chosen = {p for block in order if block is not loop.header for p in block.params}
+    needed: set[ir.Value] = set()
+    work = [*loop.header.terminator.args, *(v for s in stores for v in s.args[1:-1]),
+            *(v for edge in loop.latches[0].edges() if edge.block is loop.header for v in edge.args)]
+    while work:
+        v = work.pop()
+        if v in chosen or v in made and made[v].op.effects:
+            return None
+        if v in made and v not in needed:
+            needed.add(v)
+            work += made[v].args
+    return stores, needed
+
+
+def _copies(loop, order, stores, needed, kept) -> dict[ir.Block, ir.Block]:
+    """A loop that stores what another has kept: block of the loop -> block of this one. kept: array -> the array that
+    its elements are in."""
+    header = loop.header
+    values = {p: ir.Value(p.type, p.name) for p in header.params}
+    head, body = ir.Block(header.name, list(values.values())), ir.Block(order[-1].name)
+    made = {header: head, order[-1]: body}
+    k = ir.Value(Int, "k")
+    for block in order:
+        to = head if block is header else body
+        to.insts += (clone_inst(i, values, made) for i in block.insts if i.result in needed)
+    for store in stores:
+        array, *index, value = store.args
+        z = ir.Value(value.type)
+        body.insts += (ir.Inst(ARRAY_LOAD, (kept[array], k), {}, z, store.loc),
+                       clone_inst(store, {**values, value: z}, made))
+    branch, jump = header.terminator, loop.latches[0].terminator
+    back = next(edge for edge in jump.edges() if edge.block is header)
+    head.insts.append(clone_inst(branch, values, made))
+    head.insts[-1].targets[0] = ir.Edge(body)
+    body.insts.append(ir.Inst(control.JUMP, (), dict(jump.attrs), None, jump.loc, [
+        ir.Edge(head, [values.get(v, v) for v in back.args])]))
+    _count(head, body, k)
+    return made
+
+
+def _count(head, latch, k) -> None:
+    """`k` counts the trips of a loop from 0 on; edges into it from outside get the 0 by their makers."""
+    head.params.append(k)
+    jump = latch.insts.pop()
+    one, more = ir.Value(Int), ir.Value(Int)
+    latch.insts += (ir.Inst(control.CONST, (), {"value": 1}, one, jump.loc),
+                    ir.Inst(a.IADD, (k, one), {"flags": "nuw nsw"}, more, jump.loc), jump)
+    for edge in jump.edges():
+        if edge.block is head:
+            edge.args.append(more)
+
+
+def _split(fn, room, counted, checks, distinct, always) -> int:
+    """room: bytes of the frame that are left. Returns how many are taken."""
     loop, header = counted.loop, counted.loop.header
     order = [b for b in fn.blocks if b in loop.blocks]
     at = header.params.index(counted.left)
@@ -120,63 +191,81 @@ def _split(fn, counted, checks, distinct, always) -> None:
         enough = no_overlap(guard, distinct, enough, loc, Aliases(fn))
     branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
     entry.block, entry.args = guard, []
+    plan = _stores(loop, order, always, room)
+    kept: dict[ir.Value, ir.Value] = {}
+    for store in plan[0] if plan else ():
+        array = Array(store.args[0].type.dtype, 1, "C")
+        kept[store.args[0]] = ir.Value(array)
+        outer.insts.append(ir.Inst(FRAME_ARRAY, (make(outer, control.CONST, value=BLOCK),),
+                                   {"type": array, "zero": False}, kept[store.args[0]], loc))
     # a block of trips
     left = outer.params[at]
     limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
     take = make(outer, SELECT, make(outer, a.ILT, left, limit, type=Bool), left, limit)
     starts = [take if k == at else p for k, p in enumerate(outer.params)]
-    more = make(outer, a.IGT, left, zero, type=Bool)
+    more, fine = make(outer, a.IGT, left, zero, type=Bool), make(outer, control.CONST, type=Bool, value=False)
     # what asks
     values: dict = {}
     scan = clone_blocks(order, values)
-    bad = ir.Value(Int, "bad")
+    bad = ir.Value(Bool, "bad")  # as long as what it is found from: an int would make shorter vectors
     scan[header].params.append(bad)
+    place = ir.Value(Int, "k")
     verdict = ir.Block("verdict")
     narrowed = _narrowed(order)
     wrongs: dict[ir.Value, ir.Block] = {}
     for block in order:
-        kept: list[ir.Inst] = []
+        insts: list[ir.Inst] = []
         for original, inst in zip(block.insts, scan[block].insts):
-            if inst.op is ARRAY_STORE or original.result in narrowed and original.op is a.NARROW:
-                continue
-            if original in checks:
-                wrongs[_ask(kept, inst, loc, narrowed.get(original.result))] = block
-            kept.append(inst)
-        scan[block].insts = kept
+            if inst.op is ARRAY_STORE:
+                if not kept:
+                    continue
+                inst.args, inst.attrs = [kept[inst.args[0]], place, inst.args[-1]], {}
+            elif original.result in narrowed and original.op is a.NARROW:
+                if not kept:
+                    continue
+                _make_plain(inst)
+            elif original in checks:
+                wrongs[_ask(insts, inst, loc, narrowed.get(original.result))] = block
+            insts.append(inst)
+        scan[block].insts = insts
     latch = scan[loop.latches[0]]
     jump, last = latch.insts.pop(), bad
     for wrong in wrongs:
-        last = make(latch, a.IOR, last, wrong)
+        last = make(latch, a.BOR, last, wrong, type=Bool)
     latch.insts.append(jump)
     jump.targets[0].args.append(last)
     scan[header].insts[-1].targets[1] = ir.Edge(verdict)
-    branch(outer, more, ir.Edge(scan[header], [*starts, zero]), ir.Edge(header, outer.params))
-    # what computes
-    values = {}
-    fast = clone_blocks(order, values)
+    first = [*starts, fine]
+    if kept:
+        _count(scan[header], latch, place)
+        first.append(zero)
+    branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
+    # what stores
+    fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
     rest = ir.Block("rest")
     if distinct and not known:
         group = fn.flags.alias_groups + 1
         fn.flags = fn.flags._replace(alias_groups=group)
         names = {x: n for n, x in enumerate(distinct)}
-    for block in order:
-        for whole, inst in zip(block.insts, fast[block].insts):
+    for block in fast:
+        for n, inst in enumerate(fast[block].insts):
             if inst.op in _CHECKS:
-                _make_plain(inst, narrowed.get(whole.result))
+                _make_plain(inst, narrowed.get(block.insts[n].result))
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct and not known:
                 numbers = (names[x] for x in (inst.args[0], *distinct[inst.args[0]]))
                 inst.attrs = {**inst.attrs, "noalias": (group, *numbers)}
     fast[header].insts[-1].targets[1] = ir.Edge(rest)
     after = make(rest, a.ISUB, left, take, flags="nuw nsw")
-    onward = ir.Edge(outer, [after if k == at else p for k, p in enumerate(fast[header].params)])
+    onward = ir.Edge(outer, [after if k == at else p for k, p in zip(range(len(starts)), fast[header].params)])
     rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
-    good = make(verdict, a.IEQ, bad, make(verdict, control.CONST, value=0), type=Bool)
-    branch(verdict, good, ir.Edge(fast[header], starts), ir.Edge(header, outer.params), likely=True)
+    branch(verdict, bad, ir.Edge(header, outer.params), ir.Edge(fast[header], [*starts, zero] if kept else starts),
+           likely=False)
     fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
-    none = ir.Value(Int)  # of a check that a trip goes round
-    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, none, loc))
+    none = ir.Value(Bool)  # of a check that a trip goes round
+    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": False}, none, loc))
     repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
                 for wrong, block in wrongs.items() if block not in always})
+    return sum(BLOCK * item_bytes(array.type.dtype) for array in kept)
 
 
 def _known_distinct(blocks) -> bool:
@@ -217,7 +306,7 @@ def _make_plain(inst, narrowed=None) -> None:
 
 
 def _ask(insts, check, loc, narrowed) -> ir.Value:
-    """An int that is not 0 where a check would raise; the check becomes the plain operation. What that gives in bad
+    """Whether a check would raise; the check becomes the plain operation. What that gives in bad
     trips is not used. narrowed: the type of integers that a truncated float goes to, which no other instruction
     reads."""
     def make(op, *args, type=Int, **attrs):
@@ -244,17 +333,17 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
             good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
         if narrowed is None:  # else nobody reads it
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
-        wrong = make(SELECT, good, number(0), number(1))
+        wrong = make(a.BNOT, good, type=Bool)
     elif op is a.FIT:
         good = ir.Value(Bool)
         insts.append(ir.Inst(a.FITS, (x,), {"type": check.result.type}, good, loc))
         if is_float(x.type):  # a conversion of what does not fit would be undefined
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
-        wrong = make(SELECT, good, number(0), number(1))
+        wrong = make(a.BNOT, good, type=Bool)
     elif op is a.NARROW:
         low, high = _ends(check.result.type)
         good = both(x, a.IGE, low, a.ILE, high)
-        wrong = make(SELECT, good, number(0), number(1))
+        wrong = make(a.BNOT, good, type=Bool)
     else:
         result = make(op.wrapping, *args)
         if op is a.INEG_CK:
@@ -263,6 +352,6 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
             y = args[1]
             pairs = ((x, y), (x, result)) if op is a.ISUB_CK else ((x, result), (y, result))
             signs = make(a.IAND, *(make(a.IXOR, *pair) for pair in pairs))
-        wrong = make(a.ISHR, signs, number(63))
+        wrong = make(a.ILT, signs, number(0), type=Bool)
     _make_plain(check)
     return wrong

@@ -16,6 +16,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith as a
 from ..ops import control
+from ..ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ..ops.structure import SELECT
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
@@ -31,7 +32,8 @@ SUMS = {a.FADD: (a.FADD, 0), a.FSUB: (a.FADD, 0), a.FMUL: (a.FMUL, 1), a.FDIV: (
          a.IADD: (a.IADD, 0), a.ISUB: (a.IADD, 0), a.IMUL: (a.IMUL, 1),
          a.IADD_CK: (a.IADD_CK, 0), a.ISUB_CK: (a.IADD_CK, 0), a.IMUL_CK: (a.IMUL_CK, 1),
          a.IAND: (a.IAND, -1), a.IOR: (a.IOR, 0), a.IXOR: (a.IXOR, 0),
-         a.BAND: (a.BAND, True), a.BOR: (a.BOR, False), a.BXOR: (a.BXOR, False)}
+         a.BAND: (a.BAND, True), a.BOR: (a.BOR, False), a.BXOR: (a.BXOR, False),
+         FMAX_NUMBER: (FMAX_NUMBER, float("-inf")), FMIN_NUMBER: (FMIN_NUMBER, float("inf"))}
 LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))  # x - s is no sum
 _STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
 # what conditions that choose an extreme are made of
@@ -277,7 +279,8 @@ class Carried:
         return True
 
     def short(self, p: ir.Value):
-        """`ok = ok and test`, or `or`: an iteration asks whether it is true, and changes it in one case alone."""
+        """The accumulator of `ok = ok and test` or `ok = ok or test`: an iteration branches on it, and changes it on
+        one of the two ways only."""
         if p.type is not k.Bool and p.type is not k.bool_:
             return None
         for block in self.loop.blocks:

@@ -22,7 +22,7 @@ from .alias import Aliases, gathers
 from .operands import Builder, retyped, span_of, strided
 from .rewrite import substitute
 
-__all__ = ["direct", "Fusion", "size_of"]
+__all__ = ["alike", "direct", "Fusion", "size_of"]
 
 MOST = 24  # operands of a fused nest
 DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
@@ -164,7 +164,7 @@ class Fusion:
         one, two = x.inst, y.inst
         if (one is None or two is None or one.op is not NEST or two.op is not NEST
                 or one.attrs["template"] is not two.attrs["template"] or fails(one.attrs["tree"])
-                or not _alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args))):
+                or not alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args))):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
@@ -370,7 +370,7 @@ class Fusion:
         return self.loops
 
     def is_shared(self, v: Value, producer: Inst) -> bool:
-        """Whether every consumer of the producer can compute it again, which is less than to keep it."""
+        """Whether every consumer of the producer can compute it again, and that is cheaper than storing it."""
         if size_of(producer.attrs["tree"]) > 8 or any(strided(x)
                                                       for x in producer.args[producer.attrs["count"]:]):
             return False  # every element of a column is a line of the cache
@@ -447,11 +447,11 @@ def direct(tree):
     return copy(tree)
 
 
-def _alike(x, y) -> bool:
+def alike(x, y) -> bool:
     """Whether two trees compute the same of operands at the same places."""
     if type(x) is Leaf or type(y) is Leaf:
         return type(x) is type(y) and x.index == y.index
-    return x.kernel is y.kernel and all(map(_alike, x.parts, y.parts))
+    return x.kernel is y.kernel and all(map(alike, x.parts, y.parts))
 
 
 def _costly(tree) -> bool:
@@ -460,7 +460,7 @@ def _costly(tree) -> bool:
 
 
 def size_of(tree) -> int:
-    """Instructions of an element."""
+    """The number of instructions that compute one element of a tree."""
     return sum(STEPS if inst.op.name in NAMES else 1
                for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 

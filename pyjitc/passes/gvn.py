@@ -200,9 +200,11 @@ def _where_ways_meet(node, dom, edges, after):
     while work:
         block = work.pop()
         for source, _, _ in edges.get(block, ()):
-            if source is not top and dom.number.get(source, -1) >= dom.number[block]:
+            if source is top or source not in dom.number:  # what cannot be reached writes nothing
+                continue
+            if dom.number[source] >= dom.number[block]:
                 state = _LOOP, state
-            if source is not top and source not in found:
+            if source not in found:
                 found.add(source)
                 work.append(source)
                 for inst in source.insts:

@@ -23,9 +23,11 @@ def run(fn: ir.Function, options=None) -> None:
         defs, edges = counted.Definitions(fn), in_edges(fn.blocks)
         for loop in LoopNest(fn).loops:
             found = counted.find(loop, defs, edges)
-            if found is not None and _is_marked(found.start[found.left], set()):
+            mark = _mark(found.start[found.left], set()) if found is not None else None
+            if mark is not None:
                 branch = loop.header.terminator
-                branch.attrs = {**branch.attrs, "independent": "prange"}
+                kind = "parts" if mark.attrs.get("parts") else "prange"
+                branch.attrs = {**branch.attrs, "independent": kind}
     replace = {}
     for block in fn.blocks:
         kept = []
@@ -38,11 +40,13 @@ def run(fn: ir.Function, options=None) -> None:
     substitute(fn.blocks, replace)
 
 
-def _is_marked(v: ir.Value, seen: set[ir.Value]) -> bool:
-    """Whether a number is computed from the end of a `prange`, by arithmetic alone."""
-    if v in seen or len(seen) > 64:
-        return False
-    seen.add(v)
+def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:
+    """The end of a `prange` that a number is computed from, by arithmetic alone."""
     inst = v.inst
-    return inst is not None and (inst.op is INDEPENDENT or not inst.op.effects
-                                 and any(_is_marked(x, seen) for x in inst.args))
+    if v in seen or len(seen) > 64 or inst is None:
+        return None
+    seen.add(v)
+    if inst.op is INDEPENDENT:
+        return inst
+    found = (_mark(x, seen) for x in inst.args) if not inst.op.effects else ()
+    return next((mark for mark in found if mark is not None), None)

@@ -21,6 +21,9 @@ from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, subs
 __all__ = ["run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
 
 _UNTIDY, _LEAF = 120, 40  # instructions before and after simplification
+# Instructions: what calls may add to a function of the program before larger bodies stay calls, and what is smaller.
+# LLVM takes a time that is quadratic in the branches of one function.
+GROWTH, SMALL = 4_000, 60
 _SEEN = RAISES | ALLOCATES | HOST
 
 
@@ -102,6 +105,7 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
     work = []
+    gained = 0
     for block in fn.blocks:
         blocks.append(block)
         if any(ready(inst) for inst in block.insts):
@@ -122,6 +126,11 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
             if not wanted(inst):
                 end[0].append(inst)
                 continue
+            size = _size(inst.attrs["callee"])
+            if state is not None and gained > GROWTH and size > SMALL and _may_stay(fn, inst):
+                end[0].append(inst)
+                continue
+            gained += size
             own, start, first = end[0], len(end[0]), len(blocks)
             after = splice(inst, own, blocks, replace)
             if after is None:  # the callee never returns: the rest of the block is unreachable
@@ -141,6 +150,18 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
     fn.blocks = blocks
     remove_unreachable(fn)
     substitute(fn.blocks, replace)
+
+
+def _size(fn: Function) -> int:
+    return sum(len(block.insts) for block in fn.blocks)
+
+
+def _may_stay(fn: Function, call: Inst) -> bool:
+    """Whether a call may stay one in a function that is large enough already. Steps of a recursion may not: each takes
+    the place of the call in the step before (see `_is_step`)."""
+    callee = call.attrs["callee"]
+    return (not fn.library and callee.library and "later" not in call.attrs
+            and not any("later" in inst.attrs for block in callee.blocks for inst in block.insts))
 
 
 def _is_step(fn: Function, callee: Function) -> bool:

@@ -305,7 +305,9 @@ class _Rewrite:
 
     def remove(self, inst) -> None:
         x, key = inst.args
-        self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=inst.attrs.get("must", True))
+        # a Counter says nothing of a key that is not there
+        must = inst.attrs.get("must", True) and not isinstance(x.type, CounterDict)
+        self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=must)
 
     def length(self, inst) -> None:
         self.become(inst, t.LOCAL_LEN, inst.args)

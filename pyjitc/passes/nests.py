@@ -11,20 +11,20 @@ from __future__ import annotations
 from typing import Callable
 
 from ..ir.cfg import LoopNest, in_edges
-from ..ir.core import Block, Edge, Function, Inst, Value
+from ..ir.core import TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
-from ..ops.control import BRANCH, CONST, INVOKE, JUMP
+from ..ops.control import BRANCH, CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import (
     BROADCAST, ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, NEST_INTO, NESTS, OVERLAPS, IS_ARRAY, PUT, PUT_UNIT,
     REPEATED,
     ROW, SAVE, STRETCHED, UNIT, Leaf, aligned,
 )
-from ..types.kinds import Array, Bool, Int
+from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
-from .fusion import Fusion, direct, size_of
+from .fusion import Fusion, alike, direct, size_of
 from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import clone_blocks, copy_of, resolve, substitute
@@ -32,8 +32,13 @@ from .rewrite import clone_blocks, copy_of, resolve, substitute
 __all__ = ["run", "write_out"]
 
 FEW = 4  # elements of a row that are copied without a loop
+# Instructions of templates and elements that one function writes out itself: LLVM takes a time that is quadratic in the
+# branches of a function.
+MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
+_ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
+_ROUNDED = frozenset((a.FADD, a.FMUL))  # whose results depend on their order
 
 
 def run(functions: list[Function], options=None) -> list[Function]:
@@ -51,6 +56,7 @@ def _write_out(fn: Function) -> None:
     simplify.run(fn)
     dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
     Fusion(fn).run()
+    _outline(fn)
     _expand(fn)
     inline.put_in_kernels(fn, before)
 
@@ -60,6 +66,44 @@ def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
+
+
+def _outline(fn: Function) -> None:
+    """Give each nest beyond the first `MANY` instructions a function of its own, which its operands are passed to.
+    Nests that do the same share one; the first nest of all stays where it is."""
+    size = None
+    made: dict = {}
+    for block in fn.blocks:
+        for k, inst in enumerate(block.insts):
+            if inst.op not in NESTS:
+                continue
+            template, tree = inst.attrs["template"], inst.attrs["tree"]
+            first, size = size is None, (size or 0) + sum(len(b.insts) for b in template.blocks) + size_of(tree)
+            if first or size <= MANY:
+                continue
+            alike = made.setdefault((inst.op, template, inst.result.type, *(v.type for v in inst.args)), [])
+            own = next((own for nest, own in alike if _same(nest, inst)), None)
+            if own is None:
+                own = _function_of(f"{fn.name}.nest{len(made)}.{len(alike)}", inst)
+                own.flags = own.flags._replace(noinline=True, parallel=fn.flags.parallel)
+                alike.append((own.blocks[0].insts[0], own))
+            block.insts[k] = Inst(INVOKE, inst.args, {"callee": own}, inst.result, inst.loc, (), inst.unwind)
+
+
+def _same(nest: Inst, other: Inst) -> bool:
+    """Whether two nests of one template, with operands of the same types, do the same with them."""
+    return (alike(nest.attrs["tree"], other.attrs["tree"])
+            and {**nest.attrs, "tree": None} == {**other.attrs, "tree": None})
+
+
+def _function_of(name: str, nest: Inst) -> Function:
+    """A function whose parameters are the arguments of a nest, and which is this nest."""
+    entry = Block("entry", [Value(v.type, v.name) for v in nest.args])
+    result = Value(nest.result.type, nest.result.name)
+    entry.insts = [Inst(nest.op, entry.params, nest.attrs, result, nest.loc), Inst(RETURN, [result], loc=nest.loc)]
+    found = Function(name, library=True)
+    found.blocks, found.result = [entry], result.type
+    return found
 
 
 class _Expansion:
@@ -395,7 +439,8 @@ def _with_few_apart(template: Function) -> Function:
 
 
 def _independent(template: Function) -> Function:
-    """A copy of a template in which loops that put each element at a place of its own say so."""
+    """A copy of a template in which loops say that their iterations may run on several threads: those that put each
+    element at a place of its own, and those that fold elements in a way whose order does not matter."""
     found = template.memo.get("independent")
     if found is None:
         found = template.memo["independent"] = copy_of(template)
@@ -407,6 +452,12 @@ def _independent(template: Function) -> Function:
             if (plain is not None and puts and all(p in plain.steps for p in loop.header.params)
                 and not any(inst.op in (m.ARRAY_LOAD, m.ARRAY_STORE, m.ROW_COPY, INVOKE) for inst in insts)
                 and all(any(v in plain.steps and v is not plain.left for v in inst.args) for inst in puts)):
+                branch = loop.header.terminator
+                branch.attrs = {**branch.attrs, "independent": "nest"}
+            elif (plain is not None and not puts and any(inst.op in _ELEMENTS for inst in insts)
+                  and not any(inst.op in _ROUNDED or inst.op.effects & ~TERMINATOR and inst.op not in _ELEMENTS
+                              for inst in insts)
+                  and not any(is_complex(p.type) for p in loop.header.params)):
                 branch = loop.header.terminator
                 branch.attrs = {**branch.attrs, "independent": "nest"}
     return found

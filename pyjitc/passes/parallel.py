@@ -30,6 +30,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
+from ..ops.parallel import GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT
 from ..runtime.pool import CHUNKS
 from ..types import kinds as k
@@ -62,7 +63,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind, options.races)
+            region = _Region(fn, loop, kind, options.races or kind == "parts")
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -257,6 +258,8 @@ class _Region(Carried):
         """The generators from which an instruction draws: in a chunk, a stream of its own stands for each."""
         found = [v for v in inst.args if isinstance(v.type, k.Instance)]
         hidden = inst.op is control.INVOKE and _asks_for_global(inst.attrs["callee"], set())
+        if inst.op is control.INVOKE and not _draws(inst.attrs["callee"], set()):
+            return
         for v in found:
             if (v.type.cls not in (np.random.Generator, np.random.RandomState)
                 or v in self.defined and (v.inst is None or v.inst.op is not random.RANDOM_GLOBAL)):
@@ -463,6 +466,13 @@ class _Region(Carried):
                     b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
         floor = b.const(k.Int, least)
         size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        if self.kind == "prange" and not self.single:
+            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
+            if self.parts or self.shared:  # of each there is one for each chunk
+                floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
+                floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
+                asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
+            size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
         extents = {}
         for root in self.shared:  # putting the parts together must not take longer than the loop
             extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
@@ -752,6 +762,16 @@ def _asks_for_global(fn: ir.Function, seen: set) -> bool:
     seen.add(fn)
     return any(inst.op is random.RANDOM_GLOBAL or inst.op is control.INVOKE
                and _asks_for_global(inst.attrs["callee"], seen) for block in fn.blocks for inst in block.insts)
+
+
+def _draws(fn: ir.Function, seen: set) -> bool:
+    """Whether a function, or one that it calls, may draw random numbers."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(_draws(inst.attrs["callee"], seen) if inst.op is control.INVOKE
+               else ir.regions_written(inst.op.effects) & ir.RANDOM and inst.op not in _EXCEPTIONS
+               and inst.op is not control.RERAISE for block in fn.blocks for inst in block.insts)
 
 
 def _holds_cell(t) -> bool:

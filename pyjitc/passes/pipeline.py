@@ -7,12 +7,15 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
+from ..ops.containers import LIST_NEW
 from ..ops.control import CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool
+from ..ops.pyobject import PY_UNBOX
+from ..ops.text import OBJECT_CALL, TEXT_CALL
+from ..types.kinds import Bool, Deque, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -22,16 +25,17 @@ anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", 
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(ahead, apart, elementary, flags, frame, independent, latches, localtables, moves, parallel, polling, ranges, reload,
- speculate, texts, versioning) = (
+(accumulators, ahead, elementary, flags, frame, independent, latches, localtables, moves, natives, parallel, polling,
+ ranges, reload, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("ahead", "apart", "elementary", "flags", "frame", "independent", "latches", "localtables", "moves",
-                 "parallel", "polling", "ranges", "reload", "speculate", "texts", "versioning"))
-_IN_LOOPS = {ahead, apart, flags, latches, parallel, polling, reload, speculate, versioning}
+    for name in ("accumulators", "ahead", "elementary", "flags", "frame", "independent", "latches", "localtables",
+                 "moves", "natives", "parallel", "polling", "ranges", "reload", "speculate", "texts", "unroll",
+                 "versioning"))
+_IN_LOOPS = {accumulators, ahead, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     ahead: arith.CONVERSIONS.__contains__,
-    apart: {memory.ARRAY_STORE}.__contains__,
+    accumulators: {memory.ARRAY_STORE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -40,14 +44,17 @@ _LOOK_FOR = {
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
-    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX,
+    versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
+                            or op is arith.ISHR),
 }
 
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, ahead, flags, speculate, apart, polling, dce, frame, moves, refcount,
+    elementary, versioning, ahead, flags, speculate, accumulators, unroll, polling, dce, frame, moves, refcount,
 ]
+_GIVES = frozenset((PY_UNBOX, OBJECT_CALL, TEXT_CALL))
+_FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
 
 
 def _loops(functions: list[ir.Function], options, check) -> list[ir.Function]:
@@ -75,8 +82,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         nans.run(functions)
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
+    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) else ()
     for fn in kept:  # grows: a call in a dead branch needs no callee
-        for one in _wanted(fn):
+        for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
                 one.run(fn, body, own)
             else:
@@ -90,6 +98,28 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         if check:
             check(kept, "anew")
     return kept
+
+
+def _makes_lists(module: list[ir.Function]) -> bool:
+    """Whether there may be native lists. Threads would count references to them without a lock."""
+    return not any([fn.flags.parallel for fn in module]) and any(
+        [inst.op is LIST_NEW or inst.op in _GIVES and type(inst.result.type) in (Deque, List)
+         for fn in module for block in fn.blocks for inst in block.insts])
+
+
+def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
+    """The functions of a module that makes lists, after the first passes and with its native lists."""
+    found = kept[:]
+    for fn in found:  # grows
+        for one in _FIRST:
+            one.run(fn, options)
+            if check:
+                check([fn], one.__name__.rpartition(".")[2])
+        found += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in found)
+    natives.run(found, helpers, own)
+    if check:
+        check(found, "natives")
+    return found
 
 
 def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
@@ -109,10 +139,10 @@ def _asks(inst: ir.Inst) -> bool:
     return "anew" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
-def _wanted(fn: ir.Function):
-    """The passes that the function has work for when their turn comes."""
+def _wanted(fn: ir.Function, first: int = 0):
+    """The passes, from this one on, that the function has work for when their turn comes."""
     straight = None  # whether the function has no loops, once that is known
-    for one in PASSES:
+    for one in PASSES[first:]:
         if one is parallel and not fn.flags.parallel:
             continue
         if one in _IN_LOOPS:

@@ -34,8 +34,9 @@ from .counted import Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
+from .unroll import FEW
 
-__all__ = ["run"]
+__all__ = ["run", "adds_in_order"]
 
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
@@ -45,11 +46,6 @@ _TINY = 16  # most operations of a loop that keeps two vectors in flight, since 
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 _SHORT = 256  # a loop that is known to make no more iterations than this does not poll
-# A loop of so few iterations is not vectorised: it would load as one vector what was stored as single numbers before,
-# and such a load waits until the stores have reached the cache.
-_FULL = 3
-_MOST = 16  # most iterations that are written one after the other, where their number is a constant
-_ROOM = 160  # most operations of a loop that is written out so, with the loops in it
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -70,7 +66,6 @@ def run(fn: ir.Function, options=Options()) -> None:
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be
     polled: set[ir.Block] = set()  # headers that are entered through a poll
-    written: dict[ir.Block, int] = {}  # headers of loops that are written out -> how many operations that makes
     in_order = fn.flags.novectorize or fn.flags.optnone
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -84,9 +79,9 @@ def run(fn: ir.Function, options=Options()) -> None:
             trips = _at_most(length, defs)
             if trips is not None and trips <= _SHORT and not work:
                 short.add(loop.header)
-                if not in_order and defs.constant(length) is not None and _written_out(loop, trips, written):
-                    _note(loop, "unroll_full")
-                elif not loop.inner and trips <= _FULL:
+                # As a vector it would load what was stored as single numbers before, and such a load waits until the
+                # stores have reached the cache.
+                if not loop.inner and trips <= FEW:
                     _note(loop, "novectorize")
                 continue
             if ("no_poll" in loop.header.terminator.attrs and _plain(loop)
@@ -96,7 +91,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                 if len(nest.loops) <= _FEW and _worth_unrolling(counted):
                     _note(loop, "unroll")
                 continue
-            if _innermost(loop, written) and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
+            if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
                 unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
@@ -116,7 +111,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
-    if not in_order and any(_packs(loop, written) for loop in nest.loops if _innermost(loop, written)):
+    if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
         fn.flags = fn.flags._replace(skips_loop_passes=True)
@@ -132,40 +127,18 @@ def run(fn: ir.Function, options=Options()) -> None:
         repair(fn, definitions)
 
 
-def _innermost(loop, written) -> bool:
-    """Whether there are no loops in a loop once those with few iterations are written out."""
-    return all(one.header in written for one in loop.inner)
-
-
-def _written_out(loop, trips, written) -> bool:
-    """Whether all iterations of a loop are written one after the other, which is noted in `written`. The loop around it
-    may become vectors then."""
-    if trips > _MOST or not _innermost(loop, written) or any(
-            block.insts[-1].attrs.get("novectorize") for block in loop.latches):
-        return False
-    inside = {block for one in loop.inner for block in one.blocks}
-    size = sum(written[one.header] for one in loop.inner) + sum(
-        i.op is not control.CONST for block in loop.blocks if block not in inside for i in block.insts)
-    if trips > _FULL and (loop.parent is None or size * trips > _ROOM):
-        return False
-    written[loop.header] = size * trips
-    return True
-
-
-def _packs(loop, written) -> bool:
-    """Whether a loop stores so many numbers in one array, at once when the loops in it are written out, that they may
-    make a vector."""
+def _packs(loop) -> bool:
+    """Whether a loop stores so many numbers in one array that they may make a vector."""
     count: dict[ir.Value, int] = {}
-    for one in [loop, *loop.inner] if loop.header not in written else ():
-        if any(block.insts[-1].attrs.get("novectorize") for block in one.latches):
-            return False
-        for block in one.blocks:
-            for inst in block.insts:
-                if inst.op is CHECK_INDEX:
-                    return False
-                if inst.op is ARRAY_STORE:
-                    count[inst.args[0]] = count.get(inst.args[0], 0) + (1 if one is loop else _FULL)
-    return any(n >= _FULL for n in count.values())
+    if any(block.insts[-1].attrs.get("novectorize") for block in loop.latches):
+        return False
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is CHECK_INDEX:
+                return False
+            if inst.op is ARRAY_STORE:
+                count[inst.args[0]] = count.get(inst.args[0], 0) + 1
+    return any(n >= FEW for n in count.values())
 
 
 def _headers_in(loop):
@@ -298,7 +271,8 @@ def _scalar(loop) -> bool:
     jumps back has the poll among its own blocks, and gains nothing."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
     return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
-                                        and not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST)
+                                        and (i.op is ARRAY_STORE
+                                             or not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST))
                                         for i in insts)
 
 
@@ -407,6 +381,11 @@ def _in_order(loop, options) -> bool:
     counts."""
     if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
+    return adds_in_order(loop, options)
+
+
+def adds_in_order(loop, options) -> bool:
+    """Whether a loop adds up floats, or makes another chain of rounded operations, whose order counts."""
     if options.fastmath:
         return False
     parts: dict[ir.Value, list[ir.Value]] = {}  # value -> what it is made of inside the loop

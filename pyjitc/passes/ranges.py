@@ -21,7 +21,7 @@ from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 from .below import Below
 from .conditions import Conditions
 from .counted import Definitions, find
-from .rewrite import drop_check, resolve, substitute
+from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
@@ -37,6 +37,7 @@ _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
+_SAFE = {a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, a.CAST}  # give numbers for numbers, or what is infinite
 _TARGETS = {*(op for op in a.RANGED if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO,
             a.CHECK_NONNEG}
 _ASKED = {*a.RANGED, memory.CHECK_INDEX}
@@ -48,8 +49,36 @@ _STEPS = 1 << 58  # no program adds more often: years of nothing else
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath)).run():
+    decided: set[ir.Value] = set()
+    while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), decided).run():
         pass  # a loop less: more is known of what it counted
+    if decided:
+        _take(fn, decided)
+
+
+def _take(fn, decided) -> None:
+    """Let branches by these comparisons go their one way. Blocks stay as they are otherwise: a loop has its one way
+    back (latches.py)."""
+    taken = False
+    for block in fn.blocks:
+        last = block.insts[-1]
+        made = last.args[0].inst if last.op is control.BRANCH else None
+        while made is not None and made.op is a.CAST:
+            made = made.args[0].inst
+        if made is not None and made.result in decided:
+            way = last.targets[0 if made.attrs["value"] else 1]
+            block.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [way])
+            taken = True
+    if not taken:
+        return
+    remove_unreachable(fn)
+    mapping: dict[ir.Value, ir.Value] = {}
+    for block, arriving in in_edges(fn.blocks).items():
+        if len(arriving) == 1 and block.params and arriving[0][2] is not arriving[0][1].unwind:
+            edge = arriving[0][2]
+            mapping.update(zip(block.params, edge.args))
+            block.params, edge.args = [], []
+    substitute(fn.blocks, mapping)
 
 
 def _top(t) -> tuple:
@@ -59,6 +88,16 @@ def _top(t) -> tuple:
     if isinstance(t, NpInt):
         return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
     return _TRUTH if t is Bool or t is NpBool else ANY
+
+
+def _is_whole(t) -> bool:
+    return t is Int or t is Bool or t is NpBool or isinstance(t, NpInt)
+
+
+def _to_whole(inst) -> bool:
+    """Whether an instruction converts a float as astype does: what does not fit gives one number."""
+    return (inst.op is a.CAST and isinstance(inst.result.type, NpInt)
+            and (inst.args[0].type is Float or isinstance(inst.args[0].type, NpFloat)))
 
 
 def _met(x, relation, y):
@@ -82,8 +121,9 @@ def _met(x, relation, y):
 
 
 class _Ranges:
-    def __init__(self, fn, wrap, loose):
+    def __init__(self, fn, wrap, loose, decided):
         self.fn = fn
+        self.decided = decided  # comparisons that have become constants
         self.wrap = wrap  # whether sums of the program may wrap
         self.loose = loose  # whether floats may be computed in another order
         self.known: dict[ir.Value, tuple] = {}
@@ -100,7 +140,7 @@ class _Ranges:
                 self.inside[p] = loop.blocks.keys() - {loop.header}
         self.uncounted = [loop for loop in nest.loops if loop not in counted]
         self.conditions = Conditions(nest.dom, defs, self.edges, list(counted.values()))
-        floats = any(i.op is a.TRUNCATE for b in fn.blocks for i in b.insts)
+        floats = any(i.op is a.TRUNCATE or _to_whole(i) for b in fn.blocks for i in b.insts)
         self.followed = (Int, NpInt, Float, NpFloat) if floats else (Int, NpInt)
         self.everywhere = set(fn.blocks)
         self.below = Below(self)
@@ -145,6 +185,11 @@ class _Ranges:
                         inst.attrs = {**inst.attrs, "flags": flags}
                 elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
+                    self.decided.add(inst.result)
+                elif _to_whole(inst) and self.fits_short(inst, block):
+                    whole = ir.Value(Int)
+                    kept.append(ir.Inst(a.WHOLE, inst.args, {"flags": "short"}, whole, inst.loc))
+                    inst.args = [whole]
                 kept.append(inst)
             block.insts = kept
         substitute(self.order, mapping)
@@ -484,7 +529,8 @@ class _Ranges:
 
     def compared(self, inst, block) -> bool | None:
         """What a comparison of ints gives, where their intervals say it."""
-        if any(v.type is not Int for v in inst.args):
+        x, y = inst.args
+        if x.type is not y.type or x.type is not Int and not isinstance(x.type, NpInt):
             return None
         x, y = (self.get(v, block) for v in inst.args)
         op = inst.op
@@ -504,6 +550,25 @@ class _Ranges:
         """Whether x % y is x."""
         x, y = inst.args
         return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, 0, block)
+
+    def fits_short(self, inst, block) -> bool:
+        """Whether the operand, a float, is a number whose whole part has 32 bits, signed ones."""
+        x = inst.args[0]
+        low, high = self.get(x, block)
+        return -2.0**31 <= low and high < 2.0**31 and self.is_number(x, block)
+
+    def is_number(self, x, block, depth: int = 0) -> bool:
+        """Whether a float is never nan: computed from ints and constants, in intervals that have ends."""
+        inst = x.inst
+        if inst is None or depth > _DEEP * 2:
+            return False
+        if inst.op is control.CONST:
+            return inst.attrs["value"] == inst.attrs["value"]
+        if inst.op is a.CAST and _is_whole(inst.args[0].type):
+            return True
+        low, high = self.get(x, block)
+        return (inst.op in _SAFE and -INF < low and high < INF
+                and all(self.is_number(v, block, depth + 1) for v in inst.args if v.type is not Bool))
 
     def flags(self, inst, block) -> str:
         """What a lowering may rely on, see the records of the operations."""
@@ -637,7 +702,7 @@ class _Ranges:
             handed(low, edge), handed(high, edge), p, q, total, loop, depth - 1) for _, inst, edge in self.edges[home])
 
     def is_nonzero(self, v, source, inst, edge) -> bool:
-        """Whether an edge hands over something else than 0."""
+        """Whether the value that an edge passes on is known not to be 0."""
         low, high = self.arriving(v, source, inst, edge)
         found = [] if inst.unwind is edge else self.conditions.on(inst, edge)
         facts = [(relation, other) for value, relation, other in found if value is v]

@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
-from ..types.kinds import Array, Bytes, Container, Int, Str, Type, is_refcounted
+from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_refcounted
 
 __all__ = ["run"]
 
@@ -52,12 +52,17 @@ def run(fn: ir.Function, options=None) -> None:
                     any_owner = True
                 else:
                     owners[r] = none.union(*(owners.get(a, none) for a in inst.args))
-            elif inst.op is ARRAY_DATA or r is not None and r.type is Int and not addresses.isdisjoint(inst.args):
+            elif inst.op is ARRAY_DATA or r is not None and not addresses.isdisjoint(inst.args) and _may_hold(r.type):
                 owners[r] = none.union(*(owners.get(a, none) for a in inst.args))
                 addresses.add(r)
     if not any_owner and not is_refcounted(fn.result):
         return
     _Counting(fn, blocks, owners, refcounted).run()
+
+
+def _may_hold(t: Type) -> bool:
+    """Whether a value that is made of an address may have it: an integer, or a pointer with the type of its items."""
+    return is_integer(t) or bool(t.parts)
 
 
 def _borrowed(blocks, refcounted) -> set[ir.Value]:

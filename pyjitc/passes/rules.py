@@ -23,6 +23,7 @@ __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
 _TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE,
                     s.UNDEF, a.CAST))  # attrs name the type
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
+_NEXT = 16  # lengths that are looked through for one broadcast
 
 
 def const_key(type: k.Type | None, value: Any):
@@ -391,12 +392,26 @@ def _union_cast(facts, inst):
 # ---------------------------------------------------------------- arrays
 
 def _broadcast(facts, inst):
-    """Lengths that are all the same, beside those that are 1."""
+    """Lengths that are all the same, beside those that are 1, or of which one is known to go together with the
+    others: where `m = broadcast n, k`, a broadcast of m and k is m."""
     lengths = aligned(inst.args, inst.attrs["ndims"], inst.attrs["axis"])
-    varying = {v for v in lengths if not facts.is_const(v, 1)}
+    varying = list(dict.fromkeys(v for v in lengths if not facts.is_const(v, 1)))
     if inst.attrs.get("into") is not None:
         return lengths[0] if all(v is lengths[0] or facts.is_const(v, 1) for v in lengths) else None
-    return varying.pop() if len(varying) == 1 else lengths[0] if not varying else None
+    if len(varying) < 2:
+        return varying[0] if varying else lengths[0]
+    return next((v for v in varying if _fitted(facts, v).issuperset(varying)), None)
+
+
+def _fitted(facts, length: Value) -> set[Value]:
+    """A length, and the lengths that were broadcast to it: each of them equals it or is 1. Only the nearest broadcasts
+    are looked at, so that the time does not grow with the number of statements."""
+    found = [length]
+    for v in found:  # grows
+        made = facts.defined_by(v, BROADCAST)
+        if made is not None and made.attrs.get("into") is None and len(found) < _NEXT:
+            found += aligned(made.args, made.attrs["ndims"], made.attrs["axis"])
+    return set(found)
 
 
 def _array_dim(facts, inst):

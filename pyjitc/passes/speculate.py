@@ -11,6 +11,7 @@ A bit of a number (`if x & 1`) follows no pattern that a processor could learn: 
 again, as its code generator does of a choice in a loop that the next step waits for.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
+The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`.
 An arm may load an element of an array that the loop goes through, which is there on every trip.
 Runs after ranges, which removes most checks, after versioning, and after flags, which makes one value of two.
 Needs: SSA.  Keeps: SSA, effects and their order.
@@ -32,6 +33,7 @@ from .rewrite import clone_inst, drop_check
 __all__ = ["run"]
 
 MOST = 3  # instructions of an arm, beside constants
+CHAIN = 12  # of one in which there is a choice already
 _SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # of one value and constants they are in range where that is in an interval
 _CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
@@ -43,7 +45,7 @@ def run(fn: ir.Function, options=None) -> None:
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
     left = False  # whether there are arms that nothing leads to any more
-    for block in list(fn.blocks):
+    for block in reversed(list(fn.blocks)):  # of a chain of elif, the last first: it is in an arm of the one before
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
             fn.blocks += _convert(block, branch, nest.of[block], defs, edges)
@@ -113,12 +115,16 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
 
 
 def _is_bit(condition, defs) -> bool:
-    """Whether a condition asks for a bit of a number: `x & 1`, `(x ^ y) & 4 != 0`."""
+    """Whether a condition asks for a bit of a number, `x & 1`, `(x ^ y) & 4 != 0`, or compares a few: `x & 3 == 2`."""
     inst = condition.inst
     while inst is not None and inst.op is CAST and inst.args[0].type in (Bool, NpBool):
         inst = inst.args[0].inst
     if inst is not None and inst.op in (IEQ, INE) and _constant(inst.args[1], defs) is not None:
         inst = inst.args[0].inst
+        while inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
+            inst = inst.args[0].inst
+        if inst is not None and inst.op is IAND and any(_constant(x, defs) in (3, 7) for x in inst.args):
+            return True
     elif inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
         inst = inst.args[0].inst
     else:
@@ -162,13 +168,17 @@ def _interval(arm, loop, defs, edges):
     takes too long to compute for nothing. loop: the one that it is in, unless it may run when no trip is made."""
     forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> value, factor, constant
     root, low, high = None, INT_MIN, INT_MAX
-    count = 0
+    count, of_choice = 0, False
     for inst in arm:
         if inst.op is control.CONST and is_integer(inst.result.type):
             continue
         count += 1
         if inst.op is ARRAY_LOAD and loop is not None and is_integer(inst.result.type) \
                 and _is_there(inst, loop, defs, edges):
+            continue
+        if inst.op is structure.CHOOSE or inst.op is CAST and inst.result.type in (Bool, NpBool) or (
+                inst.op in (IEQ, INE) and defs.constant(inst.args[1]) is not None):
+            of_choice |= inst.op is structure.CHOOSE
             continue
         if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR
             and defs.constant(inst.args[1]) is None):
@@ -195,6 +205,6 @@ def _interval(arm, loop, defs, edges):
         if factor < 0:
             a, b = b, a
         low, high = max(low, -(-a // factor)), min(high, b // factor)
-    if count > MOST or low > high:
+    if count > (CHAIN if of_choice else MOST) or low > high:
         return None
     return () if root is None else (root, low, high)

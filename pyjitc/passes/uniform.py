@@ -52,7 +52,7 @@ class Uniformity:
         return len(varying) > before
 
     def diverge(self) -> bool:
-        """Parameters that a branch which varies decides."""
+        """Mark the parameters that depend on a branch which differs between threads; whether there were new ones."""
         before = len(self.varying)
         for block in self.order:
             last = block.insts[-1]

@@ -22,7 +22,7 @@ from ..ops.memory import (
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import LOADS, Aliases
-from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
+from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last, step_of
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
@@ -104,6 +104,12 @@ class _Plan:
                                            key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
+    def ask_below(self, form, limit, bounds):
+        """Let the guard ask that the largest of a form is below `limit`, a value."""
+        most = Affine(-1, {limit: 1}).plus(extremes(form, bounds)[1], -1)
+        if most.terms or most.constant < 0:
+            self.guards[self.key(most, _ROOM)] = None
+
     def ask(self, form, limit, bounds):
         """Let the guard ask that a form is in range. Where it has counters between bounds that change in the nest, the
         least and the largest of it must be."""
@@ -150,7 +156,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     counters: dict[ir.Value, tuple[Counted, int]] = {}
     bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
     memo: dict = {}
-    if not _collect(loop, loop, defs, edges, counters, bounds, memo):
+    falling: dict[ir.Value, tuple[Affine, Affine]] = {}
+    if not _collect(loop, loop, defs, edges, counters, bounds, falling, memo):
         return None
     plan = _Plan(fixed)
     known = fixed.insts if fixed else ()
@@ -171,11 +178,19 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 if ok and not form.terms and form.constant < 0:
                     form = form.plus(Affine(0, {limit: 1}), 1)  # a place from the end
                     plan.wrapped[inst] = form.constant
+                starts_below = ok and inst.attrs.get("nonnegative") and _starts_below_zero(form, counters, defs)
+                if ok and not starts_below:
+                    plan.ask(form, limit, bounds)
+                elif inst.attrs.get("nonnegative") and defs.block_of.get(limit) not in loop.blocks:
+                    form = affine(inst.args[0], defs, loop.blocks, memo)
+                    ok = (_known(form, counters, defs, loop, {**bounds, **falling})
+                          and all(form.terms.get(p, 1) > 0 for p in falling))
+                    if ok:
+                        plan.ask_below(form, limit, {**bounds, **falling})
                 if not inner.inner:
                     innermost += 1
                     missed += not ok
                 if ok:
-                    plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
                 limit = _room(inst, defs)
@@ -184,7 +199,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
-                form = affine(inst.args[1], defs, loop.blocks, memo)
+                form = affine(inst.args[1], defs, loop.blocks, wrapped, True)
                 if form.terms and _known(form, counters, defs, loop):
                     shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
@@ -198,7 +213,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.checks.add(inst)
     if not loop.inner:
         _sums(loop, outer, defs, edges, plan)
-    if not plan.checks or len(plan.guards) > 40:
+    if not plan.checks and not shifted or len(plan.guards) > 40:
         return None
     if loop.inner and missed and missed * 2 > innermost:
         return None  # an inner loop may see more of its indices as invariant
@@ -299,9 +314,10 @@ def _written_and_others(loop, nest, defs, fixed=None) -> dict:
     return {x: others for x in found if (others := [y for y in found if y is not x and (found[x] or found[y])])}
 
 
-def _collect(loop, top, defs, edges, counters, bounds, memo) -> bool:
+def _collect(loop, top, defs, edges, counters, bounds, falling, memo) -> bool:
     """The induction variables of `loop` and of the loops in it: whose bounds do not change in `top` in `counters`,
-    those between others' in `bounds`."""
+    those between others' in `bounds`; in `falling` those of loops that are not counted which only get smaller: what
+    they start with, twice."""
     counted = find(loop, defs, edges)
     if counted is not None:
         fixed = loop is top or defs.block_of.get(counted.start[counted.left]) not in top.blocks
@@ -316,9 +332,28 @@ def _collect(loop, top, defs, edges, counters, bounds, memo) -> bool:
         bounds.update(found)
     elif loop is top:
         return False
+    else:
+        entries = loop.entries(edges)
+        for k, p in enumerate(loop.header.params):
+            if p.type is Int and len(entries) == 1 and (step_of(loop, edges, p, defs) or 0) < 0:
+                start = affine(entries[0][2].args[k], defs, top.blocks, memo)
+                if _known(start, counters, defs, top, bounds):
+                    falling[p] = start, start
     for one in loop.inner:
-        _collect(one, top, defs, edges, counters, bounds, memo)
+        _collect(one, top, defs, edges, counters, bounds, falling, memo)
     return True
+
+
+def _starts_below_zero(form, counters, defs) -> bool:
+    """Whether a form is certainly negative on some trip, on which a condition in the loop passes by."""
+    least = form.constant
+    for v, c in form.terms.items():
+        counted, step = counters.get(v, (None, 0))
+        start = defs.constant(counted.start[v]) if counted is not None and c * step > 0 else None
+        if start is None:
+            return False
+        least += c * start
+    return least < 0
 
 
 def _known(form, counters, defs, loop, bounds=()) -> bool:

@@ -141,7 +141,8 @@ def _body(inst):
 
 
 def _helper(function, types):
-    """The typed form of a library function, or of one of lib/adjoints.py by its name."""
+    """The typed form of a library function, which may be given by its name: `name` of lib/adjoints.py, or
+    `py.natives:name` of lib/py/natives.py and so on."""
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
@@ -304,6 +305,15 @@ def inspect(function, types, options: Options, stage: str) -> str:
     typed = infer(function, types, options)
     if stage == "typed":
         return show.show_module([fn for fn in typed.functions if not fn.library])
+    if stage == "tape":
+        kept: list[str] = []
+
+        def look(functions, name):
+            kept.extend(f"{fn.qualname}(), line {line}: the loop {text}" for fn in functions
+                        if name == "derivatives" for line, text in fn.memo.get("tape") or ())
+
+        optimise(typed.functions, options, look)
+        return "\n".join(kept) or "no loop is reversed"
     module = optimise(typed.functions, options)
     if stage == "parallel":
         notes = sorted((line, fn.qualname, text) for fn in module for line, text in fn.memo.get("parallel", ()))

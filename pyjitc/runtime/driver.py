@@ -305,7 +305,7 @@ class Device(DeviceNames):
         return self.call("cuStreamQuery", stream, ready=True)
 
     def call_back(self, stream: int, function) -> None:
-        """Call a function of the host, which does not use the driver, when the stream comes to it."""
+        """Have the stream call a function of the host, which may not use the driver, after all work before it."""
         number = next(_numbers)
         _callbacks[number] = function
         self.call("cuLaunchHostFunc", stream, ctypes.cast(_call_back, c_void_p), number)

@@ -37,7 +37,7 @@ def is_object_class(cls: type) -> bool:
 
 def _is_object_class(cls: type) -> bool:
     if is_fixed(cls) or issubclass(cls, (type, enum.Enum, BaseException)) or kind_of_class(cls) is not None or getattr(
-            cls, "__pyjitc_function__", False):
+            cls, "__pyjitc_constant__", False):
         return False
     if any(hasattr(cls, name) for name in _ARRAYS):
         return False

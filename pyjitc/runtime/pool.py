@@ -17,7 +17,8 @@ from ..base.options import environment
 ctypes = lazy("ctypes")
 
 __all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLOT_BYTES", "STACK", "STATE", "address",
-           "get_num_threads", "get_thread_id", "most_threads", "prange", "set_num_threads"]
+           "get_num_threads", "get_parallel_chunksize", "get_thread_id", "most_threads", "parallel_chunksize", "prange",
+           "set_num_threads", "set_parallel_chunksize"]
 
 # Offsets in bytes. epoch: counts regions that were opened, workers sleep on it; sleepers: how many do; workers: how
 # many were started; starting: whether a thread is about to start them; most: how many threads there may be, callers
@@ -35,8 +36,9 @@ STATE = {"epoch": 0, "sleepers": 4, "workers": 8, "starting": 12, "most": 16, "r
 SLOT = {"state": 0, "refs": 4, "function": 8, "frame": 16, "chunks": 24, "limit": 32, "waits": 36, "error": 40,
         "error_chunk": 48, "parent": 56, "parent_chunk": 64, "stop": 72, "taken": 80, "shares": 88, "failed": 128}
 # number: 0 of a thread of the program, 1 and up of workers; region: the innermost in which it works, and the chunk
-# of it; limit: how many threads the regions that it starts may use.
-RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24}
+# of it; limit: how many threads the regions that it starts may use; size: how many iterations are a chunk of these, 0
+# where the compiler chooses.
+RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24, "size": 32}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
 STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
@@ -140,3 +142,35 @@ def get_thread_id() -> int:
     """The number of the thread that runs this code, from 0 to get_num_threads() - 1: no two threads that work on one
     region have the same. 0 outside of regions."""
     return ctypes.c_uint64.from_address(_record() + RECORD["number"]).value
+
+
+def set_parallel_chunksize(n: int) -> int:
+    """Let a chunk of the loops over `prange` that this thread starts be `n` iterations; with 0, as in the beginning,
+    how many depends on what an iteration costs. A thread that is done takes the next chunk that nobody has taken.
+    Returns the number before."""
+    if type(n) is bool or not hasattr(n, "__index__"):
+        raise TypeError(f"The parallel chunksize must be an integer, not {type(n).__name__}")
+    if not 0 <= n.__index__() < 1 << 63:
+        raise ValueError("chunksize must be greater than or equal to zero")
+    before = get_parallel_chunksize()
+    _put(_record() + RECORD["size"], ctypes.c_uint64, n.__index__())
+    return before
+
+
+def get_parallel_chunksize() -> int:
+    """What `set_parallel_chunksize` has set in this thread."""
+    return ctypes.c_uint64.from_address(_record() + RECORD["size"]).value
+
+
+class parallel_chunksize:
+    """`with parallel_chunksize(n):` sets it for the block."""
+
+    def __init__(self, n: int):
+        self.n = n
+
+    def __enter__(self):
+        self.before = set_parallel_chunksize(self.n)
+        return self
+
+    def __exit__(self, *error):
+        set_parallel_chunksize(self.before)

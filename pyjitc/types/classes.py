@@ -11,7 +11,7 @@ import sys
 from types import FunctionType
 from typing import Any
 
-__all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "UNWRITTEN", "OPERATORS", "fields",
+__all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "UNWRITTEN", "OPERATORS", "fields",
            "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
 
 # Modules whose attributes are taken as fixed: their values are not guarded.
@@ -22,6 +22,9 @@ _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # what objects of
 # Under this name a class says which fields it declares, as ((name, text of the type), ...); under DECLARED_TYPES it has
 # what `get(name)`, the type of what is stored, and `through(name)`, the type of NumPy's it is converted to, ask.
 DECLARED_FIELDS, DECLARED_TYPES = "__pyjitc_fields__", "__pyjitc_types__"
+# Under this name a class says under which names its objects store what compiled code sees as attributes: `get(name)`
+# gives that name, or None. What the class has under an attribute's own name is for the interpreter.
+HIDDEN_FIELDS = "__pyjitc_hidden__"
 
 UNWRITTEN = object()  # the program's classes do not say it
 

@@ -25,13 +25,13 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
            "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
            "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
-           "PythonRandom", "Container", "List", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict",
-           "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of",
-           "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed",
-           "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16",
-           "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS",
-           "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float",
-           "is_complex", "is_refcounted"]
+           "PythonRandom", "Container", "List", "NativeList", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
+           "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
+           "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
+           "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
+           "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_",
+           "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer",
+           "is_float", "is_complex", "is_refcounted"]
 
 MAX_SIZE = 1 << 14
 MAX_UNION = 8
@@ -845,6 +845,18 @@ class List(_OfItems):
     python_class = list
 
 
+class NativeList(Type):
+    """A list that nobody outside of compiled code sees, whose items have no objects: see ops/natives.py."""
+
+    __slots__ = fields = ("item",)
+    item: Type
+    counted = inner = True
+    class_name = "list"
+
+    def _text(self):
+        return f"native[{self.item}]"
+
+
 class TupleOf(_OfItems):
     """Python tuple of any length, whose items have one type; a `Tuple` has a type for each item."""
 
@@ -1296,8 +1308,8 @@ def linked(x: Any, y: Any) -> bool:
         for mine, its in zip(x.key[1:], y.key[1:]):
             mine.link(its)
         return True
-    if isinstance(x, FunctionObject):
-        return linked(x.function, y.function)
+    if isinstance(x, (FunctionObject, NativeList)):
+        return linked(x.key[1], y.key[1])
     if not isinstance(x, Composite) or not isinstance(y, Composite) or not x.is_like(y):
         return False
     pairs = list(zip(x.parts, y.parts))
@@ -1311,7 +1323,7 @@ def rewritten(t: Type, change: Callable) -> Type:
         return t
     if isinstance(t, Container):
         return change(t)
-    if isinstance(t, (Iterator, FunctionObject)):
+    if isinstance(t, (Iterator, FunctionObject, NativeList)):
         return type(t)(rewritten(t.key[1], change))
     if isinstance(t, Union):
         return union_of([rewritten(m, change) for m in t.members])

@@ -139,6 +139,10 @@ class _Reader:
             return kind(*held)
         elif token in _TIMES:
             result = self.time(token)
+        elif token == "native":
+            self.expect("[")
+            result = kinds.NativeList(self.union())
+            self.expect("]")
         elif token == "dtype":
             self.expect("[")
             result = DType(self.union())

@@ -206,3 +206,21 @@ def test_mistakes_in_calls():
         njit(lambda x: cos(x, x))(1.0)
     with pytest.raises(TypeError, match="argument 0 of a function of C is float64, not "):
         njit(lambda x: cos(x))(np.ones(2))
+
+
+def test_an_array_lives_as_long_as_its_address_is_used():
+    @ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)
+    def callback(given, size, result):
+        numbers = (ctypes.c_double * size).from_address(given)
+        (ctypes.c_double * 1).from_address(result)[0] = sum(numbers)
+        return True
+
+    @njit
+    def f(size):
+        a, out = np.ones(size), np.empty(1)
+        given, result = a.ctypes, out.ctypes
+        done = callback(given.data, size, result.data)
+        return done, out[0]
+
+    for size in (1, 3, 400):
+        assert f(size) == (True, size)

@@ -17,7 +17,8 @@ import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import (
-    CompileError, ParallelWarning, RaceError, get_num_threads, get_thread_id, njit, prange, set_num_threads,
+    CompileError, ParallelWarning, RaceError, get_num_threads, get_parallel_chunksize, get_thread_id, njit,
+    parallel_chunksize, prange, set_num_threads, set_parallel_chunksize,
 )
 from pyjitc.base.options import Options
 from pyjitc.pipeline import stages
@@ -1377,3 +1378,90 @@ def test_compiled_functions_run_until_the_interpreter_is_gone():
                           env={**os.environ, "PYJITC_NUM_THREADS": "4"})
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(done.stdout.split("\n")) == ["", "daemon 5000.0", "deleted 5000.0", "deleted 5000.0", "exit 5000.0"]
+
+
+def _sums(a):
+    return a.sum(), np.sum(a * a), a.mean(), a.std(), np.sum(a[::3])
+
+
+def _extremes(a):
+    return a.max(), a.min(), np.nanmax(a), np.ptp(a)
+
+
+def _counts(a):
+    return (a > 0.5).sum(), np.any(a > 2.0), np.all(a < 2.0), np.count_nonzero(a < 0.25)
+
+
+def _of_ints(a):
+    n = (a * 100).astype(np.int32)
+    return n.sum(), n.max(), n.min(), np.bitwise_or.reduce(n)
+
+
+@pytest.mark.parametrize("function, dtype", [
+    (_sums, np.float64), (_sums, np.float32), (_extremes, np.float64), (_counts, np.float64), (_of_ints, np.float64)])
+def test_folds_of_whole_arrays(function, dtype):
+    """To the last bit NumPy's result, with any number of threads: long sums of floats are added in its order."""
+    compiled = njit(parallel=True)(function)
+    before = get_num_threads()
+    for size in (7, 70_000, 300_001):
+        a = np.random.default_rng(size).random(size).astype(dtype)
+        expected = function(a)
+        try:
+            for threads in (1, before):
+                set_num_threads(threads)
+                actual = compiled(a)
+                assert [type(x) for x in actual] == [type(x) for x in expected]
+                np.testing.assert_array_equal(actual, expected)
+        finally:
+            set_num_threads(before)
+        if function is _extremes:
+            a[size // 2] = np.nan
+            np.testing.assert_array_equal(compiled(a), function(a))
+
+
+def test_folds_are_shared(capsys):
+    def total(a):
+        return a.sum(), a.max(), (a > 0).any()
+
+    compiled = njit(parallel=True)(total)
+    a = np.random.default_rng(1).random((300, 400))
+    assert compiled(a) == total(a)
+    compiled.parallel_diagnostics()
+    assert capsys.readouterr().out.count("runs on several threads") == 3
+
+
+def test_chunks_of_a_chosen_size():
+    """The threads of a loop take as many iterations at a time as the program says; sums do not change with it where
+    they are exact."""
+    @njit(parallel=True)
+    def owners(n):
+        out = np.zeros(n, np.int64)
+        total = 0
+        for i in prange(n):
+            out[i] = get_thread_id()
+            total += i
+        return out, total
+
+    assert get_parallel_chunksize() == 0
+    for size in (1, 100, 1_000_000, 1 << 60):
+        with parallel_chunksize(size):
+            assert get_parallel_chunksize() == size
+            out, total = owners(1_000)
+            assert total == 499_500
+            runs = np.flatnonzero(np.diff(out)) + 1
+            assert not (runs % min(size, 1_000)).any()  # another thread goes on only where a chunk ends
+            assert owners(0)[1] == 0
+    assert get_parallel_chunksize() == 0
+
+    @njit
+    def chosen(n):
+        return set_parallel_chunksize(n), get_parallel_chunksize(), set_parallel_chunksize(0)
+
+    assert chosen(7) == (0, 7, 7) and get_parallel_chunksize() == 0
+    for wrong in (-1, -(1 << 62)):
+        with pytest.raises(ValueError, match="greater than or equal to zero"):
+            set_parallel_chunksize(wrong)
+        with pytest.raises(ValueError, match="greater than or equal to zero"):
+            chosen(wrong)
+    with pytest.raises(TypeError):
+        set_parallel_chunksize(2.5)

@@ -233,12 +233,6 @@ def either(x, n):
     return either(y, n - 1)
 
 
-def longer(t, n):
-    if n == 0:
-        return 0
-    return longer(t + t, n - 1)
-
-
 def looped(x, n):
     for _ in range(n):
         x = (x, x)
@@ -255,11 +249,23 @@ def written(x, n):
     return 0
 
 
-@pytest.mark.parametrize("function", [doubled, either, longer, looped, written])
+@pytest.mark.parametrize("function", [doubled, either, looped, written])
 def test_types_that_grow_without_end_are_refused(function):
     with pytest.raises(pyjitc.TypingError, match="more than 16384 parts") as caught:
         pyjitc.njit(function)((1, 2), 3)
     assert "array" in caught.value.diagnostic.hint
+
+
+def longer(t, n):
+    if n == 0:
+        return t
+    return longer(t + t, n - 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 15])
+def test_a_tuple_may_grow_in_a_recursion(n):
+    found, expected = pyjitc.njit(longer)((1, 2.5), n), longer((1, 2.5), n)
+    assert found == expected and [type(x) for x in found[:9]] == [type(x) for x in expected[:9]]
 
 
 def test_an_argument_of_a_type_that_is_too_large():

@@ -147,3 +147,14 @@ def test_without_new_compiles_arrays_of_another_order_are_refused():
     assert compiled(a[1::2]) == 9.0
     with pytest.raises(TypeError, match=r"no signature for \(float64\[::1\]\)"):
         compiled(a)
+
+
+@pytest.mark.parametrize("given, text", [
+    (np.ones(3), "a value of <class 'numpy.ndarray'> is not a type"), ({}, "a value of <class 'dict'> is not a type"),
+    ([], "a value of <class 'list'> is not a type"), (1.5, "1.5 is not a type")],
+    ids=["array", "dict", "list", "one"])
+def test_values_are_no_types(given, text):
+    function = njit(lambda x: x)
+    for method in (function.compile, function.report):
+        with pytest.raises(TypeError, match=f"^{text}; write for instance float64"):
+            method((given,))

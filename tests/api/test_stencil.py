@@ -146,3 +146,23 @@ def test_assignments_are_refused():
 
     with pytest.raises(ValueError, match="Assignments to arrays"):
         stencil(assigns)
+
+
+def test_the_dtype_is_that_of_all_that_the_kernel_returns():
+    """Which way it takes for the first element says nothing."""
+    @stencil
+    def halves(a):
+        return 0 if a[0] > 2 else a[-1] * 0.5
+
+    @stencil
+    def shorter(a):
+        if a[0] > 2:
+            return 0
+        return a[-1]
+
+    x = np.array([1.0, 5.0, 2.0, 7.0, 3.0])
+    for x in (x, x.astype(np.float32), x.astype(np.int8)):
+        for found in (halves(x), njit(lambda x: halves(x))(x)):
+            assert found.tolist() == [0, 0, 2.5, 0, 0] and found.dtype == np.float64
+        assert shorter(x).tolist() == [0, 0, 5, 0, 0]
+        assert shorter(x).dtype == np.result_type(x.dtype, np.int64)

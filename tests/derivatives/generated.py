@@ -12,7 +12,8 @@ _WHOLE = ("np.sin({})", "np.tanh({})", "{} * {}", "{} + {}", "{} - {}", "{} / (1
           "np.where({} > 0.1, {}, 0.5 * {})", "{} * {s}", "np.exp(-{} * {})", "np.roll({}, 1)", "{}[::-1]",
           "np.cumsum({}) * 0.2", "m @ {}", "{} @ m")
 _FOLDS = ("np.sum({})", "np.mean({} * {})", "np.max({})", "{} @ {}", "np.sum({}[1:] * {}[:-1])", "np.std({})",
-          "np.sum(np.outer({}, {}))", "np.prod({} * 0.5 + 1.0)")
+          "np.sum(np.outer({}, {}))", "np.prod({} * 0.5 + 1.0)", "np.sum(m + {})", "np.mean({} + {s})",
+          "np.sum(np.sum(m + {}, axis=1) * {})")
 
 
 class _Program:
@@ -52,7 +53,8 @@ class _Program:
 
     def fold(self, depth):
         text = self.pick(_FOLDS)
-        return "(" + text.format(*(f"({self.whole(depth)})" for _ in range(text.count("{}")))) + ")"
+        inner = [f"({self.whole(depth)})" for _ in range(text.count("{}"))]
+        return f"({text.replace('{s}', '§').format(*inner).replace('§', self.pick(_SCALARS))})"
 
     def test(self):
         return f"{self.number(1)} {self.pick('<>')} {self.pick(('0.1', '-0.4', 'a', 'b', 'n', 'c * 0.5'))}"

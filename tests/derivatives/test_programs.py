@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 
+from pyjitc import grad
 from tests.derivatives.differences import agree
 
 RANDOM = np.random.default_rng(0)
@@ -218,6 +219,26 @@ def broadcast(x, a):
     return np.sum((a - x) ** 2 * x)
 
 
+def test_what_a_sum_broadcasts():
+    """Each number counts as often as it is added, also where its adjoint is the same everywhere."""
+    def whole(a, column, x, s):
+        return np.sum(a + column + x + s)
+
+    def by_axis(a, column, x, s):
+        return np.sum(np.sum(a + column + x + s, axis=1) ** 2)
+
+    column = np.array([[1.0], [2.0]])
+    of_a, of_column, of_x, of_s = grad(whole, (0, 1, 2, 3))(np.ones((2, 3)), column, X[:3], 0.5)
+    assert (of_a == 1.0).all() and (of_column == 3.0).all() and (of_x == 2.0).all() and of_s == 6.0
+    given = np.arange(6.0).reshape(2, 3), column, np.array([1.0, 2.0, 3.0]), 0.5
+    twice = 2.0 * np.sum(given[0] + column + given[2] + 0.5, axis=1)
+    of_a, of_column, of_x, of_s = grad(by_axis, (0, 1, 2, 3))(*given)
+    np.testing.assert_array_equal(of_a, np.repeat(twice, 3).reshape(2, 3))
+    np.testing.assert_array_equal(of_column, 3.0 * twice.reshape(2, 1))
+    np.testing.assert_array_equal(of_x, np.full(3, twice.sum()))
+    assert of_s == 3.0 * twice.sum()
+
+
 def kept_axes(a):
     return np.sum((a - a.mean(axis=0)) ** 3 / (1 + a.std(axis=1, keepdims=True)))
 
@@ -246,8 +267,6 @@ def test_whole_arrays(function, args):
 
 
 def test_float32_stays_float32():
-    from pyjitc import grad
-
     found = grad(lambda x: np.sum(np.sin(x) * x))(X.astype(np.float32))
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, np.cos(X) * X + np.sin(X), rtol=1e-5, atol=1e-5)

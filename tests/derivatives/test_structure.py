@@ -57,6 +57,24 @@ def while_loop(x, n):
     return x
 
 
+def test_what_a_tape_holds_is_told():
+    def told(function, *args):
+        made = grad(function)
+        made(*args)
+        (text,) = made.inspect_tape().values()
+        return text.split("\n")
+
+    line = linear.__code__.co_firstlineno
+    assert told(linear, VECTOR, 2) == [
+        f"linear(), line {line + n}: the loop keeps nothing: what its derivative reads is not changed, or is computed "
+        "again" for n in (1, 2)]
+    line = repeated.__code__.co_firstlineno + 1
+    assert told(repeated, 1.5, 3) == [f"repeated(), line {line}: the loop keeps 8 bytes for each visit, in an array "
+                                      "that is made before it, with room for all: x"]
+    assert "in an array that grows: x" in told(while_loop, 1.5, 3)[0]
+    assert told(lambda x: x * x, 1.5) == ["no loop is reversed"]
+
+
 def test_what_can_be_computed_again_is_not_kept():
     assert not is_kept(body(linear, VECTOR, 3))
     assert not is_kept(body(squares, VECTOR))

@@ -3,18 +3,25 @@
 What docs/semantics.md declares different is excluded here, and nowhere else (`excused`, and programs whose ints leave
 64 bits). The answer is (status, text): ok; wrong; refused (does not compile); skipped."""
 import ast
+import gc
 import linecache
+import re
+import signal
+import sys
+import threading
 import warnings
+from collections import Counter, defaultdict, deque
 
 from tests.oracle import difference, outcome
 
-from pyjitc import njit
+from pyjitc import jit, njit
 from pyjitc.base.errors import CompileError
 from pyjitc.types.typeof import typeof
 
-__all__ = ["check", "stages", "passes"]
+__all__ = ["check", "containers", "forgiving", "stages", "passes"]
 
 _LIMIT = 200_000  # instructions of the IR interpreter
+_CALLS = 20  # calls that are to leave no memory behind
 
 
 class TooBig(BaseException):
@@ -192,3 +199,140 @@ def passes(source: str) -> tuple[str, str]:
         except Found as found:
             return "wrong", str(found)
     return "ok", "the IR is right after each pass"
+
+
+# ---------------------------------------------------------------- programs about containers
+
+
+class _Slow(BaseException):
+    """The interpreter takes too long for the program."""
+
+
+def _too_slow(*_):
+    raise _Slow
+
+
+def described(value, known=None):
+    """The value and everything in it: types, texts, order, and which mutable objects are the same one."""
+    known = {} if known is None else known
+    cls = type(value)
+    if cls is tuple:
+        return "tuple", [described(x, known) for x in value]
+    if value is None or cls in (int, float, bool, str, bytes, type, range):
+        return cls.__name__, _without_addresses(repr(value))
+    if isinstance(value, BaseException):
+        return cls.__name__, [described(x, known) for x in value.args]
+    if id(value) in known:
+        return "the same", known[id(value)]
+    known[id(value)] = len(known)
+    if cls in (set, frozenset):
+        return cls.__name__, list(map(repr, value))
+    if cls is list or cls is deque:
+        return cls.__name__, getattr(value, "maxlen", None), [described(x, known) for x in value]
+    if cls in (dict, defaultdict, Counter):
+        return (cls.__name__, str(getattr(value, "default_factory", None)),
+                [(described(k, known), described(x, known)) for k, x in value.items()])
+    if hasattr(value, "__dict__"):
+        return cls.__name__, [(k, described(x, known)) for k, x in vars(value).items()]
+    return cls.__name__, _without_addresses(repr(value))
+
+
+def _without_addresses(text) -> str:
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
+
+
+def _called(function, make):
+    """(how, what) with the arguments afterwards."""
+    args = make()
+    try:
+        how, what = "returns", function(*args)
+    except Exception as error:
+        how, what = "raises", error
+    return how, what, args
+
+
+def _grown(function, make, calls=_CALLS) -> int:
+    """How many blocks of memory the interpreter has more after some calls."""
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(calls):
+        _called(function, make)
+    gc.collect()
+    return sys.getallocatedblocks() - before
+
+
+def _leak(plain, compiled, number) -> str:
+    """What calls leave behind, or ''."""
+    function, make = compiled["f"], compiled["CALLS"][number]
+    if _grown(function, make) < _CALLS // 2 or _grown(function, make) < _CALLS // 2:
+        return ""
+    many = 20 * _CALLS  # free lists are full after so many, and do not grow
+    left = _grown(function, make, many)
+    if left < many // 2 or _grown(plain["f"], plain["CALLS"][number], many) >= many // 2:
+        return ""
+    return f"call {number}: {many} calls leave {left} blocks behind"
+
+
+def _in_threads(compiled) -> str:
+    """How calls from two threads at a time differ from calls from one, or ''."""
+    calls = [(compiled["f"], make) for make in compiled["CALLS"]]
+    expected = [described(_called(*call)) for call in calls]
+    wrong = []
+
+    def work():
+        for _ in range(3):
+            found = [described(_called(*call)) for call in calls]
+            if found != expected:
+                wrong.append(found)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return f"in one thread {expected}\nin two {wrong[0]}" if wrong else ""
+
+
+def forgiving(source: str) -> tuple[str, str]:
+    """As `containers`, under `jit`."""
+    return containers(source, jit)
+
+
+def containers(source: str, decorator=njit) -> tuple[str, str]:
+    """As `check`, of a program whose CALLS are functions that make arguments: the result, what it shares with the
+    arguments, and what has become of these; that calls leave nothing behind, and are the same from several threads."""
+    compiled, ran = None, 0
+    gc.freeze()
+    signal.signal(signal.SIGALRM, _too_slow)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            plain = _loaded(source, lambda function: function, "<plain>")
+        except Exception as error:
+            return "skipped", f"not a program: {error!r}"
+        for number, make in enumerate(plain["CALLS"]):
+            signal.setitimer(signal.ITIMER_REAL, 1.0)
+            try:
+                expected = _called(plain["f"], make)
+                known = described(expected[1:])
+            except (_Slow, MemoryError):
+                return "skipped", "too slow"
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if compiled is None:
+                compiled = _loaded(source, decorator, "<compiled>")
+            actual = _called(compiled["f"], compiled["CALLS"][number])
+            if actual[0] == "raises" and isinstance(actual[1], CompileError):
+                if "does not fit in 64 bits" in actual[1].diagnostic.message:
+                    return "skipped", "ints beyond 64 bits"
+                return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
+            if (expected[0], known) != (actual[0], described(actual[1:])) and not excused(expected, actual):
+                return "wrong", (f"call {number}: the interpreter {expected[0]} {expected[1]!r}, compiled code "
+                                 f"{actual[0]} {actual[1]!r}\nafter it {expected[2]!r}\nand      {actual[2]!r}")
+            expected = actual = None
+            if leak := _leak(plain, compiled, number):
+                return "wrong", leak
+            ran += 1
+        if ran and (wrong := _in_threads(compiled)):
+            return "wrong", wrong
+    return ("ok", "") if ran else ("skipped", "no call")

@@ -58,6 +58,8 @@ def _candidates(tree):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 yield from _statements(owner, field, value)
     for owner in ast.walk(tree):
+        if isinstance(owner, ast.JoinedStr):  # holds texts and fields, no other expressions
+            continue
         for field, value in ast.iter_fields(owner):
             if isinstance(value, ast.expr):
                 yield from ((owner, field, None, made) for made in _expressions(value))
@@ -82,6 +84,11 @@ def _statements(owner, field, block):
             found = getattr(node, inner, None)
             if isinstance(found, list) and found and not isinstance(node, ast.FunctionDef):
                 yield owner, field, index, found
+        if isinstance(node, ast.Match):
+            for k, case in enumerate(node.cases):
+                yield owner, field, index, case.body
+                if len(node.cases) > 1:
+                    yield node, "cases", k, []
         if isinstance(node, ast.Try):
             for k in range(len(node.handlers)):
                 if len(node.handlers) > 1 or node.finalbody:

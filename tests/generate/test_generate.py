@@ -3,7 +3,9 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.generate.check import check, passes, stages
+from tests.generate import containers
+from tests.generate.check import check, described, passes, stages
+from tests.generate.check import containers as check_containers
 from tests.generate.programs import program
 from tests.generate.shrink import shrink
 from tests.generate.worker import Worker
@@ -26,8 +28,30 @@ def test_programs(seed):
         assert passes(program(seed)) == ("ok", "the IR is right after each pass"), program(seed)
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_programs_about_containers(seed):
+    status, text = check_containers(containers.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{containers.program(seed)}"
+
+
 def test_same_seed_same_program():
     assert program(7) == program(7) != program(8)
+    assert containers.program(7) == containers.program(7) != containers.program(8)
+
+
+def test_descriptions_tell_what_is_the_same_object():
+    one = [1]
+    assert described(([one, one], 1)) != described(([one, [1]], 1))
+    assert described([1]) != described([1.0]) != described([True])
+    assert described({1: one, 2: 3}) != described({2: 3, 1: one})
+
+
+def test_operations_on_containers_occur():
+    text = "".join(containers.program(seed) for seed in range(300))
+    for word in (".append(", ".insert(", ".pop(", ".sort(key=", "heapq.heappush(", ".popleft(", ".setdefault(", "{**",
+                 ".items()", "popitem()", "[::-1]", " is ", " in ", "*v", "except KeyError", "defaultdict(list", " |= ",
+                 "Counter(", "Point(", "Base(", "lambda", "for v", "isinstance(", ".split(", "del p0[", ".encode()"):
+        assert word in text, word
 
 
 def test_constructs_occur():

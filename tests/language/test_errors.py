@@ -244,11 +244,6 @@ def rows_by_index(n):
     return np.r_[n, 0, n]  # here
 
 
-@wrong(3, says="slices of a range", at="range(n)[1:2]")
-def range_slice(n):
-    return len(range(n)[1:2])  # here
-
-
 @wrong(3, says="not compiled", at="open('x')")
 def unknown_call(n):
     return open('x')  # here

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import enum
 import math
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import Optional
@@ -1555,3 +1556,55 @@ def test_iterators_and_names(function, args):
 def test_what_is_no_iterator():
     with pytest.raises(TypeError, match="iter\\(\\) returned non-iterator of type 'Point'"):
         njit(lambda s: sum(x for x in s))(NoSteps())
+
+
+class Chained:
+    def __init__(self, value, next=None):
+        self.value = value
+        self.next = next
+
+
+@pytest.mark.parametrize("name", ["store", "add", "delete"])
+def test_an_attribute_of_none_cannot_be_stored(name):
+    def store(one):
+        one.next.value = 4
+        return one.next.value
+
+    def add(one):
+        one.next.value += 4
+        return one.next.value
+
+    def delete(one):
+        del one.next.value
+        return one.value
+
+    plain = {"store": store, "add": add, "delete": delete}[name]
+    function = njit(plain)
+    assert function(Chained(1, Chained(2))) == plain(Chained(1, Chained(2)))
+    with pytest.raises(AttributeError) as expected:
+        plain(Chained(1))
+    with pytest.raises(AttributeError, match=re.escape(str(expected.value))):
+        function(Chained(1))
+
+
+GONE = []
+
+
+class Leaving:
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        GONE.append(self.number)
+
+
+def test_a_variable_lets_go_after_its_last_use():
+    def used(n):
+        one = Leaving(n)
+        number = one.number
+        GONE.append(100)
+        return number
+
+    for function, expected in ((used, [100, 7]), (njit(used), [7, 100])):
+        GONE.clear()
+        assert function(7) == 7 and GONE == expected

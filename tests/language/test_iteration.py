@@ -3,7 +3,9 @@ import math
 
 import numpy as np
 
+from pyjitc import njit
 from tests.language.corpus import check, corpus, each
+from tests.oracle import agree
 
 case, CASES = corpus()
 
@@ -592,6 +594,32 @@ def generator_chosen(n):
     return sum(g)
 
 
+@case((10, slice(2, 5)), (10, slice(None, None, -1)), (10, slice(-3, None)), (7, slice(1, 100, 3)), (0, slice(5)),
+      (5, slice(0, 4, 0)))
+def slices_of_ranges(n, part):
+    found = range(n)[part]
+    return found, list(found), len(range(1, n, 2)[part]), range(n)[1:-1], range(n)[::-2]
+
+
+@case(([],), ([1, 2],))
+def iterators_of_nothing(xs):
+    halves = []
+    for x in iter(xs):
+        halves.append(x // 2)
+    return halves, list(map(lambda x: x * 2, iter(xs)))
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
+
+
+def test_ends_of_slices():
+    def ends(s, n):
+        return s.indices(n)
+
+    compiled = njit(ends)
+    for step in (None, -2, 1, 3, 0):
+        for s in (slice(None, None, step), slice(-3, 9, step), slice(7, -7, step), slice(0, None, step)):
+            for n in (5, 0, -1):
+                agree(ends, s, n, compiled=compiled)

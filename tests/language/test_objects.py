@@ -1,5 +1,6 @@
 """Python objects of any class in functions under `jit`: the interpreter does what is done with them, and the rest is
 native. Every program is run beside the interpreter."""
+import dataclasses
 import contextlib
 import gc
 import operator
@@ -169,6 +170,30 @@ def test_reflected_operators_and_comparison():
     with pytest.raises(TypeError, match="'<=' not supported between instances of 'Point' and 'int'"):
         jit(reflected)(Point(4), 3)
     forgiven(reflected, Point(4), 3)
+
+
+@dataclasses.dataclass
+class Node:
+    value: int
+    neighbors: "list[Node] | None" = None
+
+    def __post_init__(self):
+        self.neighbors = self.neighbors or []
+
+    def __hash__(self):
+        return id(self)
+
+
+def appends_to_a_list_or_any_object(node):
+    found = Node(node.value)
+    if not found.neighbors:
+        found.neighbors = []
+    found.neighbors.append(node)
+    return found.value, len(found.neighbors)
+
+
+def test_a_method_of_a_list_or_of_any_object():
+    assert jit(appends_to_a_list_or_any_object)(Node(1, [Node(2)])) == (1, 1)
 
 
 def in_place(p, n):

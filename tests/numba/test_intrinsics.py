@@ -4,8 +4,10 @@ import math
 import numpy as np
 import pytest
 from llvmlite import ir
+from tests.ir.stages import optimised, typed
 
 from pyjitc import TypingError, njit
+from pyjitc.ir import interp
 from pyjitc.numba import types
 from pyjitc.numba.core import cgutils
 from pyjitc.numba.extending import (
@@ -66,6 +68,46 @@ def test_calls():
     assert ones.__doc__ == "How many bits are set."
     with pytest.raises(NotImplementedError, match="only compiled code calls"):
         ones(3)
+
+
+@intrinsic
+def is_small(typingctx, x, address):
+    """Whether x is less than the double at an address."""
+
+    def codegen(context, builder, signature, args):
+        pointer = builder.bitcast(args[1], ir.DoubleType().as_pointer())
+        return builder.fcmp_ordered("<", args[0], builder.load(pointer))
+
+    return types.boolean(types.float64, types.CPointer(types.float64)), codegen
+
+
+@intrinsic
+def after(typingctx, pointer):
+    """The address of the next element."""
+    return pointer(pointer), lambda context, builder, signature, args: builder.gep(
+        builder.bitcast(args[0], ir.DoubleType().as_pointer()), [ir.IntType(64)(1)])
+
+
+@intrinsic
+def first_at(typingctx, address):
+    return types.CPointer(types.float64)(types.voidptr), lambda context, builder, signature, args: args[0]
+
+
+def in_llvm(x, n, address):
+    limits = first_at(address)
+    return (scaled(x, 3), ones(n), ones(np.uint8(n & 255)), bits_of(np.float32(x)), nothing(), is_small(x, limits),
+            after(limits)[0])
+
+
+@pytest.mark.parametrize("stage", [typed, optimised])
+def test_the_interpreter_of_the_ir_calls_it(stage):
+    limit = np.array([2.0, 7.0])
+    for x, n in ((1.5, 255), (-0.0, -1), (2.5, 256)):
+        args = (x, n, limit.ctypes.data)
+        expected = (x * 3 if x < 3 else x, (n % 2 ** 64).bit_count(), (n & 255).bit_count(),
+                    int(np.float32(x).view(np.int32)), None, x < 2, 7.0)
+        found = njit(in_llvm)(*args)
+        assert found == expected == interp.run(stage(in_llvm, args).functions, list(args))
 
 
 def test_what_is_no_intrinsic():

@@ -314,3 +314,47 @@ def test_the_variable_by_the_line_that_an_installation_has(tmp_path):
 
 def test_importing_pyjitc_loads_none_of_it():
     assert run("import pyjitc, sys; print([m for m in sys.modules if m.startswith('pyjitc.numba')])") == "[]\n"
+
+
+def test_functions_as_arguments():
+    @nb.cfunc("int64(int64)")
+    def first(x):
+        return x + 1
+
+    @nb.njit("int64(int64)")
+    def second(x):
+        return x * 2
+
+    function = nb.types.FunctionType(nb.types.int64(nb.types.int64))
+
+    @nb.njit(nb.types.int64(function, nb.types.int64))
+    def applied(f, x):
+        return f(x)
+
+    @nb.njit
+    def folded(functions, x):
+        for f in functions:
+            x = f(x)
+        return x
+
+    for _ in range(2):
+        assert (applied(first, 3), applied(second, 3)) == (4, 6)
+        assert folded((first, second), 3) == folded([first, second], 3) == 8 and folded((second, first), 3) == 7
+
+
+def test_fields_of_records_are_attributes():
+    dtype = np.dtype([("a", np.int32), ("v", np.float64, (3,))])
+    rows = np.zeros(4, dtype)
+
+    @nb.njit
+    def filled(row, i):
+        row.a = i
+        row.v[:] = i / 2
+        return row.a, row.v.sum()
+
+    @nb.njit
+    def f(rows):
+        return [filled(rows[i], i) for i in range(len(rows))]
+
+    assert f(rows) == [(i, i * 1.5) for i in range(4)]
+    assert rows["a"].tolist() == [0, 1, 2, 3] and rows["v"][3].tolist() == [1.5] * 3

@@ -105,3 +105,17 @@ def test_no_overload_answers():
         def _(x):
             raise numba.errors.TypingError("said no")
         njit(lambda x: only(x))(3)
+
+
+def test_an_overload_that_uses_what_numba_has_inside():
+    from pyjitc.numba.absent import Absent
+
+    def solve(x):
+        raise NotImplementedError
+
+    @overload(solve)
+    def _(x):
+        Absent("np.linalg._LAPACK")()
+
+    with pytest.raises(TypingError, match=r"uses what Numba has inside: pyjitc has no numba\.np\.linalg\._LAPACK"):
+        njit(lambda x: solve(x))(3)

@@ -101,3 +101,26 @@ def test_a_function_with_a_signature_that_calls_itself():
         return 0 if n == 0 else n + below(n - 1)
 
     exact(below(5), 15)
+
+
+def test_a_readonly_parameter_takes_arrays_that_may_be_written():
+    readonly = types.Array(types.float64, 1, "A", readonly=True)
+
+    @nb.njit([types.float64(readonly, types.float64)])
+    def f(a, x):
+        return a.sum() + type(x)(1)
+
+    a = np.arange(6.0)
+    fixed = a.view()
+    fixed.flags.writeable = False
+    assert f(a, 1) == f(a, 2.0) == f(fixed, 3) == 16.0 and f(a[::2], 0) == 7.0
+    assert len(f.signatures) == 1
+
+
+def test_comparisons_of_declared_tuples_are_bools():
+    @nb.njit([(types.Tuple((types.int64, types.float32)), types.UniTuple(types.int32, 2))])
+    def f(a, b):
+        return a >= b
+
+    for args in (((4, 5), (4, 6)), ((4, 6), (4, 5)), ((5, 4), (4, 5))):
+        assert f(*args) is (args[0] >= args[1])

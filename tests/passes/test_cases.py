@@ -23,12 +23,17 @@ from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify_module
 from pyjitc.lib import elementary as implementations
 from pyjitc.ops.control import JUMP
+from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    anew, device, elementary, flatten, grid, idle, inline, nans, nests, parallel, pipeline, stride, thread, unswitch,
+    anew, device, elementary, flatten, grid, idle, inline, nans, natives, nests, parallel, pipeline, stride, thread,
+    unswitch,
 )
+from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
+from pyjitc.types.tangents import is_varying
+from pyjitc.pipeline import stages
 
 provide(implementations.meaning)  # elementary functions mean what compiled code computes
 FOLDER = Path(__file__).parent / "cases"
@@ -81,6 +86,19 @@ def expanded(functions, options):
     return list(dict.fromkeys(own.values()))
 
 
+def derived(functions, options):
+    """`derivatives`: a function `f.push`, `f.pull` or `f.gradient` without a body is the derivative of `f` by all
+    floats."""
+    named = {fn.name: fn for fn in functions}
+    for fn in functions:
+        primal, _, mode = fn.name.rpartition(".")
+        if primal in named:
+            wrt = tuple(k for k, p in enumerate(named[primal].params) if is_varying(p.type))
+            fn.memo["derivative"] = Request(named[primal], mode, wrt, False)
+    make.run(functions, options, None)
+    return functions
+
+
 def lowered(functions, options):
     device.lower(functions)
     return functions
@@ -93,12 +111,21 @@ def outlined(functions, options):
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
+def with_native_lists(functions, options):
+    """`natives`, with the functions that it puts in."""
+    own = {fn: fn for fn in functions}
+    natives.run(functions, stages._helper, own)
+    return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
+
+
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
            "anew": lambda functions, options: anew.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
+           "natives": with_native_lists,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
-           "stride": each(strided), "parallel": outlined, "device": lowered, "elementary": expanded}
+           "derivatives": derived, "stride": each(strided), "parallel": outlined, "device": lowered,
+           "elementary": expanded}
 
 
 class Case(NamedTuple):
@@ -181,7 +208,8 @@ def meaning(functions, args, blocks, size):
 
 
 @pytest.mark.parametrize("case",
-                         [case for cases in CASES.values() for case in cases if not {"relax", "nans"} & {*case.passes}],
+                         [case for cases in CASES.values() for case in cases
+                          if not {"relax", "nans", "derivatives"} & {*case.passes}],
                          ids=lambda case: f"{case.passes[-1]}: {case.name}")
 def test_case_means_the_same(case):
     before, after = (parse_module(case.before, OPS, objects(case)) for _ in range(2))
@@ -202,6 +230,11 @@ def test_every_pass_has_cases(name):
     assert len(CASES[name]) >= 5
     if name not in ("grid", "stride"):  # before those every kernel is taken apart
         assert any(case.after.strip() == UNCHANGED for case in CASES[name])
+
+
+def test_no_pass_is_forgotten():
+    modules = Path(pipeline.__file__).parent.glob("*.py")
+    assert {path.stem for path in modules if "\ndef run(" in path.read_text()} - {"pipeline"} <= {*PASSES}
 
 
 if __name__ == "__main__" and "--update" in sys.argv:

@@ -322,7 +322,33 @@ def test_three_steps_are_written_out():
     np.testing.assert_array_equal(v, expected[1])
     text = f.inspect_llvm(f.signatures[0])
     assert "vector.body" not in text and "<2 x double>" in text
-    assert "unroll_full" in str(f._inspect("opt", f.signatures[0]))
+    assert str(f._inspect("opt", f.signatures[0])).count("array_store") >= 6
+
+
+def centre(points):
+    middle = np.zeros(3)
+    for p in points:
+        middle += p
+    return middle / len(points)
+
+
+def weights(values):
+    total = 0.0
+    for i in range(len(values)):
+        ones = np.ones(5)
+        ones[i % 5] = values[i]
+        for w in ones:
+            total += w
+    return total
+
+
+@pytest.mark.parametrize("function, n", [(centre, (7, 3)), (weights, (20,))])
+def test_llvm_is_asked_for_nothing_that_it_cannot_do(function, n, capfd):
+    """It says so on stderr. An inner loop that ends where the loop around it goes on has no room of its own for what
+    LLVM is told of it."""
+    values = np.random.default_rng(5).random(n)
+    np.testing.assert_array_equal(njit(function)(values), function(values))
+    assert capfd.readouterr() == ("", "")
 
 
 def small_products(a, b, out):

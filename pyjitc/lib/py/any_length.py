@@ -4,8 +4,10 @@ Such a tuple is the object of the interpreter; its items have one type. It is re
 """
 from __future__ import annotations
 
+import itertools
 import operator
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
@@ -15,9 +17,12 @@ from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
+from ..intrinsics import advance
 from ..protocol import Protocol, boxed, by_python, protocol_of, text_by_python
 from ..rule import intrinsic, rule
 from . import lists, ranges
+
+itertoolsmod = lazy("pyjitc.lib.py.itertoolsmod")
 
 __all__ = ["PROTOCOLS", "bound", "call_with", "tuple_of"]
 
@@ -134,16 +139,30 @@ METHODS = {"index": _index, "count": _count}
 
 
 def zipped(iterables: Expr) -> Expr:
-    """`zip(*iterables)` of as many iterables as there are at run time: a list of tuples."""
+    """`zip(*iterables)` of as many iterables as there are at run time: a list of tuples, or what makes them one by one
+    where the interpreter does not say of what types the items are."""
     each = lists.item_of(iterables.type)
     item = None if each is None else Undefined if each is Undefined else lists.item_of(each)
-    if item is None:
-        raise Mismatch(f"zip() of the items of {describe(iterables.type)} is not compiled", "pass a list of lists")
-    return lists.made_by_python(columns, iterables, item=TupleOf(item))
+    return Call(rows, iterables) if item is None else lists.made_by_python(columns, iterables, item=TupleOf(item))
 
 
 def columns(iterables):
     return list(zip(*iterables))
+
+
+def rows(iterables):
+    return zipped_rows([iter(x) for x in iterables])
+
+
+def zipped_rows(iterators):
+    while iterators:
+        row = []
+        for one in iterators:
+            found = advance(one)
+            if not found[0]:
+                return
+            row.append(found[1])
+        yield tuple(row)
 
 
 def bound(binder, items: Expr, more) -> Expr:
@@ -176,6 +195,8 @@ def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
     target = callee.type.value if isinstance(callee.type, Singleton) else None
     if target is zip and not kwargs:
         return zipped(items)
+    if target is itertools.product and set(kwargs) <= {"repeat"}:
+        return itertoolsmod.product_of(items, *kwargs.values())
     if target is print:
         keywords = by_python(dict) if not kwargs else Apply(PY_CALL, Const(Object, dict), *map(boxed, kwargs.values()),
                                                             kwnames=tuple(kwargs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import cache
 from types import FunctionType
 
-from ...infer.meaning import Apply, Const, Expr
+from ...infer.meaning import Apply, Call, Const, Expr
 from ...ops import structure
 from ...ops.pyobject import PY_BOX, PY_CALL
 from ...types import kinds as k
@@ -21,10 +21,21 @@ def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
             found = text.parse(found)
         except ValueError:
             return False
+    if _is_truth(found):
+        return numbers
     if isinstance(found, k.Tuple) and isinstance(wanted, k.Tuple) and wanted.is_like(found):
         return any(converts(x, y, numbers) for x, y in zip(found.parts, wanted.parts))
     return found is not None and (exact(found, wanted) is not found
                                   or numbers and k.is_number(found) and not k.is_python_number(found))
+
+
+def _is_truth(t) -> bool:
+    """Whether values are bools of Python or of NumPy, as they come: what a comparison of tuples gives."""
+    return isinstance(t, k.Union) and set(t.members) == {k.Bool, k.NpBool}
+
+
+def truth(x):
+    return bool(x)
 
 
 def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
@@ -44,6 +55,8 @@ def plain(t: k.Type) -> k.Type:
 
 def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
     """The result x, converted."""
+    if _is_truth(x.type):
+        return Call(truth, x) if numbers else x
     if isinstance(x.type, k.Tuple):
         if not isinstance(wanted, k.Tuple) or not wanted.is_like(x.type):
             return x

@@ -182,11 +182,15 @@ def taken_or(d, key, default):
 
 
 def _pop_item(x):
-    return by_method(x.type.python_class.popitem, x, type=Tuple((x.type.keys, x.type.values)))
+    return by_method(x.type.python_class.popitem, x, type=_entry(x.type))
 
 
 def _pop_last(x, last):
-    return by_method(OrderedDict.popitem, x, last, type=Tuple((x.type.keys, x.type.values)))
+    return by_method(OrderedDict.popitem, x, last, type=_entry(x.type))
+
+
+def _entry(t):
+    return Undefined if t.keys is Undefined or t.values is Undefined else Tuple((t.keys, t.values))
 
 
 def _clear(x):

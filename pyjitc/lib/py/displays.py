@@ -8,7 +8,8 @@ from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Bool, DictDisplay, Ended, Int, List, ListDisplay, NoneType, Slice, Tuple, is_integer, is_numpy_scalar,
+    Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Tuple, any_part, is_integer,
+    is_numpy_scalar,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
@@ -109,7 +110,7 @@ class _Tuple(Protocol):
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
-        return Call(iteration.tuple_reversed, x)
+        return Call(iteration.tuple_reversed, x) if x.type.elements else self.iterate(x)
 
     def attribute(self, x, name):
         found = None if x.type.cls is None else classes.attribute(x, name)
@@ -169,6 +170,8 @@ class _List(Protocol):
     lists.py says what it means: see infer/displays.py."""
 
     def binary(self, op, x, y, inplace):
+        if op == "*" and y.known and any_part(x.type, lambda part: isinstance(part, Iterator)):
+            return list_of(self.elements(x) * y.value)  # for zip(*[iter(x)] * n): lists hold no iterators
         if op in "+*":
             raise NeedsList
         return None
@@ -215,6 +218,9 @@ class _List(Protocol):
     def iterate(self, x):
         items = self.as_tuple(x)
         return PROTOCOLS[Tuple].iterate(items)
+
+    def reversed(self, x):
+        return self.iterate(list_of(self.elements(x)[::-1]))
 
     def attribute(self, x, name):
         if hasattr(list, name):

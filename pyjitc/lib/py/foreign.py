@@ -22,7 +22,7 @@ from ..protocol import declare
 from ..rule import rule
 from .instances import OfClass
 
-__all__ = ["CPointer", "PointerType", "call", "carray", "c_type", "farray", "pointer_to"]
+__all__ = ["CPointer", "PointerType", "address_of", "call", "carray", "c_type", "farray", "pointer_at", "pointer_to"]
 
 
 class CPointer:
@@ -70,8 +70,17 @@ def _pointed(x: Expr) -> k.Type:
 def pointer_to(a: Expr) -> Expr:
     """a.ctypes: the address of the first element."""
     address = cast(Apply(ARRAY_DATA, a), k.uint64)
-    dtype = constant(dtype_of(a.type.dtype))
-    return Apply(STRUCT_MAKE, address, dtype, type=PointerType(k.uint64, dtype.type))
+    return pointer_at(address, PointerType(k.uint64, k.DType(a.type.dtype)))
+
+
+def pointer_at(address: Expr, t: PointerType) -> Expr:
+    """The pointer of a type to an address."""
+    return Apply(STRUCT_MAKE, address, constant(dtype_of(t.key[2].scalar)), type=t)
+
+
+def address_of(x: Expr) -> Expr:
+    """The address that a pointer holds; another value as it is."""
+    return Apply(STRUCT_GET, x, field="address") if isinstance(x.type, PointerType) else x
 
 
 # ---------------------------------------------------------------- arrays on foreign memory

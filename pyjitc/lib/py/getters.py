@@ -1,4 +1,5 @@
-"""Functions of `operator` that containers and attributes are asked with, functools.partial, contextlib.suppress.
+"""Functions of `operator` that containers and attributes are asked with, functools.partial and cmp_to_key,
+contextlib.suppress.
 
 An object of itemgetter, attrgetter or methodcaller is known when a function is compiled: what it looks for decides the
 type of what it gives. A partial that is made in compiled code is a closure.
@@ -15,7 +16,7 @@ from ...ops.exceptions import EXC_MATCH
 from ...ops.structure import METHOD_MAKE, TUPLE_MAKE
 from ...types.kinds import Bool, NoneType, Singleton, Str
 from .. import operations
-from ..protocol import protocol_of
+from ..protocol import by_python, protocol_of
 from ..rule import rule
 from . import iteration
 from .objects import Known
@@ -138,7 +139,13 @@ def _setitem(a, b, c):
     return protocol_of(a.type).setitem(a, b, c, True)
 
 
+@rule("functools.cmp_to_key")
+def _cmp_to_key(mycmp):
+    return by_python(functools.cmp_to_key, mycmp)  # sorting asks the objects that this makes for the order
+
+
 CALLS = {
+    functools.cmp_to_key: _cmp_to_key,
     operator.itemgetter: _maker(operator.itemgetter, True), operator.attrgetter: _maker(operator.attrgetter, True),
     operator.methodcaller: _maker(operator.methodcaller, False), functools.partial: _partial,
     contextlib.suppress: _suppress,

@@ -34,14 +34,14 @@ FUNCTIONS: dict[str, str] = {
                "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
                "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
                "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
-               "operator.is_not operator.countOf operator.indexOf functools.partial "
+               "operator.is_not operator.countOf operator.indexOf functools.partial functools.cmp_to_key "
                "contextlib.suppress",
     "caches": "functools.cache functools.lru_cache",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
                     "itertools.permutations itertools.combinations_with_replacement itertools.compress "
                     "itertools.pairwise itertools.takewhile itertools.dropwhile itertools.filterfalse "
-                    "itertools.starmap itertools.tee functools.reduce",
+                    "itertools.starmap itertools.groupby itertools.tee functools.reduce",
     "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
              "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
              "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
@@ -50,7 +50,7 @@ FUNCTIONS: dict[str, str] = {
              "statistics.mean statistics.median statistics.median_low statistics.median_high "
              "statistics.median_grouped statistics.harmonic_mean statistics.variance statistics.pvariance "
              "statistics.mode statistics.multimode statistics.quantiles statistics.linear_regression "
-             "functools.cmp_to_key heapq.merge itertools.groupby random.Random dataclasses.replace",
+             "heapq.merge random.Random dataclasses.replace",
 }
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.

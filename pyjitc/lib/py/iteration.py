@@ -65,6 +65,10 @@ def make_kernel_range(start, stop, step):
     return RANGE_MAKE(start, stop, step)
 
 
+def range_of_numbers(start, stop, step):
+    return range(int(start), int(stop), int(step))
+
+
 def make_any_range(start, stop, step):
     if step == 0:
         raise ValueError("range() arg 3 must not be zero")
@@ -91,10 +95,6 @@ def tuple_step(s):
     if left > 0:
         following = PACK(t, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="tuple_iterator")
         return True, TUPLE_AT(t, i), following
-    return False, NOTHING, s
-
-
-def empty_step(s):
     return False, NOTHING, s
 
 
@@ -252,6 +252,17 @@ def iterator_step(it):
     return True, one[1], it
 
 
+def list_iterator_step(it):
+    """The same over a list: an iterator that has come to the end stays there, though the list may grow."""
+    state = CELL_LOAD(it)
+    one = advance(state)
+    if not one[0]:
+        CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), sys.maxsize, name="list_iterator"))
+        return False, NOTHING, it
+    CELL_STORE(it, one[2])
+    return True, one[1], it
+
+
 def generator_step(it):
     """A step of a generator object. It has ended until the step has come to the next yield."""
     state = CELL_LOAD(it)
@@ -400,7 +411,7 @@ def of_nothing(name, default):
 
 
 def max_of(iterable, default):
-    """default: a tuple of it, or ()."""
+    """The largest item. default: a tuple with what an empty iterable gives, or () where that raises."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing("max", default)

@@ -2,7 +2,8 @@
 import numpy as np
 
 from ...ops.structure import PACK, STRUCT_GET
-from ..intrinsics import NOTHING, advance, iterate
+from ..build import outlined
+from ..intrinsics import NOTHING, advance, iterate, same
 from ..protocol import State
 from .iteration import iterate_all
 
@@ -36,7 +37,7 @@ def cycle(items):
 
 
 def cycle_saved(iterable):
-    """As CPython does it: what the first round gives is kept for the others."""
+    """Like CPython's itertools.cycle: the items of the first round are kept for the later ones."""
     saved = []
     for x in iterable:
         saved.append(x)
@@ -158,6 +159,47 @@ def branch(it, saved):
                 return
         yield saved[at]
         at += 1
+
+
+def grouped(iterable, function):
+    """groupby(): a step that comes to another key ends the group before, whose items that nobody took are passed."""
+    it = iter(iterable)
+    values = []
+    keys = []
+    for value in it:
+        values.append(value)
+        keys.append(key_of(value, function))
+        while keys:
+            wanted = keys[0]
+            items = iter(group(it, function, values, keys, wanted))
+            yield wanted, items
+            if keys and same(wanted, keys[0]):
+                for _ in items:
+                    pass
+
+
+def group(it, function, values, keys, wanted):
+    yield values[0]
+    while is_next(it, function, values, keys, wanted):
+        yield values[0]
+
+
+@outlined
+def is_next(it, function, values, keys, wanted):
+    """Whether the next item has the same key. Keeps both in `values` and `keys`, of which the latter is empty at the
+    end."""
+    for value in it:
+        values[0] = value
+        keys[0] = key_of(value, function)
+        return same(wanted, keys[0])
+    keys.clear()
+    return False
+
+
+def key_of(value, function):
+    if function is None:
+        return value
+    return function(value)
 
 
 def islice(iterable, start, stop, step):
@@ -282,6 +324,99 @@ def next_product(sizes, at, k, tail):
     if at[k] + 1 < sizes[k]:
         return at[:k] + (at[k] + 1,) + tail, True
     return next_product(sizes, at, k - 1, (0,) + tail)
+
+
+def product_of_any(repeat, *iterables):
+    return product_of(pools_of(iterables, 0, ()), repeat)
+
+
+def product_of(iterables, repeat):
+    if repeat < 0:
+        raise ValueError("repeat argument cannot be negative")
+    return products_of([list(x) for x in iterables] * repeat)
+
+
+def products_of(pools):
+    """products() of as many pools as there are at run time."""
+    n = len(pools)
+    at = np.zeros(n, np.int64)
+    more = True
+    for pool in pools:
+        if len(pool) == 0:
+            more = False
+    while more:
+        yield tuple([pools[k][int(at[k])] for k in range(n)])
+        k = n - 1
+        while k >= 0 and at[k] + 1 == len(pools[k]):
+            at[k] = 0
+            k -= 1
+        more = k >= 0
+        if more:
+            at[k] += 1
+
+
+def combinations_of_any(iterable, r):
+    """combinations(), and the same of the next two, where the length of each tuple is known at run time only."""
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return any_combined(list(iterable), r)
+
+
+def any_combined(pool, r):
+    n = len(pool)
+    at = np.arange(r)
+    more = r <= n
+    while more:
+        yield tuple([pool[int(i)] for i in at])
+        k = r - 1
+        while k >= 0 and at[k] == n - r + k:
+            k -= 1
+        more = k >= 0
+        if more:
+            at[k] += 1
+            for j in range(k + 1, r):
+                at[j] = at[j - 1] + 1
+
+
+def combinations_with_replacement_of_any(iterable, r):
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return any_combined_again(list(iterable), r)
+
+
+def any_combined_again(pool, r):
+    n = len(pool)
+    at = np.zeros(r, np.int64)
+    more = n > 0 or r == 0
+    while more:
+        yield tuple([pool[int(i)] for i in at])
+        k = r - 1
+        while k >= 0 and at[k] == n - 1:
+            k -= 1
+        more = k >= 0
+        if more:
+            at[k:] = at[k] + 1
+
+
+def permutations_of_any(iterable, r):
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return any_permuted(list(iterable), r)
+
+
+def all_permutations(iterable):
+    pool = list(iterable)
+    return any_permuted(pool, len(pool))
+
+
+def any_permuted(pool, r):
+    n = len(pool)
+    if r <= n:
+        at = np.arange(n)
+        cycles = np.arange(n, n - r, -1)
+        yield tuple([pool[int(at[k])] for k in range(r)])
+        while next_permutation(at, cycles, n, r):
+            yield tuple([pool[int(at[k])] for k in range(r)])
 
 
 def combinations(iterable, r):

@@ -7,14 +7,16 @@ import itertools
 import numpy as np
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.names import describe
 from ...ops.structure import TUPLE_MAKE
+from ...types import kinds as k
 from ...types.kinds import Ellipsis_, Int, ListDisplay, NoneType, Tuple
 from ..build import number
 from ..protocol import protocol_of
-from ..rule import Constant, rule
-from . import iteration, iterators
+from ..rule import rule
+from . import iteration, iterators, ranges
 
-__all__ = ["CALLS", "FROM_ITERABLE"]
+__all__ = ["CALLS", "FROM_ITERABLE", "product_of"]
 
 
 @rule("itertools.count")
@@ -71,29 +73,40 @@ def _zip_longest(*iterables, fillvalue=None):
 
 
 @rule("itertools.product")
-def _product(*iterables, repeat: Constant = 1):
-    if type(repeat) is not int or repeat < 0:
+def _product(*iterables, repeat=1):
+    if repeat.type is not Int:
+        raise Mismatch(f"{describe(repeat.type)} object cannot be interpreted as an integer")
+    if not repeat.known:
+        return Call(iterators.product_of_any, repeat, *iterables)
+    if repeat.value < 0:
         raise Mismatch("repeat argument cannot be negative", "", ValueError)
-    return Call(iterators.product, number(repeat), *iterables)
+    return Call(iterators.product, repeat, *iterables)
 
 
-def _length(r: Expr, name: str) -> Expr:
-    """How many items each tuple has, which is part of its type."""
-    if r.type is not Int or not r.known:
-        raise Mismatch(f"the length of what itertools.{name}() gives must be a constant", "write the number itself")
+def product_of(iterables: Expr, repeat: Expr = number(1)) -> Expr:
+    """`itertools.product(*iterables)` of as many iterables as there are at run time."""
+    return Call(iterators.product_of, iterables, repeat)
+
+
+def _chosen(name: str, iterable: Expr, r: Expr) -> Expr:
+    """What gives tuples of r items: r is part of their type where it is known."""
+    if not k.is_integer(r.type):
+        raise Mismatch(f"Expected int as r, got {describe(r.type)[1:-1]}")
+    if not r.known:
+        return Call(getattr(iterators, f"{name}_of_any"), iterable, ranges.index(r))
     if r.value < 0:
         raise Mismatch("r must be non-negative", "", ValueError)
-    return r
+    return Call(getattr(iterators, name), iterable, r)
 
 
 @rule("itertools.combinations")
 def _combinations(iterable, r):
-    return Call(iterators.combinations, iterable, _length(r, "combinations"))
+    return _chosen("combinations", iterable, r)
 
 
 @rule("itertools.combinations_with_replacement")
 def _combinations_with_replacement(iterable, r):
-    return Call(iterators.combinations_with_replacement, iterable, _length(r, "combinations_with_replacement"))
+    return _chosen("combinations_with_replacement", iterable, r)
 
 
 @rule("itertools.permutations")
@@ -101,9 +114,8 @@ def _permutations(iterable, r=None):
     if r is None and isinstance(iterable.type, (Tuple, ListDisplay)):
         r = number(len(iterable.type.parts))
     if r is None:
-        raise Mismatch("the length of what itertools.permutations() gives must be a constant",
-                       "give it as the second argument, or permute a tuple")
-    return Call(iterators.permutations, iterable, _length(r, "permutations"))
+        return Call(iterators.all_permutations, iterable)
+    return _chosen("permutations", iterable, r)
 
 
 def _of_two(function, first: str, second: str):
@@ -128,6 +140,11 @@ def _tee(iterable, n):
     return Call(iterators.tee, iterable, number(n))
 
 
+@rule("itertools.groupby")
+def _groupby(iterable, key=None):
+    return Call(iterators.grouped, iterable, key or Const(NoneType, None))
+
+
 @rule("functools.reduce", "function, iterable, /, initial=...")
 def _reduce(function, iterable, initial):
     if initial.type is Ellipsis_:
@@ -141,8 +158,7 @@ CALLS = {
     itertools.islice: _islice, itertools.chain: _chain, itertools.zip_longest: _zip_longest,
     itertools.product: _product, itertools.combinations: _combinations, itertools.permutations: _permutations,
     itertools.combinations_with_replacement: _combinations_with_replacement, itertools.compress: _compress,
-    itertools.pairwise: _pairwise, itertools.tee: _tee,
-    functools.reduce: _reduce,
+    itertools.pairwise: _pairwise, itertools.tee: _tee, itertools.groupby: _groupby, functools.reduce: _reduce,
     **{function: _of_two(function, *names) for function, names in (
         (itertools.takewhile, ("predicate", "iterable")), (itertools.dropwhile, ("predicate", "iterable")),
         (itertools.filterfalse, ("function", "iterable")), (itertools.starmap, ("function", "iterable")))},

@@ -2,9 +2,9 @@
 directly; what is rare, or takes its time, is done by its own methods, so that messages and orders are CPython's."""
 from __future__ import annotations
 
+import functools
 import operator
 import sys
-from functools import partial
 from types import BuiltinFunctionType, FunctionType
 
 from ...base.lazy import lazy
@@ -42,13 +42,16 @@ def item_of(t: Type) -> Type | None:
     None."""
     if isinstance(t, (k.Container, k.DictView)):
         return t.item
+    if type(t) is k.Union:
+        found = [item_of(member) for member in t.members]
+        return None if None in found else functools.reduce(k.wider, found)
     if isinstance(t, k.Tuple):
-        found = Undefined
+        item = Undefined
         for part in t.elements:
             if k.any_part(part, lambda one: one.inner):
                 return None
-            found = k.wider(found, part)
-        return found
+            item = k.wider(item, part)
+        return item
     if t in (k.Range, k.Bytes, k.ByteArray, k.MemoryView):
         return Int
     if t is k.Str:
@@ -68,8 +71,9 @@ def empty() -> Expr:
 
 
 def real(x: Expr) -> Expr:
-    """An operand that a list is made of, compared or joined with: a list that is written out must be one."""
-    if isinstance(x.type, ListDisplay):
+    """An operand that a list is made of, compared or joined with: a list that is written out must be one, and so must
+    those in a tuple."""
+    if k.any_part(x.type, lambda part: isinstance(part, ListDisplay)):
         raise NeedsList
     return x
 
@@ -284,7 +288,7 @@ def _in_order(x, keys, reverse):
     reverse = boxed(reverse)
     if keys.type is k.NoneType:
         return _done(Apply(PY_CALL, Const(Object, list.sort), boxed(x), reverse, kwnames=("reverse",)))
-    following = by_python(partial, Const(Object, next), by_python(iter, keys))  # next(keys, item)
+    following = by_python(functools.partial, Const(Object, next), by_python(iter, keys))  # next(keys, item)
     return _done(Apply(PY_CALL, Const(Object, list.sort), boxed(x), following, reverse, kwnames=("key", "reverse")))
 
 

@@ -20,13 +20,14 @@ from ...ops.pyobject import PY_GETATTR, PY_NEXT
 from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
-from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Tuple, Undefined, Union
+from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Struct, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
 from .. import operations
 from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
 from ..operations import fixed
 from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
+from .ranges import index
 
 __all__ = ["PROTOCOLS"]
 
@@ -35,7 +36,7 @@ made, foreign = lazy("pyjitc.lib.np.elementwise.made_calls"), lazy("pyjitc.lib.p
 creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.np.elementwise.scalars")
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
-dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
+dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 texts = lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
@@ -181,7 +182,32 @@ class _One(Protocol):
 
 class _Slice(Protocol):
     def attribute(self, x, name):
+        if name == "indices":
+            return Apply(METHOD_MAKE, x, name=name)
         return Apply(SLICE_GET, x, field=name) if name in ("start", "stop", "step") else None
+
+    def method(self, x, name, args, kwargs):
+        if kwargs or len(args) != 1:
+            raise Mismatch(f"slice.indices() takes exactly one argument ({len(args)} given)")
+        return Call(ends_of_slice, x, index(args[0]))
+
+
+def ends_of_slice(s, length):
+    """s.indices(length)"""
+    if length < 0:
+        raise ValueError("length should not be negative")
+    step = 1 if s.step is None else s.step
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    first, last = (0, length) if step > 0 else (-1, length - 1)
+    return (limited(s.start, first if step > 0 else last, first, last, length),
+            limited(s.stop, last if step > 0 else first, first, last, length), step)
+
+
+def limited(place, otherwise, first, last, length):
+    if place is None:
+        return otherwise
+    return max(place + length, first) if place < 0 else min(place, last)
 
 
 class _DType(Protocol):
@@ -234,7 +260,11 @@ class _Iterator(State):
     has_identity = True
 
     def step(self, it):
-        return Call(iteration.generator_step if type(it.type.state) is Union else iteration.iterator_step, it)
+        state = it.type.state
+        if type(state) is Union:
+            return Call(iteration.generator_step, it)
+        grows = isinstance(state, Struct) and state.name == "list_iterator" and state.parts[0].item is not Undefined
+        return Call(iteration.list_iterator_step if grows else iteration.iterator_step, it)
 
 
 class _Generator(State):
@@ -260,16 +290,22 @@ class Known(Protocol):
     def truth(self, x):
         return number(bool(x.type.value))
 
+    def binary(self, op, x, y, inplace):
+        return hints.joined(x, y) if op == "|" else None
+
+    def reflected(self, op, x, y, inplace):
+        return hints.joined(x, y) if op == "|" and x.type is NoneType else None
+
     def contains(self, x, item):
         if hasattr(type(x.type.value), "__contains__"):
             raise refusals.of_an_object(x.type, "the items")
         return super().contains(x, item)
 
     def getitem(self, x, i):
-        value = x.type.value
-        if isinstance(value, type) and hasattr(value, "__class_getitem__"):
-            raise Mismatch(f"'{value.__name__}[...]' has no meaning in compiled code")
-        if hasattr(type(value), "__getitem__"):
+        found = hints.parametrised(x, i)
+        if found is not None:
+            return found
+        if hasattr(type(x.type.value), "__getitem__"):
             raise refusals.of_an_object(x.type, "items")
         return super().getitem(x, i)
 
@@ -320,6 +356,8 @@ class Known(Protocol):
         if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
         found = self.of_class(target, args, kwargs)
+        if found is None:
+            found = hints.called(target, args, kwargs)
         return foreign.call(target, args, kwargs) if found is None else found
 
     def of_class(self, target, args, kwargs):

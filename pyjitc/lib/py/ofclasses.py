@@ -13,7 +13,7 @@ from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
-from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, UNWRITTEN, own
+from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, own
 from ...types import kinds
 from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
 from ..build import MIRRORED, cast, mismatch, provoked
@@ -104,6 +104,9 @@ class OfObject(OfClass):
                                "call it outside the compiled function, or write a method")
         if name == "__class__":
             return Const(Singleton(cls), cls)
+        hidden = _hidden(cls, name)
+        if hidden is not None:
+            return FieldGet(x, hidden)
         value = own(cls, name)
         if value is UNWRITTEN:
             if name[:2] == name[-2:] == "__":
@@ -120,6 +123,9 @@ class OfObject(OfClass):
 
     def set_attribute(self, x, name, value):
         cls = x.type.cls
+        hidden = _hidden(cls, name)
+        if hidden is not None:
+            return FieldSet(x, hidden, value)
         if DECLARED_FIELDS in vars(cls):
             return CallValue(constant(stored), ClassAttribute(cls, DECLARED_FIELDS), x, constant(name), value)
         if own(cls, "__setattr__") is not UNWRITTEN:
@@ -159,6 +165,12 @@ class OfObject(OfClass):
             return CallValue(constant(value.__func__), Const(Singleton(x.type.cls), x.type.cls), *args,
                              keywords=kwargs)
         return CallValue(constant(value), x, *args, keywords=kwargs)
+
+
+def _hidden(cls: type, name: str) -> str | None:
+    """The name under which objects of a class store an attribute, where it has another one."""
+    names = vars(cls).get(HIDDEN_FIELDS)
+    return None if names is None else names.get(name)
 
 
 def store(x: Expr, name: str, value: Expr) -> Expr:

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 from ...infer.meaning import Apply, Mismatch
-from ...ops.parallel import GET_NUM_THREADS, GET_THREAD_ID, INDEPENDENT, SET_NUM_THREADS
+from ...ops.parallel import (
+    GET_CHUNK_SIZE, GET_NUM_THREADS, GET_THREAD_ID, INDEPENDENT, SET_CHUNK_SIZE, SET_NUM_THREADS,
+)
 from ...runtime import pool
 from . import ranges
 
@@ -22,7 +24,7 @@ def _of_threads(op, name: str, count: int):
     def rule(args, kwargs):
         if kwargs or len(args) != count:
             raise Mismatch(f"{name}() takes {count or 'no'} argument{'s' if count == 0 else ''}",
-                           "write set_num_threads(n)" if count else f"write {name}()")
+                           f"write {name}(n)" if count else f"write {name}()")
         return Apply(op, *map(ranges.index, args))
 
     return rule
@@ -32,4 +34,6 @@ CALLS = {
     pool.prange: _prange, pool.get_thread_id: _of_threads(GET_THREAD_ID, "get_thread_id", 0),
     pool.get_num_threads: _of_threads(GET_NUM_THREADS, "get_num_threads", 0),
     pool.set_num_threads: _of_threads(SET_NUM_THREADS, "set_num_threads", 1),
+    pool.get_parallel_chunksize: _of_threads(GET_CHUNK_SIZE, "get_parallel_chunksize", 0),
+    pool.set_parallel_chunksize: _of_threads(SET_CHUNK_SIZE, "set_parallel_chunksize", 1),
 }

@@ -5,13 +5,15 @@ A loop keeps three ints: the value, the step and how many are left, so that late
 """
 from __future__ import annotations
 
+import operator
+
 from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Expr, Mismatch
 from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ...types.kinds import Ellipsis_, Int, Range, Slice, is_numpy_scalar
 from ..build import number
-from ..protocol import Protocol, State, text_by_python
+from ..protocol import Protocol, State, by_python, text_by_python
 from ..rule import rule
 
 conversions = lazy("pyjitc.lib.py.conversions")
@@ -88,7 +90,7 @@ class _Range(Protocol):
 
     def getitem(self, x, i):
         if isinstance(i.type, Slice):
-            raise Mismatch("slices of a range are not compiled yet", "write range() with the bounds that you need")
+            return by_python(operator.getitem, x, i, type=Range)
         return Call(iteration.range_item, x, index(i))
 
     def iterate(self, x):

@@ -1,6 +1,5 @@
 """numba.np.ufunc"""
-from ...api.vectorize import guvectorize
-from ..decorators import vectorize
+from ..decorators import guvectorize, vectorize
 from ..special import (
     get_num_threads, get_parallel_chunksize, get_thread_id, set_num_threads, set_parallel_chunksize, threading_layer,
 )

@@ -112,11 +112,27 @@ def items_of(inst: Inst) -> list[Value]:
     return made.args if made is not None and made.op is s.TUPLE_MAKE else []
 
 
+def _holds_memory(t) -> bool:
+    """Whether numbers that vary may be kept in what a value of type t refers to, as in a list, so that they are seen
+    under other names."""
+    if type(t) is k.Array or type(t) is k.Tuple:
+        return k.any_part(t, lambda part: isinstance(part, _HOLDERS))
+    return k.any_part(t, lambda part: type(part) is k.Array or isinstance(part, _HOLDERS))
+
+
+def _is_memory(t) -> bool:
+    return type(t) is k.Array or type(t) is k.Tuple and varies(t)
+
+
+_HOLDERS = (k.Container, k.Instance, k.ObjectOf, k.Iterator, k.Cell)
+
+
 class Classes:
-    """Arrays that may share memory, as one of them that stands for all."""
+    """Arrays that may share memory, and what they are kept in, as one of them that stands for all."""
 
     def __init__(self, fn: Function):
         self.up: dict[Value, Value] = {}
+        held: list[tuple[Inst, list[Value]]] = []  # what has lists, objects or the like as operands or as its result
         for block in fn.blocks:
             for inst in block.insts:
                 r = inst.result
@@ -127,10 +143,23 @@ class Classes:
                 if inst.op is s.TUPLE_AT and isinstance(r.type, k.Array):
                     for x in items_of(inst):
                         self.join(x, r)
+                holders = [x for x in (r, *inst.args) if x is not None and _holds_memory(x.type)]
+                if holders and inst.op not in _OBJECTS:
+                    held.append((inst, holders))
+                    for x in holders[1:]:
+                        self.join(holders[0], x)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
-                        if isinstance(x.type, k.Array):
+                        if isinstance(x.type, k.Array) or _holds_memory(x.type):
                             self.join(x, p)
+
+        # what is put into one of them is a name for what is taken out of it, if anything is
+        read = {self.of(holders[0]) for inst, holders in held if inst.op is c.INVOKE
+                or inst.result is not None and inst.result not in holders and _is_memory(inst.result.type)}
+        for inst, holders in [(inst, holders) for inst, holders in held if self.of(holders[0]) in read]:
+            for x in (inst.result, *inst.args):
+                if x is not None and x not in holders and _is_memory(x.type):
+                    self.join(holders[0], x)
 
     def of(self, v: Value) -> Value:
         while v in self.up:
@@ -160,8 +189,8 @@ def flows(inst: Inst) -> list[Value]:
         return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
     if r.type in _TEXTS:
         return list(inst.args)
-    if _reads_text(inst):
-        return [x for x in inst.args if x.type in _TEXTS]
+    if _reads_text(inst):  # of a text, or of a dict by a text
+        return list(inst.args)
     if _hides(r.type):
         return list(inst.args)
     if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
@@ -189,7 +218,7 @@ class Activity:
             self._check()
 
     def key(self, v: Value) -> Value:
-        return self.classes.of(v) if isinstance(v.type, k.Array) else v
+        return self.classes.of(v)
 
     def __contains__(self, v: Value) -> bool:
         return self.key(v) in self.active
@@ -241,7 +270,8 @@ class Activity:
                 targets, sources = written(inst)
                 if any(x in self for x in targets):
                     given += [x for x in sources if x in self]
-                if given and not has_rule(inst):
+                if given and not has_rule(inst) and (inst.result is None or inst.result in self or any(
+                        x in self for x in targets)):
                     raise self._refusal(inst)
                 if (inst.op in SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
                     and inst.result.type.dtype is not inst.args[0].type.dtype and inst.args[0] in self):
@@ -285,8 +315,9 @@ class Activity:
             if callee.library:
                 return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
                                "write it out, or stop_gradient(x) around what shall count as constant")
-            return refused(self.fn, inst, f"{callee.qualname}() calls itself, and such calls are not differentiated "
-                           "yet", "write the recursion as a loop")
+            return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
+                           "list or an object among them: such calls have no derivative yet",
+                           "return the new values as numbers, arrays or tuples, or write the recursion as a loop")
         if op.name == "blas":
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
                            "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
@@ -295,8 +326,8 @@ class Activity:
                            "number that varies: there is no derivative of that",
                            "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
-            return refused(self.fn, inst, "a value that varies is in a variable that an inner function changes, of "
-                           "which there is no derivative yet", "pass it as an argument, and return it")
+            return refused(self.fn, inst, "a value that varies is in a variable of an inner function that stays "
+                           "a call, of which there is no derivative", "pass it as an argument, and return it")
         if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
             return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
                            "derivative", "give it the same type on every path: 0.0 for 0 and for None")

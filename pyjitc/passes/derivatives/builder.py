@@ -12,9 +12,8 @@ from ...ops.control import CONST, INVOKE
 from ...ops.table import OPS
 from ...types import kinds as k
 from ...types.lattice import dtype_of
-from ...types.tangents import is_varying
 
-__all__ = ["Builder", "refused", "varying_operands"]
+__all__ = ["Builder", "refused"]
 
 _TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.STRUCT_MAKE, s.DUAL_MAKE))
 
@@ -86,11 +85,6 @@ class Builder:
     def __getattr__(self, name):
         op = OPS[name]
         return lambda *args: self.op(op, *args)
-
-
-def varying_operands(inst: Inst) -> list[Value]:
-    """The operands that are floats or arrays of floats."""
-    return [x for x in inst.args if is_varying(x.type)]
 
 
 def refused(fn: Function, inst: Inst | None, message: str, hint: str = "") -> UnsupportedError:

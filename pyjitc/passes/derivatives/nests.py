@@ -54,9 +54,10 @@ class Nests:
             if column in sweep.act:
                 sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g))
             return
+        partial = type(g.type) is not k.Array  # whether g has fewer elements than the nest has
         if name == "folded_axes" and type(g.type) is k.Array:
-            g = self.stretched(b, g, inst.attrs["reduced"])
-        self.elements(b, inst, cur, g)
+            g, partial = self.stretched(b, g, inst.attrs["reduced"]), True
+        self.elements(b, inst, cur, g, partial)
 
     def into(self, b, inst: Inst, cur) -> None:
         """The adjoint of writing elements into an array."""
@@ -82,7 +83,7 @@ class Nests:
         return b.op(mem.ARRAY_VIEW, g, b.const(0, k.Int), *dims, *strides,
                     type=k.Array(g.type.dtype, len(reduced), "A"))
 
-    def elements(self, b, inst, cur, g):
+    def elements(self, b, inst, cur, g, partial=False):
         tree, sweep = inst.attrs["tree"], self.sweep
         operands = inst.args[inst.attrs["count"]:]
         if type(tree) is Leaf:
@@ -98,7 +99,9 @@ class Nests:
             for n in parts:
                 kernel = self.adjoint_kernel(inst, tree.kernel, n)
                 if _is_last(kernel):
-                    sweep.add(b, cur, x, g)
+                    arrays = {y for y in operands if type(y.type) is k.Array}
+                    alone = arrays == {x}  # the shape of the nest is that of x
+                    sweep.add(b, cur, x, g if alone or not partial else self.call(b, "for_all", inst.args[0], x, g))
                     continue
                 sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g))
 

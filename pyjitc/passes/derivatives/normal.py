@@ -12,11 +12,12 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import structure as s
 from ...types import kinds as k
-from .. import counted
+from .. import counted, latches
 from ..repair import repair
 from ..rewrite import remove_unreachable, split_edge
 from .builder import Builder, refused
 from .common import plain_value
+from .opened import end_blocks_at_raises, enter_loops_once
 
 __all__ = ["Normal"]
 
@@ -29,12 +30,17 @@ class Normal:
 
     def __init__(self, fn: Function):
         self.fn = fn
+        end_blocks_at_raises(fn)
         self.one_return()
         remove_unreachable(fn)
         nest = LoopNest(fn)
-        if nest.irreducible:
-            raise refused(fn, nest.irreducible[0].insts[0], "a loop is entered in several places here, of which there "
+        entered = enter_loops_once(fn) if nest.irreducible else None
+        if entered is not None:
+            raise refused(fn, entered.insts[0], "a loop is entered in several places here, of which there "
                           "is no derivative", "write the loop without break, or with a flag that ends it")
+        if nest.irreducible:
+            latches.run(fn)
+            nest = LoopNest(fn)
         self.alive = self.returning()
         self.preheaders(nest)
         self.exit_blocks(LoopNest(fn))
@@ -44,7 +50,7 @@ class Normal:
         for loop in nest.loops:
             (self.pre[loop],) = [p for p, _, _ in self.edges[loop.header] if p not in loop.blocks]
             self.latch[loop] = [x for x in self.edges[loop.header] if x[0] in loop.blocks]
-            self.exits[loop] = [(p, e) for p in self.dom.order if p in loop.blocks for e in p.terminator.targets
+            self.exits[loop] = [(p, e) for p in self.dom.order if p in loop.blocks for e in p.edges()
                                 if e.block not in loop.blocks and e.block in self.alive]
         self.count_visits()
         for loop in reversed(nest.loops):
@@ -88,10 +94,6 @@ class Normal:
 
         result = None
         for block in list(fn.blocks):
-            for inst in block.insts:
-                if inst.unwind is not None:
-                    raise refused(fn, inst, "there is no derivative of `try` around code that may raise yet",
-                                  "test before it with `if`, or move the `try` out of the function")
             last = block.terminator
             if last.op is not c.RETURN:
                 continue
@@ -155,7 +157,7 @@ class Normal:
         done: set[int] = set()
         for loop in nest.loops:
             for block in loop.blocks:
-                for e in block.terminator.targets:
+                for e in block.edges():
                     if e.block not in loop.blocks and e.block in self.alive and id(e) not in done:
                         exit = split_edge(e, "exit")
                         done.add(id(e))
@@ -204,7 +206,7 @@ class Normal:
         for v in read:
             ends = {home[v]: v}
             for p, e in self.exits[loop]:
-                if self.dom.dominates(home[v], p):
+                if self.dom.dominates(home[v], p) and (v.inst is None or v.inst.unwind is not e):
                     x = Value(v.type, v.name)
                     for inst in e.block.insts:
                         inst.args = [x if y is v else y for y in inst.args]

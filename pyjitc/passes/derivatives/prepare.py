@@ -3,11 +3,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...ir.cfg import reverse_postorder
 from ...ir.core import RAISES, READS, WRITES, Function, Value
-from ...ops import arith as a
 from ...ops import structure as s
-from ...ops.control import CONST, INVOKE
+from ...ops.control import INVOKE
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
 from ...types import kinds as k
@@ -15,6 +13,8 @@ from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, 
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
 from .builder import Builder
+from .recursion import give_rules
+from .opened import open_cells, open_unions
 
 __all__ = ["put_in_calls", "tidy", "whole"]
 
@@ -38,7 +38,11 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
         for one in module:
             for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
                 callee = inst.attrs["callee"]
-                if not callee.library and callee not in copies.values() and not _calls_itself(callee):
+                if callee.library or callee in copies.values():
+                    continue
+                if _calls_itself(callee):
+                    give_rules(callee)
+                else:
                     if callee not in copies:
                         copies[callee] = _to_be_put_in(callee)
                     inst.attrs["callee"] = copies[callee]
@@ -54,7 +58,9 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
         nests.run(module, options)
     _open_items(new)
     tidy(new, options)
-    if _open_unions(new):
+    if open_cells(new):
+        tidy(new, options)
+    if open_unions(new):
         tidy(new, options)
     return new
 
@@ -99,37 +105,6 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
             callee.flags = callee.flags._replace(noinline=False)
         inline.run([fn], options)
         tidy(fn, options)
-
-
-def _open_unions(fn: Function) -> bool:
-    """A float of Python on some ways and of NumPy on others, as a float64 and whether it is Python's.
-    Before:  u = select c, (union_make x), (union_make y) ; union_get u      After:  select c, x, y"""
-    pairs: dict[Value, tuple[Value, Value]] = {}
-    replace: dict[Value, Value] = {}
-    for block in reverse_postorder(fn):
-        if not any([_is_number_of_two_kinds(x.type) for i in block.insts for x in (*i.args, i.result) if x]):
-            continue
-        insts, block.insts = block.insts, []
-        b = Builder(block.insts)
-        for inst in insts:
-            b.at(inst)
-            block.insts.append(inst)
-            op, r, args = inst.op, inst.result, inst.args
-            if op is s.UNION_MAKE and _is_number_of_two_kinds(r.type):
-                pairs[r] = (b.cast(args[0], k.float64), b.op(CONST, type=k.Bool, value=args[0].type is k.Float))
-            elif (op is s.SELECT or op is s.CHOOSE) and args[1] in pairs and args[2] in pairs:
-                pairs[r] = tuple([b.op(op, args[0], x, y) for x, y in zip(pairs[args[1]], pairs[args[2]])])
-            elif op is s.UNION_GET and args[0] in pairs:
-                replace[r] = b.cast(pairs[args[0]][0], r.type)
-            elif op is s.UNION_IS and args[0] in pairs:
-                is_python = pairs[args[0]][1]
-                replace[r] = is_python if inst.attrs["type"] is k.Float else b.op(a.BNOT, is_python)
-    substitute(fn.blocks, replace)
-    return bool(replace)
-
-
-def _is_number_of_two_kinds(t) -> bool:
-    return type(t) is k.Union and set(t.members) == {k.Float, k.float64}
 
 
 def _open_items(fn: Function) -> None:

@@ -251,12 +251,12 @@ class _Reverse:
     def reverse_blocks(self):
         form, act = self.form, self.act
         live = self.live()
-        self.R, self.leaving, self.ks = {}, {}, {}
+        self.R, self.leaving, self.ks, self.past = {}, {}, {}, {}
         self.reversed, self.owner = [], {}
         order = [block for block in form.dom.order if block in form.alive]
         for block in order:
             found: dict[Value, None] = {}
-            for e in block.terminator.targets:
+            for e in block.edges():
                 if e.block in form.alive:
                     found.update(live[e.block])
                     found.update({self.root(x): None for p, x in zip(e.block.params, e.args)
@@ -268,6 +268,11 @@ class _Reverse:
             ks = {loop: Value(k.Int, "k") for loop in form.chain(block)}
             made.params = [*adjoints.values(), *ks.values()]
             self.R[block], self.ks[block] = (made, adjoints), ks
+            if block.insts[0].unwind is not None:
+                past = Block(f"r.past.{block.name}")
+                self.past[block] = past, {v: Value(g.type, g.name) for v, g in adjoints.items()
+                                          if v.inst is not block.insts[0]}
+                past.params = [*self.past[block][1].values(), *(Value(k.Int, "k") for loop in ks)]
         for block in order:
             self.reverse_block(block, live)
 
@@ -310,6 +315,12 @@ class _Reverse:
             self.finish(b, cur)
             return
         arriving = [x for x in form.edges[block] if x[0] in form.alive]
+        if block in self.past:  # it raised: what was before it is reversed
+            (before,) = arriving
+            past, cur_past = self.past[block]
+            self.new(past, block)
+            self.ks[past] = dict(zip(ks, past.params[len(cur_past):]))
+            past.insts.append(self.back(Builder(past.insts), block, before, cur_past, live, self.ks[past]))
         if len(arriving) == 1:
             r.insts.append(self.back(b, block, arriving[0], cur, live, ks))
             return
@@ -371,7 +382,7 @@ class _Reverse:
     def back(self, b, block, x, cur, live, ks):
         """The jump to the reverse of the block that an edge comes from."""
         p, inst, e = x
-        target, _ = self.R[p]
+        target, _ = self.past[p] if inst.unwind is e else self.R[p]
         cur, views = dict(cur), set()
         for q, y in zip(block.params, e.args):
             if q in cur and self.flows(y) and self.root(y) is not y:
@@ -379,6 +390,8 @@ class _Reverse:
                 views.add(self.root(y))
         args = []
         for v in self.leaving[p]:
+            if inst.unwind is e and v.inst is inst:
+                continue
             names = [v] if v in live[block] or v in views else []
             names += [q for q, y in zip(block.params, e.args) if y is v]
             if len(names) + (v in views) > 1 and self.flows(v) and self.act.classes.of(v) in self.written:

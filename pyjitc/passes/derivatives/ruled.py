@@ -14,7 +14,7 @@ from .builder import Builder
 from .common import replace_arguments
 from .targets import targets
 
-__all__ = ["Call", "called", "has_one_value", "leaves_of", "open_calls"]
+__all__ = ["Call", "called", "has_one_value", "leaves_of", "only_value", "open_calls"]
 
 
 class Call:

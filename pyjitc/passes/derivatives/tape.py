@@ -20,6 +20,7 @@ from ...types.lattice import dtype_of
 from ...types.tangents import is_varying
 from .. import counted
 from .builder import Builder, refused
+from .ruled import has_one_value, only_value
 from .targets import targets
 from .variables import Variable, read, write
 
@@ -47,6 +48,25 @@ class Tape:
         self.lay_out()
         self.resolve()
         self.keep()
+        self.fn.memo["tape"] = self.notes()
+
+    def notes(self) -> list[tuple[int, str]]:
+        """What `inspect_tape` tells of each loop: (line, text)."""
+        found = []
+        for loop in self.form.nest.loops:
+            values = self.slots.get(loop, ())
+            copied = [v for v in self.arrays if self.form.loop_of(v) is loop]
+            line = loop.header.terminator.loc.line or min(
+                [i.loc.line for block in loop.blocks for i in block.insts if i.loc.line], default=0)
+            parts = []
+            if values:
+                how = ("an array that is made before it, with room for all" if loop in self.form.trips
+                       else "an array that grows")
+                parts.append(f"{8 * len(values)} bytes for each visit, in {how}: {', '.join(map(_described, values))}")
+            parts += [f"the elements of {_described(v)}" for v in copied]
+            found.append((line, "keeps " + ("; and ".join(parts) if parts else "nothing: what its derivative reads is "
+                                            "not changed, or is computed again")))
+        return found
 
     # -- what is kept
 
@@ -89,7 +109,7 @@ class Tape:
 
     def _free(self, v) -> bool:
         loop, i = self.form.loop_of(v), v.inst
-        if loop is None or v is self.form.visit.get(loop):
+        if loop is None or v is self.form.visit.get(loop) or has_one_value(v.type):
             return True
         if i is None:
             line = self.line(v)
@@ -315,7 +335,7 @@ class Tape:
     def resolve(self):
         for r in self.rblocks:
             self.at = self.owner[r]
-            ks = self.ks[self.at]
+            ks = self.ks.get(r, self.ks[self.at])
             insts, r.insts = r.insts, []
             b = Builder(r.insts)
             memo: dict[Value, Value] = {}
@@ -341,10 +361,13 @@ class Tape:
 
         if i is not None and i.op is c.CONST:
             return b.again(i, ())
+        if has_one_value(v.type):
+            return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if loop is None:
-            if form.dom.dominates(form.home[v], form.out):
+            home = form.home[v]
+            if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
                 return v
             if v not in self.kept:
                 self.kept[v] = Variable(v.name, v.type)
@@ -416,6 +439,13 @@ class _Frame:
             return add(start, visit)
         return add(add(start, b.op(a.IMUL, visit, b.const(self.count, k.Int), flags="nuw nsw")),
                    b.const(slot, k.Int))
+
+
+def _described(v: Value) -> str:
+    """A value as a program knows it."""
+    i = v.inst
+    name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
+    return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name
 
 
 def _is_cheap(kernel) -> bool:

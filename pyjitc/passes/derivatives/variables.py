@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.cfg import in_edges, reverse_postorder
-from ...ir.core import PURE, WRITES, Block, Function, Inst, Op, Value
+from ...ir.core import PURE, WRITES, Block, Edge, Function, Inst, Op, Value
 from ..rewrite import substitute
 
 __all__ = ["Variable", "build", "read", "write"]
@@ -37,10 +37,13 @@ def build(fn: Function) -> None:
     edges = in_edges(order)
     mapping: dict[Value, Value] = {}
     ends: dict[tuple[Block, Variable], Value] = {}
+    raised: dict[Edge, dict[Variable, Value]] = {}  # what a block has written before an exception leaves it
     wants: dict[Variable, dict[Block, Value]] = {}
     for block in order:
         kept = []
         for inst in block.insts:
+            if inst.unwind is not None:
+                raised[inst.unwind] = {variable: x for (b, variable), x in ends.items() if b is block}
             variable: Any = inst.attrs.get("variable")
             if inst.op is _READ:
                 found = ends.get((block, variable))
@@ -58,8 +61,10 @@ def build(fn: Function) -> None:
     for variable, start in wants.items():
         work = list(start)
         while work:
-            for source, _, _ in edges[work.pop()]:
-                if (source, variable) not in ends and source not in start:
+            for source, _, edge in edges[work.pop()]:
+                if variable not in raised[edge] if edge in raised else (source, variable) not in ends:
+                    if source in start:
+                        continue
                     start[source] = Value(variable.type, variable.name)
                     work.append(source)
         for block in order:
@@ -67,16 +72,16 @@ def build(fn: Function) -> None:
                 continue
             assert block is not fn.entry, variable.name
 
-            def at_end(source, variable=variable, start=start):
-                found = ends.get((source, variable))
+            def at_end(source, edge, variable=variable, start=start):
+                found = raised[edge].get(variable) if edge in raised else ends.get((source, variable))
                 return found if found is not None else start[source]
 
             arriving = edges[block]
             if len(arriving) == 1:
-                mapping[start[block]] = at_end(arriving[0][0])
+                mapping[start[block]] = at_end(arriving[0][0], arriving[0][2])
             else:
                 block.params.append(start[block])
                 for source, _, edge in arriving:
-                    edge.args.append(at_end(source))
+                    edge.args.append(at_end(source, edge))
     fn.blocks = order
     substitute(fn.blocks, mapping)

@@ -248,3 +248,17 @@ def test_sums_of_few(values):
     a = np.array(values)
     agree(f, a)
     agree(in_a_loop, np.array([a, a[::-1]]))
+
+
+@pytest.mark.parametrize("function", [
+    lambda a, axis: a.sum(axis), lambda a, axis: np.sum(a, axis=axis, dtype=np.float32),
+    lambda a, axis: np.prod(a, axis, initial=2), lambda a, axis: a.max(axis=axis), lambda a, axis: np.min(a, axis),
+    lambda a, axis: (a > 2).any(axis), lambda a, axis: np.all(a, axis), lambda a, axis: a.argmax(axis),
+    lambda a, axis: np.argmin(a, axis=axis), lambda a, axis: [a.sum(axis=k) for k in range(axis)],
+], ids=lambda function: "_".join(function.__code__.co_names))
+def test_an_axis_that_is_known_at_run_time(function):
+    compiled = njit(function)
+    a = np.array([[[5, 1, -2], [3, 0, 7]]] * 3) * np.arange(1, 4)[:, None, None]
+    for x in (a, a[::2, :, ::-1], np.asfortranarray(a[0]).astype(float), a[0, 0]):
+        for axis in (*range(-x.ndim, x.ndim), np.int8(0), x.ndim, -x.ndim - 1):
+            agree(function, x, axis, compiled=compiled)

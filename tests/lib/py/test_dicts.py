@@ -372,6 +372,15 @@ def patterns(d):
     return None
 
 
+@case(({1: 2},), ({},))
+def unpacked_dicts_alone(d):
+    made = {**d, **{5: 6}}
+    total = 0
+    for key in made:
+        total += made[key]
+    return total, made.popitem(), {**d}
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_beside_the_interpreter(function, argsets):
     compiled = njit(function)
@@ -576,3 +585,12 @@ def test_a_loop_whose_container_is_changed(make, visit):
 
         found.append((outcome(one, held, change), list(held)))
     assert found[0] == found[1]
+
+
+def test_an_entry_of_an_empty_dict_has_no_parts():
+    def divided(d):
+        entry = d.popitem()
+        return 3 // entry[1]
+
+    agree(divided, {})
+    agree(divided, {1: 2})

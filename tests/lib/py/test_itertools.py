@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, jit, njit
+from pyjitc import CompileError, njit
 from tests.oracle import agree
 
 A = np.array([3.0, 1.0, 2.0, 5.0])
@@ -98,11 +98,54 @@ def test_handed_out():
     assert next(made) == (0, 1) and list(made) == list(itertools.combinations(range(4), 2))[1:]
 
 
-def test_what_is_not_compiled_says_what_to_write():
-    with pytest.raises(CompileError, match="must be a constant"):
-        njit(lambda xs, r: list(itertools.combinations(xs, r)))([1, 2], 2)
-    assert jit(lambda xs, r: list(itertools.combinations(xs, r)))([1, 2], 2) == [(1, 2)]
-    assert jit(lambda xs: [(k, list(g)) for k, g in itertools.groupby(xs)])([1, 1, 2]) == [(1, [1, 1]), (2, [2])]
+def test_lengths_that_are_known_at_run_time_only():
+    def chosen(xs, r):
+        return (list(itertools.combinations(xs, r)), [sum(x) for x in itertools.permutations(xs, r)],
+                list(itertools.combinations_with_replacement(xs, r)), list(itertools.product(xs, repeat=r)))
+
+    compiled = njit(chosen)
+    for n in range(4):
+        for r in range(5):
+            agree(chosen, list(range(n)), r, compiled=compiled)
+    agree(chosen, [1, 2], -1, compiled=compiled)
+    agree(lambda xs, r: list(itertools.product(xs, "ab", repeat=r)), [1, 2], 2)
+    agree(lambda xs: (list(itertools.permutations(xs)), list(itertools.permutations("abc"))), [1, 2, 3])
+    agree(lambda rows: (list(itertools.product(*rows)), list(itertools.product(*rows, repeat=2))), [[1, 2], [3]])
+    with pytest.raises(CompileError, match="Expected int as r, got float"):
+        njit(chosen)([1, 2], 2.0)
+
+
+GROUPS = {
+    "groupby": lambda xs: [(key, list(group)) for key, group in itertools.groupby(xs)],
+    "groupby_key": lambda xs: [(key, len(list(group))) for key, group in itertools.groupby(xs, key=lambda x: x // 2)],
+    "groupby_passed": lambda xs: [key for key, _ in itertools.groupby(xs)],
+    "groupby_part": lambda xs: [(key, next(group)) for key, group in itertools.groupby(xs, lambda x: x > 1)],
+    "groupby_text": lambda xs: "".join(f"{key}{len(list(group))}" for key, group in itertools.groupby("aabccc")),
+    "groupby_error": lambda xs: [key for key, _ in itertools.groupby(xs, key=lambda x: 6 // (x - 3))],
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups(name):
+    for xs in ([1, 1, 2, 3, 3, 1], [], [5]):
+        agree(GROUPS[name], xs)
+
+
+def test_a_group_ends_where_the_next_begins():
+    def f(xs):
+        groups = itertools.groupby(iter(xs), key=lambda x: x // 10)
+        first = next(groups)[1]
+        started = next(first)
+        second = next(groups)[1]
+        return started, list(first), list(second), [key for key, _ in groups]
+
+    agree(f, [1, 2, 3, 11, 12])
+
+
+def test_zip_of_one_iterator_gives_pieces():
+    agree(lambda s: ["".join(piece) for piece in zip(*[iter(s)] * 3)], "abcdefgh")
+    agree(lambda xs: list(zip(*[iter(xs)] * 2)), [1, 2, 3, 4, 5])
+    agree(lambda rows: [list(column) for column in zip(*[range(n) for n in rows])], [3, 2, 4])
 
 
 def test_loops_are_native():

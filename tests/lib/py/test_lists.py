@@ -12,7 +12,7 @@ from pyjitc.types.kinds import Float, Int, List, NoneType, Str, Tuple, Undefined
 from pyjitc.types.text import parse
 from pyjitc.types.typeof import typeof
 
-from ...oracle import agree
+from ...oracle import agree, difference, outcome
 
 
 def test_types():
@@ -573,7 +573,7 @@ def test_tuples_of_lists_are_objects():
 
 def test_messages_show_what_lists_hold():
     with pytest.raises(CompileError) as found:
-        njit(lambda x: max(*x))([1, 2.5])
+        njit(lambda x: x.nope())([1, 2.5])
     assert "x: list[float | int]" in str(found.value)
 
 
@@ -702,3 +702,96 @@ def test_numbers_that_are_moved_keep_their_objects():
             for _ in range(20):
                 function(values, least)
             assert [sys.getrefcount(x) for x in values] == counts
+
+
+def _places(value, found):
+    """The lists in a value, in order: the same one is the same number."""
+    if isinstance(value, list):
+        found.append(id(value))
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _places(item, found)
+    return [found.index(one) for one in found]
+
+
+@pytest.mark.parametrize("function", [
+    lambda n: (x := [n], x),
+    lambda n: (x := [], x),
+    lambda n: ([n],) * 2,
+    lambda n: (x := ([n], 1)) + x,
+    lambda n: (x := [[n], 2], x[0]),
+    lambda n: [x := [n], x],
+    lambda n: (x := [n], [x]),
+    lambda n: (x := [1 for _ in range(2) if False], x),
+    lambda n: (x := ([n],)[:3]) + x[:3],
+    lambda n: ([n], [n]),
+    lambda n: (x := [n], [n] if n else x),
+])
+def test_a_list_that_is_written_out_once_is_one_list(function):
+    made = njit(function)(1)
+    assert made == function(1)
+    assert _places(made, []) == _places(function(1), [])
+
+
+def test_lists_that_are_written_out_run_backwards():
+    def backwards(n):
+        out = []
+        for x in reversed([n, "a", None]):
+            out.append(x)
+        return out, list(reversed([])), list(reversed([[], 2.5]))
+
+    agree(backwards, 3)
+
+
+def appended(one, other, x):
+    other.append(x)
+    a, b = one
+    return a + b
+
+
+def test_an_empty_list_may_be_two_arguments():
+    function = njit(appended)
+    for make in (lambda: ([3, 4], [3], 4), lambda: ([], [3], 4), lambda: ([],) * 2 + (4,), lambda: ([3],) * 2 + (4,),
+                 lambda: ([1.5, 2.5], [3], 4), lambda: ([],) * 2 + (2.5,), lambda: ([1.5],) * 2 + (2.5,)):
+        expected, actual = make(), make()
+        assert difference(outcome(appended, expected), outcome(function, actual)) == ""
+
+
+@pytest.mark.parametrize("what", [(), [], {}, "reversed"])
+def test_an_iterator_of_nothing(what):
+    def names(what):
+        found = reversed(()) if what == "reversed" else iter(what)
+        for x in found:
+            x.upper()
+        return next(found, 3)
+
+    assert njit(names)(what) == 3
+
+
+def test_lists_in_tuples_in_lists():
+    def searched(n):
+        stack = [(0, [n])]
+        total = 0
+        while stack:
+            depth, path = stack.pop()
+            total += sum(path)
+            if depth < n:
+                stack.append((depth + 1, [depth]))
+        return total
+
+    agree(searched, 4)
+    agree(lambda n: (x := [(0, [n])], x.append((1, [n, n])), x.insert(0, (n, []))), 3)
+
+
+def test_an_iterator_that_has_ended_stays_there():
+    def again(x, backwards):
+        it = reversed(x) if backwards else iter(x)
+        total = 0
+        for item in it:
+            total += item
+        x.append(7)
+        return total, next(it, -1), list(it), len(x)
+
+    for x in ([], [1, 2], [1.5]):
+        agree(again, x, False)
+        agree(again, x, True)

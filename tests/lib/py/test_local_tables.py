@@ -486,3 +486,14 @@ def test_memory_stays_flat():
         assert tracemalloc.get_traced_memory()[0] < before + 2000
     finally:
         tracemalloc.stop()
+
+
+def test_a_counter_says_nothing_of_a_key_that_is_not_there():
+    def counted(n):
+        found = Counter()
+        for i in range(n):
+            found[i % 3] += 1
+        del found[100], found[0]
+        return len(found), sum(found.values()), found[0]
+
+    agree(counted, 10)

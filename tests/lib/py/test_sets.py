@@ -325,6 +325,15 @@ def cnt(words):
     return (sorted(d.items()), d)
 
 
+@case()
+def a_set_of_three_constants():
+    found = {2, 0, 7}
+    total = 0
+    for x in found:
+        total += x
+    return total, found
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_beside_the_interpreter(function, argsets):
     compiled = njit(function)

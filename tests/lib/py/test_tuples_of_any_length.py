@@ -110,3 +110,31 @@ def test_lists_of_a_recursive_function_have_the_types_of_its_first_call():
     compiled = agree(quicksort, [3, 1, 2, 9, 7, 5, 5])
     agree(quicksort, [], compiled=compiled)
     agree(quicksort, [2.5, 1.5])
+
+
+def test_starred_values_of_several_lengths():
+    def inorder(n):
+        def walk(i):
+            if i == 0:
+                return []
+            return [*walk(i - 1), i, *walk(i - 1)]
+
+        return walk(n)
+
+    def subsets(xs, n):
+        found = [[] for _ in range(n + 1)]
+        found[0].append(())
+        for i in range(1, len(xs) + 1):
+            for j in range(n, 0, -1):
+                for before in found[j - 1]:
+                    found[j].append((*before, xs[i - 1]))
+        return found[n]
+
+    def either(a, b, first):
+        rest = a if first else b
+        return [0, *rest], {*rest}, (*rest, 1)
+
+    agree(inorder, 4)
+    agree(subsets, [10, 20, 30], 2)
+    agree(either, [1, 2], (3, 2.5, 4), False)
+    agree(either, [1, 2], (3, 2.5, 4), True)

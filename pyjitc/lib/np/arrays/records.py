@@ -14,6 +14,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
+from ... import extended
 from ...build import is_list, is_sequence, type_name
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
@@ -192,7 +193,7 @@ class _RecordOfArray(Protocol):
 
     def attribute(self, x, name):
         rec = _record_of(x)
-        if name in rec.dtype.names and issubclass(rec.cls, np.record):
+        if name in rec.dtype.names and _has_attributes(rec):
             return self.getitem(x, Const(Str, name))
         if name == "dtype":
             return Const(DType(rec), dtype_of(rec))
@@ -203,11 +204,16 @@ class _RecordOfArray(Protocol):
 
     def set_attribute(self, x, name, value):
         rec = _record_of(x)
-        if name in rec.dtype.names and issubclass(rec.cls, np.record):
+        if name in rec.dtype.names and _has_attributes(rec):
             return self.setitem(x, Const(Str, name), value, True)
         near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
         raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",
                        f"write r['{near}'] = ...", AttributeError)
+
+
+def _has_attributes(rec) -> bool:
+    """Whether fields are attributes: of np.record, and of all records to a program that is written for Numba."""
+    return issubclass(rec.cls, np.record) or bool(extended.WAYS)
 
 
 def _record_of(x: Expr):

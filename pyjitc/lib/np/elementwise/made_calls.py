@@ -149,7 +149,7 @@ def all_spread(ins, cores, outer, j):
 
 
 def places(outer, results, lengths, types, j):
-    """Arrays for the results; those without core dimensions have one of length 1."""
+    """The arrays that results are written into; a result without core dimensions gets an axis of length 1."""
     if j == len(results):
         return ()
     core = core_shape(results[j], lengths, 0)

@@ -59,7 +59,7 @@ def stretched(parts, shape, j):
 
 
 def at(parts, i, j):
-    """Item i of every operand."""
+    """The tuple of the item i of every operand."""
     if j == len(parts):
         return ()
     return (parts[j][i] if isinstance(parts[j], np.ndarray) else parts[j],) + at(parts, i, j + 1)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Call
+from ....infer.meaning import Call, Const
 from ....types import kinds
+from ....types.lattice import dtype_of, numpy_counterpart, type_of_dtype
 from ...intrinsics import as_type
 from ...protocol import declare
 from ...py.instances import OfClass
+from ...rule import intrinsic
 
 __all__ = ["Window", "run", "run_into"]
 
@@ -91,10 +93,26 @@ def run(kernel, arguments, relative, low, high, border):
     check_shapes(arguments, relative, shape, 1)
     if no_element(shape, low, high, 0):
         few = stand_ins(arguments, relative, low, high, 0)
-        return np.full(shape, as_type(border, np.asarray(kernel(*operands(few, relative, low, 0))).dtype))
-    out = np.full(shape, as_type(border, np.asarray(kernel(*operands(arguments, relative, low, 0))).dtype))
+        return np.full(shape, as_type(border, dtype_of_all((kernel(*operands(few, relative, low, 0)),))))
+    out = np.full(shape, as_type(border, dtype_of_all((kernel(*operands(arguments, relative, low, 0)),))))
     fill(kernel, arguments, relative, low, high, shape, out, ())
     return out
+
+
+@intrinsic
+def dtype_of_all(returned):
+    """The dtype of an array of what a kernel returns, whichever way it takes: of numbers of all these types. It is in
+    a tuple, since a rule for a value of several types is asked for each of them."""
+    t = returned.type.elements[0]
+    members = kinds.members_of(t.wide if isinstance(t, kinds.Dual) else t)
+    if not all(map(kinds.is_number, members)):
+        return Call(dtype_of_one, returned)
+    found = np.result_type(*(dtype_of(numpy_counterpart(t)) for t in members))
+    return Const(kinds.DType(type_of_dtype(found)), found)
+
+
+def dtype_of_one(returned):
+    return np.asarray(returned[0]).dtype
 
 
 def stand_ins(arguments, relative, low, high, j):

@@ -304,6 +304,12 @@ def log_determinant(a):
     return sign, total
 
 
+@unvectorised
+def determinant(a):
+    sign, total = log_determinant(a)
+    return sign * np.exp(total)
+
+
 def slogdet(a, single):
     check_square(a)
     if a.ndim == 2:
@@ -327,8 +333,7 @@ def slogdet_stack(signs, totals, a):
 def det(a, single):
     check_square(a)
     if a.ndim == 2:
-        sign, total = log_determinant(a)
-        return narrowed(sign * np.exp(total), single)
+        return narrowed(determinant(a), single)
     found = np.empty(a.shape[:-2], a.dtype)
     det_stack(found, a)
     return narrowed(found, single)
@@ -337,8 +342,7 @@ def det(a, single):
 def det_stack(found, a):
     for i in range(len(a)):
         if a.ndim == 3:
-            sign, total = log_determinant(a[i])
-            found[i] = sign * np.exp(total)
+            found[i] = determinant(a[i])
         else:
             det_stack(found[i], a[i])
 
@@ -638,8 +642,8 @@ def svdvals(x, /):
     return np.linalg.svd(x, compute_uv=False)
 
 
-by_value("np.linalg.rules", log_determinant, lower_factor, upper_factor, reduced_qr, full_parts, singular_parts,
-         singular_values_of)
+by_value("np.linalg.rules", log_determinant, determinant, lower_factor, upper_factor, reduced_qr, full_parts,
+         singular_parts, singular_values_of)
 
 CALLS = {
     np.linalg.solve: _solve, np.linalg.inv: one_matrix("inv", inv), np.linalg.det: one_matrix("det", det),

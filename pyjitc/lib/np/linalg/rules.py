@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .eigen import eigen_lower, eigen_upper
-from .linalg import lower_factor, reduced_qr, singular_parts
+from .linalg import determinant, log_determinant, lower_factor, reduced_qr, singular_parts
 
 __all__: list[str] = []
 
@@ -59,6 +59,29 @@ def log_determinant_tangent(a, a_t):
 
 def log_determinant_backward(a, result, g):
     return (g[1] * np.linalg.inv(a).T,)
+
+
+def determinant_tangent(a, a_t):
+    return np.sum(cofactors(a) * a_t)
+
+
+def determinant_backward(a, result, g):
+    return (g * cofactors(a),)
+
+
+def cofactors(a):
+    sign, total = log_determinant(a)
+    if total > -np.inf:
+        return np.linalg.inv(a).T * (sign * np.exp(total))
+    n = a.shape[0]  # of a singular matrix there is no inverse
+    found, rest = np.empty((n, n), a.dtype), np.empty((n - 1, n - 1), a.dtype)
+    for i in range(n):
+        for j in range(n):
+            for p in range(n - 1):
+                for q in range(n - 1):
+                    rest[p, q] = a[p + (p >= i), q + (q >= j)]
+            found[i, j] = determinant(rest) * (1 if (i + j) % 2 == 0 else -1)
+    return found
 
 
 # -- cholesky

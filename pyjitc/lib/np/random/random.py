@@ -81,6 +81,9 @@ def _real(name, x: Expr) -> Expr:
     return x if x.type is Float else cast(x, Float)
 
 
+_NO_CAST = "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule 'safe'"
+
+
 def _whole(name, x: Expr) -> Expr:
     """A parameter that is an int; an array of int64 as it is."""
     t = x.type.dtype if isinstance(x.type, Array) else x.type
@@ -89,7 +92,7 @@ def _whole(name, x: Expr) -> Expr:
             raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
                            "pass an int or an array of ints")
         shown = {Float: "float64", k.Complex: "complex128"}.get(t, t)
-        raise Mismatch(f"Cannot cast array data from dtype('{shown}') to dtype('int64') according to the rule 'safe'")
+        raise Mismatch(_NO_CAST.format(shown))
     if isinstance(x.type, Array):
         if x.type.ndim == 0:
             return cast(Apply(ARRAY_LOAD, x), Int)
@@ -115,6 +118,8 @@ def _distribution(legacy, name, draw, text):
     @rule(_path(legacy, name), signature)
     def found(gen, *values):
         *values, size = values
+        if any(w and x.type is k.uint64 for x, w in zip(values, whole)):  # NumPy says so when it is called
+            return Throw(TypeError, _NO_CAST.format("uint64"))
         values = [(_whole if w else _real)(name, x) for w, x in zip(whole, values)]
         arrays = any(isinstance(x.type, Array) for x in values)
         shown = ["" if name in ("normal",) and n == "loc" else n for n in names]

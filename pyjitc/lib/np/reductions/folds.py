@@ -15,6 +15,7 @@ from ....infer.meaning import Apply, Const
 from ....ops.arith import FADD, IADD, ILT, IMUL, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
 from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
+from ....ops.parallel import INDEPENDENT
 from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, IS_ARRAY, REPEATED, ROW, UNIT
 from ....ops.structure import CHOOSE, SELECT
 from ....types.kinds import Int
@@ -29,6 +30,9 @@ BLOCK = 128
 BRIEF = 16  # elements of a row that are folded in a loop without vectors or polls
 LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
 CHEAP = 8  # operations of an element for which it is worth having code for few of them
+LEVELS = 6  # of halves that several threads add up; each part is longer than one that is not halved
+PARTS = 1 << LEVELS
+LARGE = 1 << 16  # elements of a sum that is worth several threads
 SHORT = 8  # elements of a row that are added to others at a time: a loop of a known length needs no preparations
 
 
@@ -216,13 +220,13 @@ derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_,
 derivatives(long_row, sum_tangent, sum_adjoint)
 
 
-def pairwise_row(index, n, how, unit, t, room):
-    """The pairwise sum of elements that are computed or scattered in memory. The recursion is written as a loop:
+def pairwise_row(index, first, n, how, unit, t, room):
+    """The pairwise sum of n elements that are computed or scattered in memory. The recursion is written as a loop:
     `spans` is a stack of the parts that remain (start and count; count -1: add the last two sums), `sums` holds the
     sums so far."""
     buffer, spans, sums = room
     limit = limit_of(t)
-    low, count = 0, n
+    low, count = first, n
     todo = done = 0
     while True:
         if count > limit:
@@ -283,7 +287,7 @@ def row(total, index, n, how, unit, t, room):
             return combine(how, total, long_row(ROW(*index, 0, type=t), n))
         if REPEATED(most=CHEAP) and n < running(t):
             return brief_row(total, index, n, how, unit, t)
-        return combine(how, total, pairwise_row(index, n, how, unit, t, room))
+        return combine(how, total, pairwise_row(index, 0, n, how, unit, t, room))
     if how in ("fmin", "fmax"):
         return combine(how, total, number_row(index, n, how, unit, t))
     if how in ("min", "max") and t.kind == "f":
@@ -322,8 +326,51 @@ def pairwise(shape, how, t):
     if REPEATED(most=CHEAP) and n < running(t):
         return brief_row(None, (), n, how, False, t)
     if UNIT(n):
-        return combine(how, identity(how, t), pairwise_row((), n, how, True, t, room_of(shape, how, t)))
-    return combine(how, identity(how, t), pairwise_row((), n, how, False, t, room_of(shape, how, t)))
+        return combine(how, identity(how, t), pairwise_row((), 0, n, how, True, t, room_of(shape, how, t)))
+    return combine(how, identity(how, t), pairwise_row((), 0, n, how, False, t, room_of(shape, how, t)))
+
+
+def folded_in_parts(shape, how, t):
+    """The same under `parallel=True`: the parts of a long sum, which NumPy adds in pairs as well, are found on several
+    threads. The loops of other folds say for themselves that they may be shared (passes/nests.py)."""
+    if not is_pairwise(how, t):
+        return folded(shape, how, t)
+    if len(shape) == 1:
+        return parts_or_row(shape, how, t) if shape[0] >= LARGE else pairwise(shape, how, t)
+    if FLAT(*shape) and last_size(shape, len(shape)) >= LARGE:
+        return parts_or_row(as_row(shape), how, t)
+    return folded(shape, how, t)
+
+
+folded.in_parts = folded_in_parts
+
+
+def parts_or_row(shape, how, t):
+    if UNIT(*shape):
+        return combine(how, identity(how, t), sum_of_parts(zeros(len(shape) - 1), shape[-1], how, True, t))
+    return combine(how, identity(how, t), sum_of_parts(zeros(len(shape) - 1), shape[-1], how, False, t))
+
+
+def sum_of_parts(index, n, how, unit, t):
+    parts = np.empty(PARTS, t)
+    for k in range(INDEPENDENT(PARTS, parts=True)):
+        low, count = 0, n
+        bit = PARTS >> 1
+        for _ in range(LEVELS):  # down the tree of halves, to leaf k of it
+            half = half_of(count, t)
+            low, count = (IADD(low, half), ISUB(count, half)) if k & bit else (low, half)
+            bit >>= 1
+        if unit and IS_ARRAY(*index, 0, type=t):
+            total = long_row(ROW(*index, low, type=t), count)
+        else:
+            total = pairwise_row(index, low, count, how, unit, t, room_of((count,), how, t))
+        ARRAY_STORE(parts, k, total)
+    width = PARTS >> 1
+    for _ in range(LEVELS):
+        for k in range(width):
+            ARRAY_STORE(parts, k, ARRAY_LOAD(parts, IMUL(k, 2)) + ARRAY_LOAD(parts, IADD(IMUL(k, 2), 1)))
+        width >>= 1
+    return ARRAY_LOAD(parts, 0)
 
 
 def rows(shape, index, total, how, unit, t, room):

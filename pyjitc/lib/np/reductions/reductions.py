@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
@@ -65,6 +66,37 @@ def axes_given(axis: Expr | None, ndim: int):
     if ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
         axis = None
     return axes_of(axis, ndim)
+
+
+def is_found_at_run_time(axis: Expr | None, a: Expr) -> bool:
+    """Whether an axis is a number that is known at run time only. A function that leaves it out reduces the first axis
+    of `axis_first(a, axis)` then."""
+    return axis is not None and not axis.known and k.is_integer(axis.type) and a.type.ndim > 0
+
+
+def axis_first(a, axis):
+    """The array with an axis before all others."""
+    place = int(axis)
+    if not -a.ndim <= place < a.ndim:
+        wrong_axis(place, a.ndim)
+    if place < 0:
+        place += a.ndim
+    return seen_along(a, (a.shape[place],) + others(a.shape, place, 0),
+                      (a.strides[place],) + others(a.strides, place, 0))
+
+
+@intrinsic
+def seen_along(a, shape, strides):
+    """The elements of an array in another order of its axes."""
+    t = k.Array(a.type.dtype, a.type.ndim, "A", False, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *views.elements(shape), *views.elements(strides), type=t)
+
+
+def others(items, k, j):
+    """The items but that at k, in their order."""
+    if j == len(items) - 1:
+        return ()
+    return (items[j + int(j >= k)],) + others(items, k, j + 1)
 
 
 def wrong_axis(axis, ndim, name=None):
@@ -142,6 +174,10 @@ def check_out(out, how, ndim, keepdims):
 def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     if not elementwise.is_array(a):
         raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+    if not keepdims and where is None and is_found_at_run_time(axis, a):
+        given = {"dtype": dtype, "out": out, "initial": initial}
+        return CallValue(elementwise.constant_of(getattr(np, how)), Call(axis_first, a, axis), keywords={
+            "axis": Const(k.Int, 0), **{name: x for name, x in given.items() if x is not None}})
     axes = axes_given(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes

@@ -14,7 +14,7 @@ from ...build import compiled, outlined
 from ...rule import intrinsic
 from ...intrinsics import as_type
 from ..arrays.creation import scalar_of
-from .reductions import AxisError, put_out
+from .reductions import AxisError, axis_first, put_out
 from ..elementwise.ufuncs import fold_loop
 
 __all__ = ["CALLS", "METHODS"]
@@ -129,6 +129,12 @@ def check_places(out):
                             f"the rule 'safe'")
 
 
+@intrinsic
+def is_unknown(axis):
+    """Whether an axis is a number that is known at run time only."""
+    return Const(k.Bool, not axis.known and k.is_integer(axis.type))
+
+
 def find_best(a, axis, out, keepdims, largest):
     if axis is None or a.ndim == 0 and (axis == 0 or axis == -1):
         if a.size == 0:
@@ -136,6 +142,8 @@ def find_best(a, axis, out, keepdims, largest):
         check_places(out)
         found = best_of_all(a, largest)
         return put_out(np.full((1,) * a.ndim, found) if keepdims and a.ndim else found, out)
+    if a.ndim > 1 and is_unknown(axis) and not keepdims:
+        return find_best(axis_first(a, axis), 0, out, False, largest)
     place = check_axis(axis, max(a.ndim, 1))
     if a.shape[place] == 0:
         raise ValueError(f"attempt to get {'argmax' if largest else 'argmin'} of an empty sequence")

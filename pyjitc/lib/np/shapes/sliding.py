@@ -52,7 +52,7 @@ def check_not_negative(window_shape, j):
 
 
 def trimmed(shape, window, axes, j):
-    """How many places a window has along each axis."""
+    """The number of positions that a window can take along each axis."""
     if j == len(axes):
         return shape
     n = shape[axes[j]]

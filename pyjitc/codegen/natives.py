@@ -1,0 +1,487 @@
+"""Helpers of native lists (ops/natives.py): what makes room, and what gives the memory back."""
+from __future__ import annotations
+
+import re
+
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE
+from ..runtime.platform import STR, STR_STATE
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
+
+
+def _get(name: str, kind: str, pointer: str, offset: int) -> str:
+    return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.at\n"
+
+
+def _put(name: str, kind: str, value: str, pointer: str, offset: int) -> str:
+    return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"
+
+
+_MOST = 1 << 58  # items: their bytes fit in an int of 64 bits, whatever one takes
+_FORM, _ASCII = STR_STATE["ascii"] | STR_STATE["sizes"], STR_STATE["ascii"] | STR_STATE["one"]
+_PIECE = 39  # characters that the object of a part has room for
+# Before 3.12 a str may hold its characters in another form, too.
+_WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
+{_get("form2", "ptr", "%kept", 40)}
+  %bare = icmp eq ptr %form2, null
+  %can = and i1 %can0, %bare"""
+# Room grows by half, as much as a list of the interpreter needs a few steps for.
+TEXT = {
+    "pyj_native_new": f"""
+define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) nounwind noinline {{
+  %many = icmp ugt i64 %room, {_MOST}
+  br i1 %many, label %fail, label %make
+make:
+  %head = call ptr @malloc(i64 {HEAD})
+  %bad = icmp eq ptr %head, null
+  br i1 %bad, label %fail, label %room.of
+room.of:
+  %none = icmp eq i64 %room, 0
+  br i1 %none, label %fill, label %some
+some:
+  %bytes = mul i64 %room, %size
+  %items = call ptr @malloc(i64 %bytes)
+  %full = icmp eq ptr %items, null
+  br i1 %full, label %undo, label %fill
+undo:
+  call void @free(ptr %head)
+  br label %fail
+fill:
+  %data = phi ptr [ null, %room.of ], [ %items, %some ]
+{_put("a", "i64", "1", "%head", COUNT)}{_put("b", "i64", "%length", "%head", LENGTH)}\
+{_put("c", "i64", "%room", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
+{_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}\
+{_put("g", "ptr", "null", "%head", SOURCE)}
+  ret ptr %head
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret ptr null
+}}""",
+    # More room than there is: that of items which were taken away at the front, if there are as many as are left.
+    "pyj_native_grow": f"""
+define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
+start:
+{_get("room", "i64", "%head", ROOM)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+  %first = ptrtoint ptr %old to i64
+  %begin = ptrtoint ptr %base to i64
+  %gap = sub i64 %first, %begin
+  %behind = icmp ne i64 %gap, 0
+  br i1 %behind, label %move, label %count
+move:
+  %held = mul i64 %room, %size
+  %moved = call ptr @memmove(ptr %base, ptr %old, i64 %held)
+  store ptr %base, ptr %old.at
+  %free = sdiv exact i64 %gap, %size
+  %whole = add i64 %room, %free
+  store i64 %whole, ptr %room.at
+  %enough = icmp uge i64 %free, %room
+  br i1 %enough, label %done, label %count
+count:
+  %all = phi i64 [ %room, %start ], [ %whole, %move ]
+  %half = lshr i64 %all, 1
+  %more = add i64 %all, %half
+  %wanted = add i64 %more, 6
+  %many = icmp ugt i64 %wanted, {_MOST}
+  br i1 %many, label %fail, label %make
+make:
+  %bytes = mul i64 %wanted, %size
+  %items = call ptr @realloc(ptr %base, i64 %bytes)
+  %full = icmp eq ptr %items, null
+  br i1 %full, label %fail, label %fill
+fill:
+{_put("a", "i64", "%wanted", "%head", ROOM)}{_put("b", "ptr", "%items", "%head", DATA)}\
+{_put("c", "ptr", "%items", "%head", BASE)}
+  br label %done
+done:
+  ret i32 0
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret i32 1
+}}""",
+    # room for one more item in front of the first, and for half as many as there are
+    "pyj_native_front": f"""
+define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
+{_get("length", "i64", "%head", LENGTH)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+  %half = lshr i64 %length, 1
+  %before = add i64 %half, 4
+  %after = add i64 %length, 2
+  %wanted = add i64 %before, %after
+  %many = icmp ugt i64 %wanted, {_MOST}
+  br i1 %many, label %fail, label %make
+make:
+  %bytes = mul i64 %wanted, %size
+  %items = call ptr @malloc(i64 %bytes)
+  %full = icmp eq ptr %items, null
+  br i1 %full, label %fail, label %fill
+fill:
+  %gap = mul i64 %before, %size
+  %data = getelementptr i8, ptr %items, i64 %gap
+  %held = mul i64 %length, %size
+  %moved = call ptr @memmove(ptr %data, ptr %old, i64 %held)
+  call void @free(ptr %base)
+{_put("a", "i64", "%after", "%head", ROOM)}{_put("b", "ptr", "%data", "%head", DATA)}\
+{_put("c", "ptr", "%items", "%head", BASE)}
+  ret i32 0
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret i32 1
+}}""",
+    "pyj_native_spread": f"""
+define internal i32 @pyj_native_spread(ptr %head, i64 %from, i64 %by, i64 %size) nounwind noinline {{
+start:
+{_get("length", "i64", "%head", LENGTH)}
+  %new = add i64 %length, %by
+  br label %look
+look:
+{_get("room", "i64", "%head", ROOM)}
+  %fits = icmp sle i64 %new, %room
+  br i1 %fits, label %move, label %grow
+grow:
+  %status = call i32 @pyj_native_grow(ptr %head, i64 %size)
+  %bad = icmp ne i32 %status, 0
+  br i1 %bad, label %fail, label %look
+move:
+{_get("data", "ptr", "%head", DATA)}
+  %some = icmp slt i64 %from, %length
+  br i1 %some, label %shift, label %done
+shift:
+  %places = sub i64 %length, %from
+  %bytes = mul i64 %places, %size
+  %first = mul i64 %from, %size
+  %source = getelementptr i8, ptr %data, i64 %first
+  %step = mul i64 %by, %size
+  %target = getelementptr i8, ptr %source, i64 %step
+  %moved = call ptr @memmove(ptr %target, ptr %source, i64 %bytes)
+  br label %done
+done:
+  store i64 %new, ptr %length.at
+  ret i32 0
+fail:
+  ret i32 1
+}}""",
+    # A part of a text. Where the object of the last one is only known here, it becomes this one: what takes parts apart
+    # mostly keeps none of them.
+    "pyj_native_piece": f"""
+define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
+{_get("s", "ptr", "%head", SOURCE)}{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
+  %from.at = getelementptr [2 x i64], ptr %data, i64 %i
+  %to.at = getelementptr i8, ptr %from.at, i64 8
+  %from = load i64, ptr %from.at
+  %to = load i64, ptr %to.at
+  %n = sub i64 %to, %from
+  %above = sub i64 %n, 2
+  %few = icmp ult i64 %above, {_PIECE - 1}
+{_get("state", "i32", "%s", STR["state"])}
+  %form = and i32 %state, {_FORM}
+  %ascii = icmp eq i32 %form, {_ASCII}
+  %plain = and i1 %few, %ascii
+  br i1 %plain, label %look, label %make
+make:
+  %other = call ptr @PyUnicode_Substring(ptr %s, i64 %from, i64 %to)
+  ret ptr %other
+look:
+  %none = icmp eq ptr %kept, null
+  br i1 %none, label %new, label %known
+known:
+  %count = load i64, ptr %kept
+  %alone = icmp eq i64 %count, 1
+{_get("was", "i32", "%kept", STR["state"])}
+  %interned = and i32 %was, 3
+  %free = icmp eq i32 %interned, 0
+  %can0 = and i1 %alone, %free
+{_WITHOUT_COPY}
+  br i1 %can, label %fill, label %new
+new:
+  %fresh = call ptr @PyUnicode_New(i64 {_PIECE}, i32 127)
+  %failed = icmp eq ptr %fresh, null
+  br i1 %failed, label %lost, label %keep
+keep:
+  call void @pyj_release_object(ptr %kept)
+  store ptr %fresh, ptr %kept.at
+  br label %fill
+fill:
+  %o = phi ptr [ %kept, %known ], [ %fresh, %keep ]
+  store i64 2, ptr %o
+{_put("size", "i64", "%n", "%o", STR["length"])}{_put("hash", "i64", "-1", "%o", STR["hash"])}
+  %skip = add i64 %from, {STR["ascii"]}
+  %source = getelementptr i8, ptr %s, i64 %skip
+  %target = getelementptr i8, ptr %o, i64 {STR["ascii"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %n, i1 false)
+  %end = getelementptr i8, ptr %target, i64 %n
+  store i8 0, ptr %end
+  ret ptr %o
+lost:
+  ret ptr null
+}}""",
+    "pyj_native_retain": """
+define internal void @pyj_native_retain(ptr %head) nounwind alwaysinline {
+  %none = icmp eq ptr %head, null
+  br i1 %none, label %done, label %some
+some:
+  %old = load i64, ptr %head, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %head, align 8
+  br label %done
+done:
+  ret void
+}""",
+}
+
+_CHUNK = 64  # characters between two looks at whether there is room
+
+
+def _parts(kind: str) -> str:
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. Of words every place is
+    written as one where they begin or end, and counts if it is: nobody foresees where words end. ASCII is read as
+    bytes, for marks 16 at once; of other characters the interpreter is asked."""
+    words = kind == "words"
+    spaces = sum(1 << n for n in range(64) if chr(n).isspace())
+    reads = {"byte": """
+  %byte.at = getelementptr i8, ptr %bytes, i64 %i.byte
+  %byte.code = load i8, ptr %byte.at
+  %byte.wide = zext i8 %byte.code to i64""" + (f"""
+  %byte.low = icmp ult i64 %byte.wide, 64
+  %byte.shift = and i64 %byte.wide, 63
+  %byte.bits = lshr i64 {spaces}, %byte.shift
+  %byte.bit = trunc i64 %byte.bits to i1
+  %is.byte = and i1 %byte.low, %byte.bit""" if words else """
+  %byte.mark = zext i32 %mark to i64
+  %is.byte = icmp eq i64 %byte.wide, %byte.mark"""), "char": """
+  %char.code = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i.char)""" + ("""
+  %char.found = call i32 @_PyUnicode_IsWhitespace(i32 %char.code)
+  %is.char = icmp ne i32 %char.found, 0""" if words else """
+  %is.char = icmp eq i32 %char.code, %mark""")}
+    loops = ""
+    for name, read in reads.items():
+        loops += f"""
+{name}:
+  %i.{name} = phi i64 [ %i, %which.{name} ], [ %i1.{name}, %{name} ]
+  %k.{name} = phi i64 [ %k, %which.{name} ], [ %k1.{name}, %{name} ]
+  %from.{name} = phi i64 [ %from, %which.{name} ], [ %from1.{name}, %{name} ]{read}
+  %i1.{name} = add i64 %i.{name}, 1
+  %place.{name} = getelementptr i64, ptr %data, i64 %k.{name}""" + (f"""
+  store i64 %i.{name}, ptr %place.{name}
+  %from1.{name} = zext i1 %is.{name} to i64
+  %more.{name} = xor i64 %from1.{name}, %from.{name}""" if words else f"""
+  store i64 %from.{name}, ptr %place.{name}
+  %behind.{name} = getelementptr i8, ptr %place.{name}, i64 8
+  store i64 %i.{name}, ptr %behind.{name}
+  %from1.{name} = select i1 %is.{name}, i64 %i1.{name}, i64 %from.{name}
+  %more.{name} = select i1 %is.{name}, i64 2, i64 0""") + f"""
+  %k1.{name} = add i64 %k.{name}, %more.{name}
+  %last.{name} = icmp eq i64 %i1.{name}, %stop
+  br i1 %last.{name}, label %chunk.end, label %{name}"""
+    of_chunk = """
+which.byte:
+  br label %byte""" if words else f"""
+which.byte:
+  %whole = sub i64 %stop, %i
+  %full = icmp eq i64 %whole, {_CHUNK}
+  br i1 %full, label %sixteen, label %which.few
+which.few:
+  br label %byte
+sixteen:
+  %i16 = phi i64 [ %i, %which.byte ], [ %i17, %sixteen.end ]
+  %k16 = phi i64 [ %k, %which.byte ], [ %k17, %sixteen.end ]
+  %from16 = phi i64 [ %from, %which.byte ], [ %from17, %sixteen.end ]
+  %at16 = getelementptr i8, ptr %bytes, i64 %i16
+  %codes = load <16 x i8>, ptr %at16, align 1
+  %same = icmp eq <16 x i8> %codes, %marks
+  %mask = bitcast <16 x i1> %same to i16
+  br label %bit
+bit:
+  %left = phi i16 [ %mask, %sixteen ], [ %fewer, %one.bit ]
+  %k17 = phi i64 [ %k16, %sixteen ], [ %k18, %one.bit ]
+  %from17 = phi i64 [ %from16, %sixteen ], [ %from18, %one.bit ]
+  %no.bit = icmp eq i16 %left, 0
+  br i1 %no.bit, label %sixteen.end, label %one.bit
+one.bit:
+  %number = call i16 @llvm.cttz.i16(i16 %left, i1 true)
+  %number64 = zext i16 %number to i64
+  %lower = sub i16 %left, 1
+  %fewer = and i16 %left, %lower
+  %i.bit = add i64 %i16, %number64
+  %place.bit = getelementptr i64, ptr %data, i64 %k17
+  store i64 %from17, ptr %place.bit
+  %behind.bit = getelementptr i8, ptr %place.bit, i64 8
+  store i64 %i.bit, ptr %behind.bit
+  %k18 = add i64 %k17, 2
+  %from18 = add i64 %i.bit, 1
+  br label %bit
+sixteen.end:
+  %i17 = add i64 %i16, 16
+  %last16 = icmp eq i64 %i17, %stop
+  br i1 %last16, label %chunk.end, label %sixteen"""
+    if not words:
+        loops = loops.replace("%which.byte ]", "%which.few ]")
+    sixteen = "" if words else ", [ {}17, %sixteen.end ]"
+    return f"""
+define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark) nounwind noinline {{
+{_get("n", "i64", "%s", STR["length"])}{_get("state", "i32", "%s", STR["state"])}
+  %eighth = lshr i64 %n, 3
+  %begin = add i64 %eighth, {_CHUNK + 2}
+  %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
+  %bad = icmp eq ptr %head, null
+  br i1 %bad, label %fail, label %made
+made:
+  call void @pyj_retain_object(ptr %s)
+{_put("source", "ptr", "%s", "%head", SOURCE)}
+  %form = and i32 %state, {_FORM}
+  %ascii = icmp eq i32 %form, {_ASCII}
+  %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
+  %mark8 = trunc i32 %mark to i8
+  %marks0 = insertelement <16 x i8> poison, i8 %mark8, i32 0
+  %marks = shufflevector <16 x i8> %marks0, <16 x i8> poison, <16 x i32> zeroinitializer
+  %possible = icmp ult i32 %mark, 128
+  %quick = and i1 %ascii, %possible
+  br label %chunk
+chunk:
+  %i = phi i64 [ 0, %made ], [ %stop, %chunk.end ]
+  %k = phi i64 [ 0, %made ], [ %k.end, %chunk.end ]
+  %from = phi i64 [ {int(words)}, %made ], [ %from.end, %chunk.end ]
+  %pairs = lshr i64 %k, 1
+  %wanted = add i64 %pairs, {_CHUNK + 2}
+  br label %look
+look:
+{_get("room", "i64", "%head", ROOM)}
+  %fits = icmp sle i64 %wanted, %room
+  br i1 %fits, label %ready, label %grow
+grow:
+  %status = call i32 @pyj_native_grow(ptr %head, i64 16)
+  %lost = icmp ne i32 %status, 0
+  br i1 %lost, label %undo, label %look
+ready:
+{_get("data", "ptr", "%head", DATA)}
+  %next.stop = add i64 %i, {_CHUNK}
+  %short = icmp slt i64 %n, %next.stop
+  %stop = select i1 %short, i64 %n, i64 %next.stop
+  %some = icmp slt i64 %i, %stop
+  br i1 %some, label %which, label %end
+which:
+  br i1 %quick, label %which.byte, label %which.char
+which.char:
+  br label %char{of_chunk}{loops}
+chunk.end:
+  %k.end = phi i64 [ %k1.byte, %byte ], [ %k1.char, %char ]{sixteen.format("%k")}
+  %from.end = phi i64 [ %from1.byte, %byte ], [ %from1.char, %char ]{sixteen.format("%from")}
+  br label %chunk
+end:
+  %rest = getelementptr i64, ptr %data, i64 %k
+""" + ("""  store i64 %n, ptr %rest
+  %inside = sub i64 1, %from
+  %all = add i64 %k, %inside
+  %found = lshr i64 %all, 1
+""" if words else """  store i64 %from, ptr %rest
+  %rest.end = getelementptr i8, ptr %rest, i64 8
+  store i64 %n, ptr %rest.end
+  %found = add i64 %pairs, 1
+""") + f"""{_put("length", "i64", "%found", "%head", LENGTH)}
+  ret ptr %head
+undo:
+  call void @pyj_native_free_n(ptr %head)
+  br label %fail
+fail:
+  ret ptr null
+}}"""
+
+
+TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")})
+DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
+                "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
+                "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
+                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
+                "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+                "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+                "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
+
+
+def _components(layout: str) -> list[str]:
+    """The components of a layout, in the order in which they are stored."""
+    found, at = [], 0
+    while at < len(layout):
+        depth, end = 0, at
+        while True:
+            depth += {"L": 1, "E": -1}.get(layout[end], 0)
+            end += 1
+            if not depth:
+                break
+        found.append(layout[at:end])
+        at = end
+    return found
+
+
+def needs(name: str) -> tuple[str, ...]:
+    """The helpers that one of those made here calls."""
+    kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if kind == "release":
+        return (f"pyj_native_free_{layout}",)
+    inner = [f"pyj_native_release_{part[1:-1]}" for part in _components(layout) if part[0] == "L"]
+    return "pyj_release_object", *dict.fromkeys(inner)
+
+
+def made(name: str) -> str:
+    """A helper with a layout in its name: `pyj_native_release_...` gives up a reference, `pyj_native_free_...` the list
+    itself, with its items from the last on, as the interpreter does."""
+    kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free"):
+        raise KeyError(name)
+    if kind == "release":
+        return f"""
+define internal void @{name}(ptr %head) nounwind alwaysinline {{
+  %none = icmp eq ptr %head, null
+  br i1 %none, label %done, label %some
+some:
+  %old = load i64, ptr %head, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %head, align 8
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %free, label %done
+free:
+  call void @pyj_native_free_{layout}(ptr %head)
+  br label %done
+done:
+  ret void
+}}"""
+    parts = _components(layout)
+    given = []
+    for k, part in enumerate(parts):
+        if part != "n":
+            helper = "pyj_release_object" if part == "o" else f"pyj_native_release_{part[1:-1]}"
+            given.append(f"""  %p{k} = getelementptr i8, ptr %item, i64 {8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  call void @{helper}(ptr %x{k})""")
+    loop = f"""
+{_get("length", "i64", "%head", LENGTH)}
+  br label %look
+look:
+  %left = phi i64 [ %length, %start ], [ %i, %give ]
+  %ended = icmp eq i64 %left, 0
+  br i1 %ended, label %rest, label %give
+give:
+  %i = add i64 %left, -1
+  %offset = mul i64 %i, {8 * len(parts)}
+  %item = getelementptr i8, ptr %data, i64 %offset
+{chr(10).join(given)}
+  br label %look
+rest:""" if given else ""
+    # That of numbers is in the image of the helpers of native lists; the others are in the modules that need them,
+    # since there is no end of them.
+    return f"""
+define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
+start:
+{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}\
+{_get("text", "ptr", "%head", SOURCE)}{loop}
+  call void @free(ptr %base)
+  call void @pyj_release_object(ptr %object)
+  call void @pyj_release_object(ptr %text)
+  call void @free(ptr %head)
+  ret void
+}}"""
+
+
+_NUMBERS = "pyj_native_free_n"
+TEXT[_NUMBERS] = made(_NUMBERS)
+NEEDS = {_NUMBERS: needs(_NUMBERS), "pyj_native_spread": ("pyj_native_grow",),
+         "pyj_native_piece": ("pyj_release_object",),
+         **dict.fromkeys(("pyj_native_words", "pyj_native_fields"),
+                         ("pyj_native_new", "pyj_native_grow", "pyj_retain_object", _NUMBERS))}

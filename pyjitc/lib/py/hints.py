@@ -1,0 +1,87 @@
+"""Classes with their parameters, such as `list[int]` and `int | None`: annotations, and the second argument of
+isinstance. They are known when a function is compiled."""
+from __future__ import annotations
+
+import functools
+import types as pytypes
+import typing
+
+from ...infer.constants import constant
+from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch
+from ...types import kinds as k
+from ...types.kinds import ListDisplay, NoneType, Singleton, Tuple
+from .. import operations
+from ..protocol import protocol_of
+
+__all__ = ["called", "joined", "parametrised"]
+
+_HINTS = (type, pytypes.GenericAlias, pytypes.UnionType, typing.TypeVar, type(typing.Any), type(typing.List),
+          type(typing.List[int]), type(typing.Optional[int]), type(typing.Callable), type(typing.Union))
+
+
+def _is_hint(value) -> bool:
+    return isinstance(value, _HINTS) or type(value).__module__ == "typing"
+
+
+def parametrised(x: Expr, item: Expr) -> Expr | None:
+    """`x[item]` of a class or a form of `typing`; None where x is none."""
+    value = x.type.value
+    if not _is_hint(value) or not hasattr(value, "__class_getitem__" if isinstance(value, type) else "__getitem__"):
+        return None
+    given = _value(item)
+    if given is UNKNOWN:
+        raise Mismatch(f"what {_name(value)}[...] is parametrised with must be known at compile time",
+                       "write the class without brackets")
+    return _known(_subscript, value, given)
+
+
+def joined(x: Expr, y: Expr) -> Expr | None:
+    """`x | y` of two classes, or of one and None; None where one of them is something else."""
+    a, b = operations.fixed(x), operations.fixed(y)
+    if not all((t.type is NoneType or _is_hint(value)) for t, value in ((x, a), (y, b))) or a is b is None:
+        return None
+    return _known(_union, a, b)
+
+
+def called(target, args, kwargs) -> Expr | None:
+    """`deque[int](...)` of a container; None for anything else."""
+    if not isinstance(target, pytypes.GenericAlias):
+        return None
+    if target.__origin__ not in k.CONTAINERS and target.__origin__ is not tuple:
+        raise Mismatch(f"a call of {target} is not compiled", f"write {_name(target.__origin__)}(...)")
+    return CallValue(constant(target.__origin__), *args, keywords=kwargs)
+
+
+def _known(make, a, b) -> Expr:
+    try:
+        found = make(a, b)
+    except TypeError as error:
+        if "unhashable" not in str(error):
+            raise Mismatch(str(error)) from None
+        raise Mismatch(f"this parameter of {_name(a)} is not compiled", "write the class without brackets") from None
+    return Const(Singleton(found), found)
+
+
+@functools.lru_cache
+def _subscript(value, item):
+    """One object for each, since types are compared by what they hold."""
+    return value[item]
+
+
+@functools.lru_cache
+def _union(a, b):
+    return a | b
+
+
+def _value(x: Expr):
+    """The value of a parameter: a tuple where there are several, a list in Callable[[int], int]."""
+    if x.known:
+        return x.value
+    if isinstance(x.type, (Tuple, ListDisplay)):
+        items = [_value(one) for one in protocol_of(x.type).elements(x)]
+        return UNKNOWN if UNKNOWN in items else tuple(items)
+    return operations.fixed(x)
+
+
+def _name(value) -> str:
+    return getattr(value, "__name__", None) or str(value)

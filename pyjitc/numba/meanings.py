@@ -1,0 +1,58 @@
+"""What functions mean under Numba's names beside what they mean here: loaded when the first of them is compiled."""
+from __future__ import annotations
+
+import dis
+from types import FunctionType
+
+from ..infer.constants import constant
+from ..infer.meaning import Call, Mismatch
+from ..lib import extended
+from ..lib.py.iteration import range_of_numbers
+from ..pipeline import stages
+from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
+from . import special
+
+__all__ = ["literal_names", "wants_literals"]
+
+_UNKNOWN = "literally() is called with a value that is not known at compile time"
+
+
+def _range(args, kwargs):
+    """range(2.5): floats as ends are cut off, on which programs that are written for Numba rely."""
+    if not extended.WAYS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
+        return stages.LIBRARY.rule_for(range, own=True)(args, kwargs)
+    ends = [constant(0), *args] if len(args) == 1 else args
+    return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
+
+
+def _literally(args, kwargs):
+    """The value itself, if it is a constant; else the call is made anew with arguments as constants."""
+    if len(args) != 1 or kwargs:
+        raise Mismatch("literally() takes one value")
+    if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
+        raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
+    return args[0]
+
+
+extended.FUNCTIONS.setdefault(id(range), _range)
+extended.FUNCTIONS[id(special.literally)] = _literally
+
+
+def wants_literals(error: Exception) -> bool:
+    return _UNKNOWN in str(error)
+
+
+def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
+    """The parameters whose values are to be constants, of a function that failed because literally() met a value that
+    is none: those that it calls literally() with, or else all that are whole numbers or texts. given: the values."""
+    found, expected = [], False
+    for instruction in dis.get_instructions(function):
+        if instruction.argval == "literally":
+            expected = True
+        elif expected and instruction.opname.startswith("LOAD_FAST"):
+            found.append(instruction.argval)
+            expected = False
+        elif instruction.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
+            expected = False
+    names = [name for name, value in given.items() if type(value) in (int, str, bool, bytes)]
+    return tuple(name for name in names if name in found) or tuple(names)

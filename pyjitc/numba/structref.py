@@ -1,0 +1,141 @@
+"""numba.experimental.structref: mutable structures of a program's types, made and read by compiled code.
+
+A structure is an object of Python here, of its proxy class, and is passed as it is. Its fields are attributes that the
+object stores under names of their own (`_field_x`), so that the proxy may have properties with the names of the fields:
+these are what the interpreter sees, and compiled code reads the fields.
+"""
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType
+
+from ..base.lazy import lazy
+from ..infer.constants import constant
+from ..infer.meaning import Apply, CallValue, Mismatch
+from ..lib import extended
+from ..ops.objects import OBJECT_NEW
+from ..runtime.objects import attributes_of
+from ..types.classes import HIDDEN_FIELDS, UNWRITTEN, own
+from ..types.kinds import Singleton
+from . import types
+from .absent import module_attribute
+
+__all__ = ["StructRefProxy", "define_attributes", "define_boxing", "define_constructor", "define_proxy", "new",
+           "register"]
+
+_decorators, _special = lazy("pyjitc.numba.decorators"), lazy("pyjitc.numba.special")
+
+
+_PREFIX = "_field_"
+
+
+class _Names:
+    """Under which names the structures of a class store fields. fields: those of the constructor; none where the
+    program writes its own."""
+
+    def __init__(self, cls: type, fields=()):
+        self.cls, self.fields = cls, frozenset(fields)
+
+    def get(self, name: str) -> str | None:
+        found = UNWRITTEN if name in self.fields else own(self.cls, name)
+        if found is UNWRITTEN and name[:2] != "__" or type(found) is property and not self.fields:
+            return _PREFIX + name
+        return None
+
+
+class StructRefProxy:
+    """The base of classes whose objects are structures."""
+
+    def __new__(cls, *args):
+        """A structure with these fields, made as compiled code makes it."""
+        make = vars(cls).get("_numba_constructor")
+        if make is None:
+            make = cls._numba_constructor = _decorators.njit(_maker(cls, len(args)))
+        return make(*args)
+
+    @property
+    def _numba_type_(self):
+        return _special.typeof(self)
+
+
+def _maker(cls: type, count: int) -> FunctionType:
+    """A function of as many arguments as there are, which calls the class."""
+    names = ", ".join(f"x{k}" for k in range(count))
+    return _written(f"def make({names}):\n    return structure({names})", structure=cls)
+
+
+def _written(text: str, **names) -> FunctionType:
+    namespace = {"__name__": __name__, **names}
+    exec(text, namespace)
+    return next(value for value in namespace.values() if type(value) is FunctionType)
+
+
+def register(struct_type):
+    """Takes note of a class of types, of types.StructRef. A decorator."""
+    if struct_type is types.StructRef:
+        raise ValueError(f"cannot register {types.StructRef}")
+    proxy = type(struct_type.__name__, (StructRefProxy,), {"__module__": struct_type.__module__})
+    _define(struct_type, proxy)
+    return struct_type
+
+
+def _define(struct_type, proxy: type, fields=()) -> None:
+    setattr(proxy, HIDDEN_FIELDS, _Names(proxy, fields))
+    struct_type.proxy = proxy
+    types.REGISTERED[proxy] = partial(_type_of, struct_type)
+
+
+def _type_of(struct_type, value, context=None):
+    """The type of a structure, with the types of the fields that it has."""
+    found = []
+    for name in attributes_of(value):
+        if name.startswith(_PREFIX) and hasattr(value, name):  # a structure may lack what others of its class have
+            found.append((name.removeprefix(_PREFIX), _special.typeof(getattr(value, name))))
+    made = struct_type.__new__(struct_type)  # an __init__ of the program may add fields
+    types.StructRef.__init__(made, found)
+    return made
+
+
+def define_attributes(struct_typeclass) -> None:
+    """Does nothing: compiled code reads and writes the fields of every structure."""
+
+
+def define_boxing(struct_type, obj_class) -> None:
+    """Makes structures of a type objects of `obj_class`, for the interpreter and for compiled code."""
+    if struct_type is types.StructRef:
+        raise ValueError(f"cannot register {types.StructRef}")
+    if obj_class is not StructRefProxy:  # several types may be boxed as that: they keep a class each
+        _define(struct_type, obj_class)
+
+
+def define_constructor(py_class, struct_typeclass, fields) -> None:
+    """Makes calls of `py_class` in compiled code make structures with `fields`."""
+    text = f"def constructed({', '.join(['made', *fields])}):\n"
+    text += "".join(f"    made.{name} = {name}\n" for name in fields)
+    extended.FUNCTIONS[id(py_class)] = partial(_constructed, struct_typeclass, _written(f"{text}    return made"))
+
+
+def _constructed(struct_type, function, args, kwargs):
+    return CallValue(constant(function), Apply(OBJECT_NEW, cls=struct_type.proxy), *args, keywords=kwargs)
+
+
+def define_proxy(py_class, struct_typeclass, fields) -> None:
+    """Makes `py_class`, of StructRefProxy, the class of structures of a type, with these fields."""
+    _define(struct_typeclass, py_class, fields)
+    define_constructor(py_class, struct_typeclass, fields)
+
+
+def new(struct_type):
+    """A structure whose fields are not there yet. In compiled code only, of a type of types.StructRef."""
+    raise NotImplementedError("structref.new() is what compiled code calls")
+
+
+def _new(args, kwargs):
+    t = args[0].type if len(args) == 1 and not kwargs else None
+    if not isinstance(t, Singleton) or not isinstance(t.value, types.StructRef):
+        raise Mismatch("structref.new() takes a type of numba.types.StructRef that is known at compile time")
+    return Apply(OBJECT_NEW, cls=type(t.value).proxy)
+
+
+extended.FUNCTIONS[id(new)] = _new
+__getattr__ = module_attribute("experimental.structref")

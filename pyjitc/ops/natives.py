@@ -1,0 +1,402 @@
+"""Native lists: lists that compiled code makes and that nobody else sees, as `passes/natives.py` finds them.
+
+A native list is a pointer to a head (ops/heads.py), and its items lie one after the other without objects. Nothing but
+compiled code changes it, so that a length or an item that was read is still the same where nothing in between writes
+it.
+"""
+from __future__ import annotations
+
+from ..ir.core import (
+    ALLOCATES, CHEAP, COUNTS, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, PURE, RAISES, Op, reads, writes,
+)
+from ..runtime import platform
+from ..types.kinds import (
+    Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NoneType, NpBool, NpFloat, NpInt,
+    NpComplex, NpTime, Object, ObjectOf, Str, Tag, Tuple, Type, Union, is_refcounted,
+)
+from .effects import NO_RULE, NONDIFF
+from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
+from .memory import MAX_BYTES, count_references
+
+__all__ = ["NATIVE_OPS", "QUIET", "can_hold", "outside"]
+
+def can_hold(t: Type) -> bool:
+    """Whether the items of a native list may be of type t: numbers, texts and other Python objects, and tuples and
+    unions of these."""
+    if isinstance(t, NativeList):
+        return can_hold(t.item)
+    if t.parts is not None:
+        return (len(t.parts) <= _MOST_PARTS and (isinstance(t, Union) or isinstance(t, Composite) and t.joins)
+                and all(map(can_hold, t.parts)))
+    return t in _OPEN or type(t) in _NUMBERS or isinstance(t, (Container, ObjectOf))
+
+
+_MOST_PARTS = 8
+QUIET = frozenset((Int, Float, Bool, NoneType, Str, Bytes, Object))  # the collector runs for no object of these
+_OPEN = frozenset((Int, Float, Bool, Complex, NoneType, Str, Bytes, Object, NpBool))
+_NUMBERS = frozenset((NpInt, NpFloat, NpComplex, NpTime, type(Tag)))
+
+
+def _field(e, head, offset, kind, name) -> str:
+    return e.assign(f"load {kind}, ptr {_at(e, head, offset)}, align 8{e.memory_kind(name)}")
+
+
+def _put_field(e, head, offset, value, name) -> None:
+    e.line(f"store {value}, ptr {_at(e, head, offset)}, align 8{e.memory_kind(name)}")
+
+
+def _at(e, pointer, offset) -> str:
+    return e.assign(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
+
+
+def _length(e, head) -> str:
+    return e.assign(f"load i64, ptr {_at(e, head, LENGTH)}, align 8, !range !2{e.memory_kind('length')}")
+
+
+def _items(e, head) -> str:
+    return _field(e, head, DATA, "ptr", "items")
+
+
+def _room(e, head) -> str:
+    return _field(e, head, ROOM, "i64", "room")
+
+
+def _slots(e, t, data, i):
+    """(LLVM type in memory, pointer) of each component of item i."""
+    parts = e.components(t)
+    if len(parts) == 1:
+        kind = "i8" if parts[0] == "i1" else parts[0]
+        return [(kind, e.assign(f"getelementptr inbounds {kind}, ptr {data}, i64 {i}"))]
+    base = e.assign(f"getelementptr inbounds [{len(parts)} x i64], ptr {data}, i64 {i}") if parts else data
+    return [("i8" if part == "i1" else part, _at(e, base, 8 * k)) for k, part in enumerate(parts)]
+
+
+def _load(e, t, data, i) -> list[str]:
+    values = []
+    for part, (kind, where) in zip(e.components(t), _slots(e, t, data, i)):
+        x = e.assign(f"load {kind}, ptr {where}{e.memory_kind(kind)}")
+        values.append(e.assign(f"icmp ne i8 {x}, 0") if part == "i1" else x)
+    return values
+
+
+def _store(e, t, data, i, values) -> None:
+    for part, x, (kind, where) in zip(e.components(t), values, _slots(e, t, data, i)):
+        if part == "i1":
+            x = e.assign(f"zext i1 {x} to i8")
+        e.line(f"store {kind} {x}, ptr {where}{e.memory_kind(kind)}")
+
+
+def _item(inst) -> Type:
+    return inst.args[0].type.item
+
+
+def _made(e, inst, t, length, room) -> str:
+    """A new list with room for so many items."""
+    size = stride(e.components(t.item))
+    head = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 {length}, i64 {room}, i64 {size})")
+    e.check_null(head, inst)
+    return head
+
+
+def _new_lower(e, inst, *items):
+    t = inst.attrs["type"]
+    head = _made(e, inst, t, len(items), len(items))
+    if items:
+        data = _items(e, head)
+        for k, values in enumerate(items):
+            count_references(e, t.item, values, "retain")
+            _store(e, t.item, data, k, values)
+    return [head]
+
+
+def _room_lower(e, inst, n):
+    e.declare("declare i64 @llvm.smax.i64(i64, i64)")
+    room = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 0)")
+    return [_made(e, inst, inst.attrs["type"], 0, room)]
+
+
+def _filled_lower(e, inst, value, n):
+    t = inst.attrs["type"]
+    e.declare("declare i64 @llvm.smax.i64(i64, i64)")
+    n = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 0)")
+    head = _made(e, inst, t, n, n)
+    data, place = _items(e, head), e.alloca("i64")
+    loop, body, done = e.label("fill"), e.label("item"), e.label("filled")
+    e.line(f"store i64 0, ptr {place}")
+    e.jump(loop)
+    e.start(loop)
+    i = e.assign(f"load i64, ptr {place}")
+    e.branch(e.assign(f"icmp ult i64 {i}, {n}"), body, done)
+    e.start(body)
+    count_references(e, t.item, value, "retain")
+    _store(e, t.item, data, i, value)
+    e.line(f"store i64 {e.assign(f'add nuw nsw i64 {i}, 1')}, ptr {place}")
+    e.jump(loop)
+    e.start(done)
+    return [head]
+
+
+def _size_lower(e, inst, x):
+    return [_length(e, x[0])]
+
+
+def _at_lower(e, inst, x, i):
+    t = _item(inst)
+    values = _load(e, t, _items(e, x[0]), i[0])
+    if not inst.attrs.get("borrowed"):
+        count_references(e, t, values, "retain")
+    return values
+
+
+def _put_lower(e, inst, x, i, value):
+    """What the item was is given up last: that may run code of the program, if not code that sees the list."""
+    t = _item(inst)
+    data = _items(e, x[0])
+    old = _load(e, t, data, i[0]) if is_refcounted(t) else []
+    count_references(e, t, value, "retain")
+    _store(e, t, data, i[0], value)
+    if old:
+        count_references(e, t, old, "release")
+    return []
+
+
+def _push_lower(e, inst, x, value):
+    t, head = _item(inst), x[0]
+    length = _length(e, head)
+    room = _room(e, head)
+    fits, put, grow = e.assign(f"icmp slt i64 {length}, {room}"), e.label("put"), e.label("grow")
+    e.branch(fits, put, grow, likely=True)
+    e.start(grow)
+    status = e.assign(f"call i32 {e.helper('pyj_native_grow')}(ptr {head}, i64 {stride(e.components(t))})")
+    e.check_status(status, inst)
+    e.jump(put)
+    e.start(put)
+    count_references(e, t, value, "retain")
+    _store(e, t, _items(e, head), length, value)
+    _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nuw nsw i64 {length}, 1')}", "length")
+    return []
+
+
+def _take_lower(e, inst, x):
+    t, head = _item(inst), x[0]
+    length = _length(e, head)
+    e.raise_unless(e.assign(f"icmp ne i64 {length}, 0"), inst, "IndexError", "pop from empty list")
+    last = e.assign(f"add nsw i64 {length}, -1")
+    values = _load(e, t, _items(e, head), last)
+    _put_field(e, head, LENGTH, f"i64 {last}", "length")
+    return values
+
+
+def _shift_lower(e, inst, x):
+    t, head = _item(inst), x[0]
+    length, data = _length(e, head), _items(e, head)
+    values = _load(e, t, data, 0)
+    _put_field(e, head, DATA, f"ptr {_at(e, data, stride(e.components(t)))}", "items")
+    _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nsw i64 {length}, -1')}", "length")
+    _put_field(e, head, ROOM, f"i64 {e.assign(f'add nsw i64 {_room(e, head)}, -1')}", "room")
+    return values
+
+
+def _unshift_lower(e, inst, x, value):
+    t, head = _item(inst), x[0]
+    size = stride(e.components(t))
+    put, front = e.label("put"), e.label("front")
+    free = e.assign(f"icmp ne ptr {_items(e, head)}, {_field(e, head, BASE, 'ptr', 'items')}")
+    e.branch(free, put, front, likely=True)
+    e.start(front)
+    e.check_status(e.assign(f"call i32 {e.helper('pyj_native_front')}(ptr {head}, i64 {size})"), inst)
+    e.jump(put)
+    e.start(put)
+    count_references(e, t, value, "retain")
+    data = _at(e, _items(e, head), -size)
+    _store(e, t, data, 0, value)
+    _put_field(e, head, DATA, f"ptr {data}", "items")
+    _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nsw i64 {_length(e, head)}, 1')}", "length")
+    _put_field(e, head, ROOM, f"i64 {e.assign(f'add nsw i64 {_room(e, head)}, 1')}", "room")
+    return []
+
+
+def _places_lower(e, inst, s):
+    mark = inst.attrs["mark"]
+    helper = e.helper("pyj_native_words" if mark is None else "pyj_native_fields")
+    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)})")
+    e.check_null(found, inst)
+    return [found]
+
+
+def _piece_lower(e, inst, x, i):
+    found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, i64 {i[0]})")
+    e.check_null(found, inst)
+    return [found]
+
+
+def _lift_lower(e, inst, x, i):
+    return _load(e, _item(inst), _items(e, x[0]), i[0])
+
+
+def _cut_lower(e, inst, x, n):
+    _put_field(e, x[0], LENGTH, f"i64 {n[0]}", "length")
+    return []
+
+
+def _copy_lower(e, inst, x, start, n):
+    t = inst.args[0].type
+    head = _made(e, inst, t, n[0], n[0])
+    size = stride(e.components(t.item))
+    offset = e.assign(f"mul i64 {start[0]}, {size}")
+    source = e.assign(f"getelementptr inbounds i8, ptr {_items(e, x[0])}, i64 {offset}")
+    e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {_items(e, head)}, ptr {source}, i64 "
+           f"{e.assign(f'mul i64 {n[0]}, {size}')}, i1 false)")
+    return [head]
+
+
+def _spread_lower(e, inst, x, at, by):
+    """Move the items from `at` on by so many places: what is there then counts as not set."""
+    t, head = _item(inst), x[0]
+    status = e.assign(f"call i32 {e.helper('pyj_native_spread')}(ptr {head}, i64 {at[0]}, i64 {by[0]}, "
+                      f"i64 {stride(e.components(t))})")
+    e.check_status(status, inst)
+    return []
+
+
+def _set_lower(e, inst, x, i, value):
+    t = _item(inst)
+    count_references(e, t, value, "retain")
+    _store(e, t, _items(e, x[0]), i[0], value)
+    return []
+
+
+def _left_lower(e, inst, x):
+    return [e.assign(f"icmp ne ptr {_field(e, x[0], OBJECT, 'ptr', 'object')}, null")]
+
+
+def _outside_lower(e, inst, x):
+    found = _field(e, x[0], OBJECT, "ptr", "object")
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {found})")
+    return [found]
+
+
+def _leave_lower(e, inst, x, made):
+    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {made[0]})")
+    _put_field(e, x[0], OBJECT, f"ptr {made[0]}", "object")
+    return []
+
+
+def _blank_lower(e, inst, x):
+    e.declare("declare ptr @PyList_New(i64)")
+    made = e.assign(f"call ptr @PyList_New(i64 {_length(e, x[0])})")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _begin_lower(e, inst, x, i, value):
+    boxed = e.box(inst.args[2].type, value, inst)
+    table = e.assign(f"load ptr, ptr {_at(e, x[0], platform.LIST_ITEMS)}, align 8")
+    e.line(f"store ptr {boxed}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i[0]}')}, align 8")
+    return []
+
+
+def _typed(types, attrs):
+    return attrs["type"]
+
+
+def _same(types, attrs):
+    return types[0]
+
+
+def _item_rule(types, attrs):
+    return types[0].item
+
+
+def _nothing(types, attrs):
+    return None
+
+
+def outside(t: Type) -> Type:
+    """The type that values of type t have where they have left compiled code."""
+    return List(outside(t.item)) if isinstance(t, NativeList) else t
+
+
+def _spread(x, at, by):
+    if by < 0:
+        del x[at + by:at]
+    else:
+        x[at:at] = [None] * by
+
+
+_CHANGES = writes(LISTS, ITEMS)
+NATIVE_NEW = Op("native_new", _typed, RAISES | ALLOCATES, lower=_new_lower, partials=NO_RULE,
+                eval=lambda *items, type: list(items), eval_attrs=True, doc="native list of {type} with these items")
+NATIVE_ROOM = Op("native_room", _typed, RAISES | ALLOCATES, lower=_room_lower, partials=NO_RULE,
+                 eval=lambda n, *, type: [], eval_attrs=True,
+                 doc="native list of {type} without items, with room for `n`")
+NATIVE_FILLED = Op("native_filled", _typed, RAISES | ALLOCATES, lower=_filled_lower, partials=NO_RULE,
+                   eval=lambda value, n, *, type: [value] * n, eval_attrs=True,
+                   doc="native list of {type} that has `value` n times")
+NATIVE_COPY = Op("native_copy", _same, RAISES | ALLOCATES | reads(LISTS, ITEMS), lower=_copy_lower, partials=NO_RULE,
+                 eval=lambda x, start, n: x[start:start + n],
+                 doc="native list of `n` items of another, from `start` on, which it has; they are numbers")
+NATIVE_LEN = Op("native_len", lambda types, attrs: Int, reads(LISTS), lower=_size_lower, partials=NONDIFF, eval=len,
+                bounds=(0, MAX_BYTES >> 3), doc="how many items a native list has", cost=CHEAP)
+NATIVE_SIZE = Op("native_size", lambda types, attrs: Int, PURE, lower=_size_lower, partials=NONDIFF, eval=len,
+                 bounds=(0, MAX_BYTES >> 3), doc="the same of a list whose length nothing changes", cost=CHEAP)
+NATIVE_LOAD = Op("native_load", _item_rule, reads(ITEMS), lower=_at_lower, partials=NO_RULE,
+                 eval=lambda x, i: x[i], cost=MODERATE, doc="item i, which there is, of a native list of numbers")
+NATIVE_STORE = Op("native_store", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE,
+                  eval=lambda x, i, value: x.__setitem__(i, value), cost=MODERATE,
+                  doc="item i, which there is, of a native list of numbers is `value`")
+NATIVE_AT = Op("native_at", _item_rule, ALLOCATES | reads(ITEMS), lower=_at_lower, partials=NO_RULE,
+               eval=lambda x, i, *, borrowed=False: x[i], eval_attrs=True, cost=MODERATE,
+               doc="item i, which there is, of a native list of what has references; {borrowed}: as of list_get")
+NATIVE_PUT = Op("native_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
+                eval=lambda x, i, value: x.__setitem__(i, value), cost=EXPENSIVE,
+                doc="item i, which there is, of a native list of what has references is `value`")
+NATIVE_INIT = Op("native_init", _nothing, writes(ITEMS), lower=_set_lower, partials=NO_RULE,
+                 eval=lambda x, i, value: x.__setitem__(i, value),
+                 doc="place i of a native list, at which nothing is yet, gets `value`")
+NATIVE_PUSH = Op("native_push", _nothing, RAISES | _CHANGES, lower=_push_lower, partials=NO_RULE,
+                 eval=lambda x, value: x.append(value), doc="one more item at the end of a native list",
+                 cost=EXPENSIVE)
+NATIVE_TAKE = Op("native_take", _item_rule, RAISES | ALLOCATES | reads(ITEMS) | writes(LISTS), lower=_take_lower,
+                 partials=NO_RULE, eval=lambda x: x.pop(), doc="the last item of a native list, taken out of it",
+                 cost=EXPENSIVE)
+NATIVE_SHIFT = Op("native_shift", _item_rule, ALLOCATES | reads(ITEMS) | _CHANGES, lower=_shift_lower,
+                  partials=NO_RULE, eval=lambda x: x.pop(0), cost=EXPENSIVE,
+                  doc="the first item of a native list, which there is, taken out of it")
+NATIVE_UNSHIFT = Op("native_unshift", _nothing, RAISES | _CHANGES, lower=_unshift_lower, partials=NO_RULE,
+                    eval=lambda x, value: x.insert(0, value), cost=EXPENSIVE,
+                    doc="one more item before the first of a native list")
+NATIVE_LIFT = Op("native_lift", _item_rule, ALLOCATES | reads(ITEMS) | writes(ITEMS), lower=_lift_lower,
+                 partials=NO_RULE, eval=lambda x, i: x[i], cost=MODERATE,
+                 doc="item i, which there is, of a native list, of which the place counts as not set from here on")
+NATIVE_IS = Op("native_is", lambda types, attrs: Bool, PURE, partials=NONDIFF, eval=lambda x, y: x is y, cost=CHEAP,
+               lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")],
+               doc="whether two native lists are one")
+NATIVE_CUT = Op("native_cut", _nothing, writes(LISTS), lower=_cut_lower, partials=NO_RULE,
+                eval=lambda x, n: x.__delitem__(slice(n, None)),
+                doc="a native list of numbers has only its first `n` items from here on", cost=CHEAP)
+NATIVE_SPREAD = Op("native_spread", _nothing, RAISES | _CHANGES, lower=_spread_lower, partials=NO_RULE, eval=_spread,
+                   doc="the items of a native list from `at` on are `by` places further behind, where `by` is negative "
+                       "over others, which are numbers")
+NATIVE_LEFT = Op("native_left", lambda types, attrs: Bool, reads(LISTS), lower=_left_lower, partials=NONDIFF,
+                 eval=lambda x: False, doc="whether a native list has left compiled code as a Python list")
+NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), ALLOCATES | reads(LISTS) | HOST,
+                    lower=_outside_lower, partials=NO_RULE, eval=lambda x: x, doc="the Python list that it has left as")
+NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
+                  eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
+NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
+                   lower=_places_lower, partials=NONDIFF, eval=lambda s, *, mark: s.split(mark), eval_attrs=True,
+                   doc="where the parts of a text begin and end, of which str.split makes texts: those between the "
+                       "characters {mark}, or the words where it is None")
+NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
+                  lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
+                  doc="part i, which there is, of a text, of what native_places has found")
+LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
+                lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
+                doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")
+LIST_BEGIN = Op("list_begin", _nothing, RAISES | writes(OBJECTS) | HOST, lower=_begin_lower, partials=NO_RULE,
+                eval=lambda x, i, value: x.__setitem__(i, value),
+                doc="place i of a Python list, at which nothing is yet, gets `value`")
+
+NATIVE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

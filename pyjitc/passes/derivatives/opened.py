@@ -1,0 +1,340 @@
+"""Variables in forms that derivatives know: cells and unions become values, and what may raise ends its block.
+
+Each is a step of prepare.py, for functions that have such things: most have none.
+"""
+from __future__ import annotations
+
+from ...ir.cfg import in_edges, reverse_postorder, successors
+from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ops import arith as a
+from ...ops import control as c
+from ...ops import memory as mem
+from ...ops import structure as s
+from ...types import kinds as k
+from ..rewrite import split_edge, substitute
+from . import variables
+from .builder import Builder
+
+__all__ = ["end_blocks_at_raises", "enter_loops_once", "open_cells", "open_unions"]
+
+
+def end_blocks_at_raises(fn: Function) -> None:
+    """An instruction with an unwind edge is alone in its block, before the jump to what follows it, and the edge leads
+    to a block of its own.
+    Before:  b: x ; y = f x ! handler(x) ; z       After:  b: x ; jump b1    b1: y = f x ! b2() ; jump b3    b3: z
+                                                           b2: jump handler(x)"""
+    blocks = []
+    for block in fn.blocks:
+        blocks.append(block)
+        if all(inst.unwind is None for inst in block.insts):
+            continue
+        insts, block.insts = block.insts, []
+        for n, inst in enumerate(insts):
+            if inst.unwind is None:
+                blocks[-1].insts.append(inst)
+                continue
+            alone, rest = Block("raises"), Block("after")
+            blocks[-1].insts.append(Inst(c.JUMP, loc=inst.loc, targets=[Edge(alone)]))
+            alone.insts = [inst]
+            blocks += [alone, split_edge(inst.unwind, "unwind")]
+            if n < len(insts) - 1:
+                alone.insts.append(Inst(c.JUMP, loc=inst.loc, targets=[Edge(rest)]))
+                blocks.append(rest)
+    fn.blocks = blocks
+
+
+def enter_loops_once(fn: Function) -> Block | None:
+    """Loops that are entered in several blocks are entered in one, which goes on to these: the derivative of a loop
+    that `break` leaves is such a loop. Returns a block where that cannot be done.
+    Before:  jump b(x) ... jump d(y)
+    After:   jump e(0, x, 0) ... jump e(1, 0, y)        e(n, x, y): switch n -> b(x), d(y)
+    """
+    work = [dict.fromkeys(reverse_postorder(fn))]
+    while work:
+        for loop in _cycles(work.pop()):
+            edges = in_edges(reverse_postorder(fn))
+            entries = [block for block in loop if any(p not in loop for p, _, _ in edges[block])]
+            header = entries[0]
+            if len(entries) > 1:
+                made = None
+                if all(_has_nothing(p.type) for block in entries for p in block.params):
+                    made = _entered_at_one(fn, entries, edges)
+                if made is None:
+                    return header
+                header = made
+            work.append({block: None for block in loop if block is not header})
+    return None
+
+
+def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
+    """The entries have parameters in common where they have the same types."""
+    number, places = Value(k.Int, "way"), []
+    made = Block("ways", [number])
+    for block in entries:
+        rest, own = list(made.params[1:]), []
+        for p in block.params:
+            same = [q for q in rest if q.type is p.type]
+            q = next((q for q in same if q.name == p.name), same[0] if same else None)
+            if q is None:
+                q = Value(p.type, p.name)
+                made.params.append(q)
+            else:
+                rest.remove(q)
+            own.append(q)
+        places.append(own)
+    b = Builder([])
+    changed = []
+    for n, (block, own) in enumerate(zip(entries, places)):
+        which = b.const(n, k.Int)
+        for _, _, e in edges[block]:
+            given = dict(zip(own, e.args))
+            args = [which]
+            for q in made.params[1:]:
+                x = given.get(q)
+                if x is None and type(q.type) is k.Array:
+                    x = next((x for x in e.args if x.type is q.type), None)
+                    if x is None:
+                        return None
+                args.append(_nothing(b, q.type) if x is None else x)
+            changed.append((e, args))
+    for e, args in changed:
+        e.block, e.args = made, args
+    ways = [Edge(block, own) for block, own in zip(entries, places)]
+    fn.entry.insts[0:0] = b.insts
+    if len(ways) == 2:
+        first: list[Inst] = []
+        test = Builder(first)
+        made.insts = first
+        made.insts.append(Inst(c.BRANCH, [test.op(a.IEQ, number, test.const(0, k.Int))], targets=ways))
+    else:
+        made.insts.append(Inst(c.SWITCH, [number], {"cases": tuple(range(1, len(ways)))}, targets=ways))
+    fn.blocks.append(made)
+    return made
+
+
+def _cycles(blocks: dict[Block, None]) -> list[dict[Block, None]]:
+    """The largest sets of blocks that reach one another, of those that go round (Tarjan's algorithm)."""
+    found: list[dict[Block, None]] = []
+    number: dict[Block, int] = {}
+    low: dict[Block, int] = {}
+    stack: list[Block] = []
+    for root in blocks:
+        if root in number:
+            continue
+        work = [(root, iter(successors(root)))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        while work:
+            block, rest = work[-1]
+            for to in rest:
+                if to not in blocks:
+                    continue
+                if to not in number:
+                    number[to] = low[to] = len(number)
+                    stack.append(to)
+                    work.append((to, iter(successors(to))))
+                    break
+                if to in low:
+                    low[block] = min(low[block], low[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[block])
+                if low[block] == number[block]:
+                    at = stack.index(block)
+                    one = dict.fromkeys(x for x in blocks if x in set(stack[at:]))
+                    for x in stack[at:]:
+                        low[x] = len(blocks) + len(number)
+                    del stack[at:]
+                    if len(one) > 1 or block in successors(block):
+                        found.append(one)
+    return found
+
+
+def open_cells(fn: Function) -> bool:
+    """Cells that nothing but loads and stores in this function sees, as values.
+    Before:  c = cell_new x ; cell_store c, y ; z = cell_load c        After:  z is y"""
+    cells = {inst.result for block in fn.blocks for inst in block.insts if inst.op is mem.CELL_NEW}
+    if not cells:
+        return False
+    for block in fn.blocks:
+        for inst in block.insts:
+            seen = inst.args[1:] if inst.op is mem.CELL_LOAD or inst.op is mem.CELL_STORE else inst.args
+            cells.difference_update(seen, *(e.args for e in inst.edges()))
+    if not cells:
+        return False
+    end_blocks_at_raises(fn)
+    of: dict[Value, variables.Variable] = {}
+    replace: dict[Value, Value] = {}
+    for block in reverse_postorder(fn):
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        for inst in insts:
+            b.at(inst)
+            if inst.op is mem.CELL_NEW and inst.result in cells:
+                of[inst.result] = variables.Variable(inst.result.name, inst.args[0].type)
+                variables.write(b, of[inst.result], inst.args[0])
+            elif inst.op is mem.CELL_STORE and inst.args[0] in cells:
+                variables.write(b, of[inst.args[0]], inst.args[1])
+            elif inst.op is mem.CELL_LOAD and inst.args[0] in cells:
+                replace[inst.result] = variables.read(b, of[inst.args[0]])
+            else:
+                block.insts.append(inst)
+    substitute(fn.blocks, replace)
+    variables.build(fn)
+    return True
+
+
+# -- unions
+
+_MADE = (s.UNION_MAKE, s.UNION_CAST, s.SELECT, s.CHOOSE, s.UNDEF)
+_READ = (s.UNION_GET, s.UNION_IS, s.UNION_CAST, s.SELECT, s.CHOOSE)
+
+
+def _slot(t):
+    """The type in which a member of a union is kept; None where there is nothing to keep. A float of Python and one of
+    NumPy are one number."""
+    return k.float64 if t is k.Float else None if t is k.NoneType or isinstance(t, k.Singleton) else t
+
+
+def _can_be_opened(t) -> bool:
+    return type(t) is k.Union and all(
+        _slot(m) is None or _has_nothing(m) for m in t.members)
+
+
+class _Component:
+    """Values that reach one another; `closed`: something else sees one of them."""
+
+    def __init__(self):
+        self.up: dict[Value, Value] = {}
+        self.closed: set[Value] = set()
+
+    def of(self, v: Value) -> Value:
+        while v in self.up:
+            v = self.up[v]
+        return v
+
+    def join(self, v: Value, w: Value) -> None:
+        v, w = self.of(v), self.of(w)
+        if v is not w:
+            self.up[v] = w
+
+
+def open_unions(fn: Function) -> bool:
+    """Values of several types, as a number that says which, and a value of each type.
+    Before:  u = select c, (union_make x), (union_make y) ; union_is u ; union_get u
+    After:   n = select c, 0, 1 ; ieq n, 0 ; select c, x, y"""
+    order = reverse_postorder(fn)
+    if not any(type(x.type) is k.Union for block in order
+               for x in (*block.params, *[i.result for i in block.insts if i.result is not None])):
+        return False
+    found = _found(fn, order)
+    if not found:
+        return False
+    parts: dict[Value, list[Value]] = {}
+    replace: dict[Value, Value] = {}
+    for block in order:
+        if any(p in found for p in block.params):
+            params = []
+            for p in block.params:
+                if p in found:
+                    parts[p] = [Value(k.Int, p.name), *(Value(t, p.name) for t in _slots(p.type))]
+                    params += parts[p]
+                else:
+                    params.append(p)
+            block.params = params
+    for block in order:
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        for inst in insts:
+            b.at(inst)
+            for e in inst.edges():
+                e.args = [y for x in e.args for y in (parts[x] if x in found else (x,))]
+            if inst.result in found:
+                parts[inst.result] = _made(b, inst, parts)
+            elif inst.op is s.UNION_IS and inst.args[0] in found:
+                of, t = parts[inst.args[0]], inst.args[0].type
+                replace[inst.result] = b.op(a.IEQ, of[0], b.const(t.members.index(inst.attrs["type"]), k.Int))
+            elif inst.op is s.UNION_GET and inst.args[0] in found:
+                wanted, t = inst.result.type, inst.args[0].type
+                if _slot(wanted) is None:
+                    replace[inst.result] = b.op(s.UNDEF, type=wanted)
+                else:
+                    held = parts[inst.args[0]][1 + _slots(t).index(_slot(wanted))]
+                    replace[inst.result] = b.cast(held, wanted)
+            else:
+                block.insts.append(inst)
+    fn.blocks = order
+    substitute(fn.blocks, replace)
+    return True
+
+
+def _slots(t: k.Union) -> list:
+    return [x for x in dict.fromkeys(map(_slot, t.members)) if x is not None]
+
+
+def _found(fn: Function, order) -> set[Value]:
+    """The values that can be opened: nothing else than what is known here makes them, hands them on or reads them."""
+    same = _Component()
+    values: dict[Value, None] = {}
+    for block in order:
+        for p in block.params:
+            if type(p.type) is k.Union:
+                values[p] = None
+                if block is fn.entry:
+                    same.closed.add(p)
+        for inst in block.insts:
+            r, op = inst.result, inst.op
+            if r is not None and type(r.type) is k.Union:
+                values[r] = None
+                if op not in _MADE or op is s.UNION_MAKE and inst.args[0].type not in r.type.members:
+                    same.closed.add(r)
+            for x in inst.args:
+                if type(x.type) is not k.Union:
+                    continue
+                if r is not None and type(r.type) is k.Union:
+                    same.join(x, r)
+                if op not in _READ or op is s.UNION_CAST and any(m not in r.type.members for m in x.type.members) or (
+                        op in (s.UNION_GET, s.UNION_IS) and inst.attrs["type"] not in x.type.members):
+                    same.closed.add(x)
+            for e in inst.edges():
+                for p, x in zip(e.block.params, e.args):
+                    if type(x.type) is k.Union:
+                        same.join(x, p)
+                        if p.type is not x.type:
+                            same.closed.add(p)
+    closed = {same.of(v) for v in values if v in same.closed or not _can_be_opened(v.type)}
+    return {v for v in values if same.of(v) not in closed}
+
+
+def _made(b: Builder, inst: Inst, parts) -> list[Value]:
+    """The number of the member and the values of all of the result of an instruction."""
+    op, t = inst.op, inst.result.type
+    slots = _slots(t)
+    if op is s.SELECT or op is s.CHOOSE:
+        return [b.op(op, inst.args[0], x, y) for x, y in zip(parts[inst.args[1]], parts[inst.args[2]])]
+    if op is s.UNION_MAKE:
+        x = inst.args[0]
+        number, held = b.const(t.members.index(x.type), k.Int), {_slot(x.type): x}
+    elif op is s.UNION_CAST:
+        given = inst.args[0].type
+        of = parts[inst.args[0]]
+        number, held = b.const(t.members.index(given.members[0]), k.Int), dict(zip(_slots(given), of[1:]))
+        for n, m in list(enumerate(given.members))[1:]:
+            number = b.op(s.SELECT, b.op(a.IEQ, of[0], b.const(n, k.Int)), b.const(t.members.index(m), k.Int), number)
+    else:
+        number, held = b.const(-1, k.Int), {}
+    return [number, *(b.cast(held[x], x) if x in held else _nothing(b, x) for x in slots)]
+
+
+def _has_nothing(t) -> bool:
+    return type(t) is k.Array or k.is_float(t) or k.is_integer(t) or t is k.Bool or t is k.NpBool
+
+
+def _nothing(b: Builder, t) -> Value:
+    """Any value of a type."""
+    if type(t) is k.Array:
+        return b.op(s.UNDEF, type=t)
+    if k.is_float(t):
+        return b.zero(t)
+    return b.op(c.CONST, type=t, value=False) if t is k.Bool or t is k.NpBool else b.const(0, t)

@@ -1,0 +1,83 @@
+"""Functions that call themselves stay calls, and their derivatives are functions that call themselves.
+
+Such a function gets rules (`Ruled` of ops/derivative.py) as one that the program gives derivatives of: of a call
+reverse mode keeps the arguments, and its pullback runs the call again.
+Before:  y = invoke f (x, n)
+After:   y = invoke f (x, n) ... x_ = invoke f.backward (x, n, y, y_), which invokes f.pull (x, n, y_)
+"""
+from __future__ import annotations
+
+from ...ir.core import Block, Function, Inst, Value
+from ...ops import structure as s
+from ...ops.control import CONST, INVOKE, RETURN
+from ...ops.derivative import Request, Ruled, requested
+from ...types import kinds as k
+from ...types.tangents import gradient_type, holds_complex, plain, tangent_type, varies
+from .. import inline
+from .activity import Classes
+from .builder import Builder
+from .targets import targets
+
+__all__ = ["give_rules"]
+
+
+def give_rules(fn: Function) -> None:
+    """Let a function that calls itself have derivatives as a call, unless it writes into its arguments."""
+    given = [p.type for p in fn.params]
+    if "rules" in fn.memo or fn.result is None or not varies(fn.result) or plain(fn.result) is not fn.result or any(
+            holds_complex(t) or not _is_plain(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
+        return
+    wrt = tuple([n for n, t in enumerate(given) if varies(t)])
+    if not wrt:
+        return
+    result = gradient_type(fn.result)
+    changes = [tangent_type(t) for t in given]
+    pull = requested(Request(fn, "pull", wrt, False), [*given, result],
+                     k.Tuple((fn.result, k.Tuple([gradient_type(given[n]) for n in wrt]))))
+    push = requested(Request(fn, "push", wrt, False), [*given, *(changes[n] for n in wrt)],
+                     k.Tuple((fn.result, tangent_type(fn.result))))
+
+    def tangent(b, params):
+        args, of_args = params[:len(given)], params[len(given):]
+        return b.op(s.TUPLE_GET, b.call(push, *args, *(of_args[n] for n in wrt)), index=1)
+
+    def backward(b, params):
+        *args, _, g = params
+        found = b.op(s.TUPLE_GET, b.call(pull, *args, g), index=1)
+        none = b.op(CONST, type=k.NoneType, value=None)
+        return b.op(s.TUPLE_MAKE, *(b.op(s.TUPLE_GET, found, index=wrt.index(n)) if n in wrt else none
+                                    for n, t in enumerate(given) if t is not k.NoneType
+                                    and not isinstance(t, k.Singleton)), cls=None)
+
+    fn.memo["rules"] = Ruled(_made(fn, "tangent", [*given, *changes], tangent), None,
+                             _made(fn, "backward", [*given, fn.result, result], backward))
+
+
+def _reached(fn: Function) -> list[Function]:
+    """A function and those of the program that it calls."""
+    found = [fn]
+    for one in found:  # grows
+        found += [callee for callee in inline.callees(one) if not callee.library and callee not in found]
+    return found
+
+
+def _writes(fn: Function) -> bool:
+    """Whether a function writes into an argument, but by calls of functions of the program."""
+    classes = Classes(fn)
+    params = {classes.of(p) for p in fn.params}
+    return any(classes.of(x) in params for block in fn.blocks for inst in block.insts
+               if inst.op is not INVOKE or inst.attrs["callee"].library for x in targets(inst))
+
+
+def _made(fn: Function, name: str, types, body) -> Function:
+    made = Function(f"{fn.name}.{name}", fn.qualname, fn.filename, fn.firstlineno)
+    made.blocks = [Block("entry", [Value(t) for t in types])]
+    b = Builder(made.entry.insts)
+    found = body(b, made.params)
+    made.result = found.type
+    made.entry.insts.append(Inst(RETURN, [found]))
+    return made
+
+
+def _is_plain(t) -> bool:
+    return type(t) is not k.Dual and (type(t) is not k.Tuple or all(map(_is_plain, t.elements)))

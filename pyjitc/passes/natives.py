@@ -1,0 +1,899 @@
+"""Lists that compiled code makes and that nobody else sees become native lists, whose items have no objects.
+
+Runs over the functions of a module together, after what the library and closures are made of was taken apart. Values of
+which one may be the list that another is are one class. A class stays Python's where some value of it comes from
+elsewhere (an argument, a result of the interpreter) or goes to an operation that is not known here, unless nothing
+reads a list of the class, or of a class that holds it or that it holds, after that: then the list *leaves*, as the
+result of the function mostly, and becomes a Python list there, once. One that is only filled before it leaves is
+Python's from the start, or it would be made twice. Classes hold classes: the rows of a list of lists.
+What methods and operators of the interpreter do with a list is done by functions of lib/py/natives.py.
+Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
+After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
+         y = invoke leave s ; return y
+Needs: SSA, references not yet counted.  Keeps: SSA, control flow, effects and their order.
+"""
+from __future__ import annotations
+
+import heapq
+import operator
+from collections import deque
+from typing import Any, Callable
+
+from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
+from ..ops import containers as c
+from ..ops import control, memory, natives, pyobject, structure
+from ..ops.text import OBJECT_CALL, TEXT_CALL
+from ..types import kinds as k
+from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
+from . import inline
+from .rewrite import substitute
+
+__all__ = ["run"]
+
+_SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
+
+# What the interpreter does with lists: function -> for each number of operands and their kinds, the function of
+# lib/py/natives.py, what its result is, and whether it changes the length of the first operand. Operands: `x` the list,
+# `q` the deque, `y` another of the same type, `i` an int, `v` an item, `w` what items are compared with, `s` a slice,
+# `t` what yields items, `l` a list that does, native or not, `n` None, `e` an empty tuple. Results: `x` the list
+# itself, `new` another list of the same items, `item`, a type, or None.
+_NEW, _SELF, _ITEM = "new", "x", "item"
+_CALLS: dict[Callable, dict[str, tuple[str, Any, bool]]] = {
+    operator.mul: {"xi": ("repeated", _NEW, False)},
+    operator.imul: {"xi": ("repeat", _SELF, True)},
+    operator.add: {"xy": ("joined", _NEW, False)},
+    operator.iadd: {"xy": ("extend_by", _SELF, True), "xt": ("extend", _SELF, True)},
+    operator.getitem: {"xs": ("part", _NEW, False), "qi": ("deque_item", _ITEM, False)},
+    operator.setitem: {"xsy": ("set_part", None, True), "qiv": ("put_in_deque", None, False)},
+    operator.delitem: {"xi": ("delete", None, True), "xs": ("delete_part", None, True),
+                       "qi": ("delete_in_deque", None, True)},
+    operator.contains: {"xw": ("contains", Bool, False), "qw": ("contains", Bool, False)},
+    operator.eq: {"xy": ("equal", Bool, False)}, operator.ne: {"xy": ("unequal", Bool, False)},
+    operator.lt: {"xy": ("less", Bool, False)}, operator.gt: {"xy": ("greater", Bool, False)},
+    operator.le: {"xy": ("not_greater", Bool, False)}, operator.ge: {"xy": ("not_less", Bool, False)},
+    operator.is_: {"xy": ("identical", Bool, False)},
+    list.insert: {"xiv": ("insert", None, True)}, list.pop: {"xi": ("pop", _ITEM, True)},
+    list.remove: {"xw": ("remove", None, True)}, list.reverse: {"x": ("reverse", None, False)},
+    list.clear: {"x": ("clear", None, True)}, list.copy: {"x": ("copied", _NEW, False)},
+    list.index: {"xwii": ("index", Int, False)}, list.count: {"xw": ("count", Int, False)},
+    list: {"l": ("listed", _NEW, False), "t": ("listed", _NEW, False)},
+    deque: {"ln": ("listed", _NEW, False), "en": ("emptied", _NEW, False), "tn": ("listed", _NEW, False)},
+    deque.append: {"qv": ("append", None, True)}, deque.appendleft: {"qv": ("append_first", None, True)},
+    deque.pop: {"q": ("pop_last", _ITEM, True)}, deque.popleft: {"q": ("pop_first", _ITEM, True)},
+    deque.extend: {"ql": ("extend", None, True), "qt": ("extend", None, True)},
+    deque.extendleft: {"ql": ("extend_first", None, True), "qt": ("extend_first", None, True)},
+    deque.clear: {"q": ("clear", None, True)}, deque.copy: {"q": ("copied", _NEW, False)},
+    deque.count: {"qw": ("count", Int, False)}, deque.reverse: {"q": ("reverse", None, False)},
+    deque.rotate: {"qi": ("rotate", None, False)},
+    heapq.heapify: {"x": ("heapify", None, False)}, heapq.heappushpop: {"xv": ("heap_pushpop", _ITEM, False)},
+    heapq.heapreplace: {"xv": ("heap_replace", _ITEM, False)},
+}
+_OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
+    c.LIST_SORT: ("xb", ("sort", None, False)), c.HEAP_PUSH: ("xv", ("heap_push", None, True)),
+    c.HEAP_POP: ("x", ("heap_pop", _ITEM, True)),
+}
+_GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
+         structure.METHOD_SELF: ""}
+_MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
+                    structure.METHOD_MAKE))
+
+
+_LISTS = frozenset((List, Deque))
+
+
+class _Class:
+    """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
+    of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
+    used: whether something is done with them but to make them; worked: whether that is more than to fill them;
+    parts: whether some are of parts of a text; changed: whether some are no such lists, or more is done with them than
+    to read them."""
+
+    __slots__ = ("changed", "functions", "into", "items", "made", "native", "parts", "python", "resized", "type",
+                 "used", "worked")
+
+    def __init__(self, t: Any):
+        self.into: _Class | None = None
+        self.type = t
+        self.items: dict[tuple, _Class] = {}
+        self.python = self.resized = self.used = self.worked = self.made = False
+        self.parts = self.changed = False
+        self.native: NativeList | None = None
+        self.functions: set[ir.Function] = set()
+
+    @property
+    def root(self) -> _Class:
+        one = self
+        while one.into is not None:
+            one = one.into
+        if one is not self:
+            self.into = one
+        return one
+
+
+class _Call:
+    """One of `_CALLS` in the program. operands: what the function gets; boxes, unbox: the instructions around it that
+    only hand objects over."""
+
+    def __init__(self, inst, operands, boxes, unbox, meaning, kinds):
+        self.inst, self.operands, self.boxes, self.unbox = inst, operands, boxes, unbox
+        self.name, self.result, self.resizes = meaning
+        self.kinds = kinds
+
+
+def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, ir.Function]) -> None:
+    """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
+    function; own: see `inline.owned`."""
+    found = _Lists(functions)
+    if found.settle():
+        _Rewriting(found, helpers, own).run()
+
+
+def _lists_in(t: Type, path: tuple = ()):
+    """(path, type) of the lists and deques in values of type t that can be followed."""
+    if type(t) in _LISTS:
+        yield path, t
+    elif isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
+        for n, part in enumerate(t.parts):
+            yield from _lists_in(part, (*path, n))
+
+
+def _with_lists(t: Type, change: Callable, path: tuple = ()) -> Type:
+    """t with other types for the lists in it. change: (path, type) -> type."""
+    if type(t) in _LISTS:
+        return change(path, t)
+    if isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
+        parts = [_with_lists(part, change, (*path, n)) for n, part in enumerate(t.parts)]
+        return t if all(one is two for one, two in zip(parts, t.parts)) else t.with_parts(parts)
+    return t
+
+
+class _Lists:
+    """Finds the classes of a module, and which of them are native."""
+
+    def __init__(self, functions: list[ir.Function]):
+        self.functions = functions
+        self.known: dict[Type, list] = {}  # type -> the lists in it
+        self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
+        self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
+        self.calls: dict[ir.Inst, _Call] = {}
+        self.around: dict[ir.Inst, _Call] = {}  # boxes and unboxes of calls
+        self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
+        self.blocks = {fn: reverse_postorder(fn) for fn in functions}
+        self.uses: dict[ir.Value, list[ir.Inst]] = {}
+        self.fn = functions[0]
+        for fn in functions:
+            self.fn = fn
+            self.look(fn)
+
+    # -- classes
+
+    def lists(self, t) -> list:
+        found = self.known.get(t)
+        if found is None:
+            found = self.known[t] = list(_lists_in(t)) if t is not None else []
+        return found
+
+    def at(self, value: ir.Value, path: tuple = ()) -> _Class:
+        found = self.classes.get((value, path))
+        if found is None:
+            t = dict(self.lists(value.type))[path]
+            found = self.classes[value, path] = _Class(t)
+        found = found.root
+        found.functions.add(self.fn)
+        return found
+
+    def item(self, one: _Class, path: tuple) -> _Class:
+        one = one.root
+        found = one.items.get(path)
+        if found is None:
+            found = one.items[path] = _Class(dict(self.lists(one.type.item))[path])
+            found.python = one.python
+        return found.root
+
+    def same(self, one: _Class, two: _Class) -> None:
+        work = [(one, two)]
+        while work:
+            one, two = (x.root for x in work.pop())
+            if one is two:
+                continue
+            if one.type is not two.type:
+                self.keep(one)
+                self.keep(two)
+            two.into = one
+            one.python |= two.python
+            one.resized |= two.resized
+            one.used |= two.used
+            one.worked |= two.worked
+            one.made |= two.made
+            one.parts |= two.parts
+            one.changed |= two.changed
+            one.functions |= two.functions
+            for path, item in two.items.items():
+                if path in one.items:
+                    work.append((one.items[path], item))
+                else:
+                    one.items[path] = item
+
+    def joined(self, x: ir.Value, y: ir.Value) -> None:
+        """Two values of which one may be the other."""
+        mine, its = self.lists(x.type), self.lists(y.type)
+        if not mine and not its:
+            return
+        if x.type is y.type:
+            for path, _ in mine:
+                self.same(self.at(x, path), self.at(y, path))
+        else:
+            self.keep_all(x)
+            self.keep_all(y)
+
+    def keep(self, one: _Class) -> None:
+        """Lists of this class are Python's."""
+        one.root.python = True
+
+    def keep_all(self, value: ir.Value) -> None:
+        for path, _ in self.lists(value.type):
+            self.keep(self.at(value, path))
+
+    def stored(self, one: _Class, value: ir.Value) -> None:
+        """A value becomes an item."""
+        item = one.type.item
+        if value.type is not item and not (isinstance(item, k.Union) and value.type in item.members):
+            self.keep(one)
+            self.keep_all(value)
+        elif value.type is item:
+            for path, _ in self.lists(item):
+                self.same(self.item(one, path), self.at(value, path))
+        else:
+            self.keep_all(value)
+
+    def read(self, one: _Class, value: ir.Value) -> None:
+        """A value is an item."""
+        if value.type is not one.type.item:
+            self.keep(one)
+            self.keep_all(value)
+            return
+        for path, _ in self.lists(value.type):
+            self.same(self.item(one, path), self.at(value, path))
+
+    def share_items(self, one: _Class, two: _Class) -> None:
+        """What is an item of one may be an item of the other."""
+        for path, _ in self.lists(one.type.item):
+            self.same(self.item(one, path), self.item(two, path))
+
+    # -- what instructions say
+
+    def look(self, fn: ir.Function) -> None:
+        blocks = self.blocks[fn]
+        for block in blocks:
+            for inst in block.insts:
+                for v in inst.args:
+                    self.uses.setdefault(v, []).append(inst)
+                for edge in inst.edges():
+                    for v in edge.args:
+                        self.uses.setdefault(v, []).append(inst)
+        if fn is self.functions[0]:
+            for p in fn.params:
+                self.keep_all(p)
+        for block in blocks:
+            for inst in block.insts:
+                if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
+                        inst.op is pyobject.PY_IS or inst.op in _OPS):
+                    self.find_call(inst)
+        for block in blocks:
+            for inst in block.insts:
+                for edge in inst.edges():
+                    for v, p in zip(edge.args, edge.block.params):
+                        self.joined(v, p)
+                if inst in self.calls:
+                    self.called(self.calls[inst])
+                elif inst not in self.around and (
+                        inst.result is not None and self.lists(inst.result.type)
+                        or any([self.lists(v.type) for v in inst.args])):
+                    self.instruction(fn, block, inst)
+
+    def instruction(self, fn, block, inst) -> None:
+        op, args, result = inst.op, inst.args, inst.result
+        if op is c.LIST_NEW:
+            one = self.at(result)
+            one.made = one.changed = True
+            for v in args:
+                self.stored(one, v)
+        elif op in _CALLS_OF_TEXT and _splits(inst):
+            one = self.at(result)
+            one.made = one.parts = True
+        elif op in _READS and type(args[0].type) in _LISTS:
+            one = self.at(args[0])
+            one.used = one.worked = True
+            one.resized |= op is c.LIST_POP
+            one.changed |= op is c.LIST_POP
+            if op is not c.LIST_LEN:
+                self.read(one, result)
+        elif op is c.LIST_SET or op is c.LIST_APPEND:
+            one = self.at(args[0])
+            one.used = one.changed = True
+            one.resized |= op is c.LIST_APPEND
+            one.worked |= op is c.LIST_SET
+            self.stored(one, args[-1])
+        elif op is c.HOLDS or op is structure.RETYPE:
+            self.joined(args[0], result)
+        elif op is structure.SELECT or op is structure.CHOOSE:
+            self.joined(args[1], result)
+            self.joined(args[2], result)
+        elif op is control.INVOKE and inst.attrs["callee"] in self.blocks:
+            callee = inst.attrs["callee"]
+            for v, p in zip(args, callee.params):
+                self.joined(v, p)
+            if result is not None and callee in self.returned:
+                self.joined(self.returned[callee], result)
+        elif op is control.RETURN and fn is not self.functions[0]:
+            self.joined(args[0], self.returned[fn])
+        elif op in _MAKES:
+            for n, v in enumerate(args):
+                for path, _ in self.lists(v.type):
+                    self.same(self.at(v, path), self.at(result, (n, *path)))
+        elif op in _GETS:
+            n = _place(inst)
+            for path, _ in self.lists(result.type):
+                self.same(self.at(args[0], (n, *path)), self.at(result, path))
+        elif op is structure.UNDEF:
+            for path, _ in self.lists(result.type):
+                self.at(result, path)
+        elif op is not structure.DISCARD:
+            for n, v in enumerate(args):
+                if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
+                    self.escapes.append((fn, block, inst, n))
+                    for path, _ in self.lists(v.type):
+                        self.at(v, path)
+                else:
+                    self.keep_all(v)
+            if result is not None:
+                self.keep_all(result)
+
+    def leaves_whole(self, t: Type) -> bool:
+        """Whether a tuple can be made again of what its lists leave as."""
+        return isinstance(t, k.Tuple) and all(
+            [type(part) is List or not self.lists(part) or self.leaves_whole(part) for part in t.parts])
+
+    def find_call(self, inst: ir.Inst) -> None:
+        forms: dict[str, tuple[str, Any, bool]] | None
+        if inst.op in _OPS:
+            kinds, meaning = _OPS[inst.op]
+            forms, args = {kinds: meaning}, inst.args
+        elif inst.op is pyobject.PY_IS:
+            forms, args = _CALLS[operator.is_], inst.args
+        elif inst.op is pyobject.PY_CALL:
+            callee = inst.args[0].inst
+            if callee is None or callee.op is not control.CONST or inst.attrs.get("kwnames"):
+                return
+            args = inst.args[1:]
+            try:
+                forms = _CALLS.get(callee.attrs["value"])
+            except TypeError:  # it has no hash
+                return
+        else:
+            forms, args = _CALLS.get(pyobject.MEANINGS[inst.attrs["function"]]), inst.args
+        if forms is None or not args:
+            return
+        operands: list[ir.Value] = []
+        boxes: list[ir.Inst] = []
+        for v in args:
+            made = v.inst
+            if inst.op in _OPS:
+                operands.append(v)
+                continue
+            if made is None or made.op is not pyobject.PY_BOX and made.op is not control.CONST:
+                return
+            if made.op is pyobject.PY_BOX:
+                if self.uses[v] != [inst]:
+                    return
+                boxes.append(made)
+                operands.append(made.args[0])
+            else:
+                operands.append(v)
+        unbox = None
+        for user in self.uses.get(inst.result, ()) if inst.op not in _ANSWERS else ():
+            if user.op is structure.DISCARD:
+                continue
+            if unbox is not None or user.op is not pyobject.PY_UNBOX:
+                return
+            unbox = user
+        for kinds, meaning in forms.items():
+            if len(kinds) == len(operands) and _fits(kinds, operands) and (
+                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)):
+                call = _Call(inst, operands, boxes, unbox, meaning, kinds)
+                if self.result_fits(call):
+                    self.calls[inst] = call
+                    self.around.update(dict.fromkeys(boxes, call))
+                    if unbox is not None:
+                        self.around[unbox] = call
+                return
+
+    def result_fits(self, call: _Call) -> bool:
+        wanted, unbox = call.result, call.unbox
+        t: Any = unbox.result.type if unbox is not None else None
+        if wanted in (_NEW, _SELF) and call.kinds[0] in "xq":
+            return t is None and wanted == _SELF or t is call.operands[0].type
+        if wanted == _NEW:
+            return type(t) in _LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
+        if wanted == _ITEM:
+            return t is None or t is call.operands[0].type.item
+        return t is None or t is wanted or call.inst.op in _ANSWERS
+
+    def called(self, call: _Call) -> None:
+        result: Any = call.unbox.result if call.unbox is not None else None
+        for kind, v in zip(call.kinds, call.operands):
+            if kind in "xyql":
+                one = self.at(v)
+                one.used = one.changed = True
+                one.worked |= call.name not in _FILL
+                if kind in "xq":
+                    one.resized |= call.resizes
+        if call.kinds[0] in _MAKERS:
+            one = self.at(result)
+            one.made = one.used = one.changed = True
+            if call.kinds[0] == "l":
+                self.share_items(one, self.at(call.operands[0]))
+            return
+        first = self.at(call.operands[0])
+        for kind, v in zip(call.kinds, call.operands):
+            if kind in "yl" and call.result is not Bool:
+                self.share_items(first, self.at(v))
+            elif kind == "v" and not (v.type is k.Object and _plain_type(v) is first.type.item):
+                self.stored(first, v)
+        if call.result == _SELF and result is not None:
+            self.joined(call.operands[0], result)
+        elif call.result == _NEW:
+            self.at(result).changed = True
+            self.share_items(first, self.at(result))
+        elif call.result == _ITEM and result is not None:
+            self.read(first, result)
+
+    # -- which are native
+
+    def settle(self) -> bool:
+        """Decide for every class; whether some are native."""
+        if not any([one.root.made for one in self.classes.values()]):
+            return False
+        while self.share_work():
+            pass
+        while self.spread():
+            pass
+        return any([not one.root.python for one in self.classes.values()])
+
+    def share_work(self) -> bool:
+        """One round: what is worked with makes it worth that lists of which it is made, that are made of it, and that
+        hold it are native; whether it found more."""
+        changed = False
+        for call in self.calls.values():
+            group = self.operands_of(call) + [one for one in self.sources_of(call) if not one.python]
+            if any([one.worked for one in group]):
+                for one in group:
+                    changed |= not one.worked
+                    one.worked = True
+        for one in self.everything():
+            if not one.worked and any([item.root.worked for item in one.items.values()]):
+                one.worked = changed = True
+        return changed
+
+    def everything(self) -> list[_Class]:
+        found: dict[_Class, None] = {}
+        work = [one.root for one in self.classes.values()]
+        while work:
+            one = work.pop().root
+            if one not in found:
+                found[one] = None
+                work += one.items.values()
+        return list(found)
+
+    def spread(self) -> bool:
+        """One round; whether it found more that stay Python's."""
+        changed = False
+        for one in self.everything():
+            one.native = None
+            if not one.python and not (one.used and self.holds(one) and not (one.parts and one.changed)):
+                one.python = changed = True
+            if one.python:
+                for item in one.items.values():
+                    if not item.root.python:
+                        item.root.python = changed = True
+        for call in self.calls.values():
+            main = self.main(call)
+            if main.python:
+                for one in self.operands_of(call) + self.sources_of(call):
+                    if not one.python:
+                        one.python = changed = True
+            elif call.kinds[0] not in _MAKERS and any([one.python for one in self.operands_of(call)]):
+                main.python = changed = True
+        return changed or self.stay()
+
+    def main(self, call: _Call) -> _Class:
+        """The class that says whether a call is one of native lists."""
+        return self.classes[(call.unbox.result if call.kinds[0] in _MAKERS else call.operands[0]), ()].root
+
+    def operands_of(self, call: _Call) -> list[_Class]:
+        found = [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind in "xyq"]
+        if call.result in (_NEW, _SELF) and call.unbox is not None:
+            found.append(self.classes[call.unbox.result, ()].root)
+        return found
+
+    def sources_of(self, call: _Call) -> list[_Class]:
+        """The lists from which a call takes items, and which may be native or not."""
+        return [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind == "l"]
+
+    def holds(self, one: _Class) -> bool:
+        item = one.type.item
+        return item not in (k.Undefined, k.NoneType) and item.size < _LARGE and natives.can_hold(self.inside(one))
+
+    def inside(self, one: _Class) -> Type:
+        """What a native list of a class holds."""
+        def change(path, t):
+            held = one.items.get(path)
+            return t if held is None or held.root.python else self.native(held.root)
+
+        return _with_lists(one.type.item, change)
+
+    def native(self, one: _Class) -> NativeList:
+        one = one.root
+        if one.native is None:
+            one.native = NativeList(_PLACES if one.parts else self.inside(one))
+        return one.native
+
+    def type_of(self, value: ir.Value) -> Type:
+        """The type of a value where classes are what they are now."""
+        if not self.lists(value.type):
+            return value.type
+
+        def change(path, t):
+            one = self.classes.get((value, path))
+            return t if one is None or one.root.python else self.native(one)
+
+        return _with_lists(value.type, change)
+
+    # -- what leaves
+
+    def stay(self) -> bool:
+        """Find the classes of which a list is read after one has left."""
+        changed = False
+        group = self.groups()
+        for fn in self.functions:
+            mine = [(block, inst, n) for f, block, inst, n in self.escapes if f is fn]
+            out = [(block, inst, n) for block, inst, n in mine
+                   if any([not self.classes[inst.args[n], path].root.python
+                           for path, _ in self.lists(inst.args[n].type)])]
+            if not out:
+                continue
+            after = self.read_after(fn, {(inst, n) for _, inst, n in out}, group)
+            for _, inst, n in out:
+                v = inst.args[n]
+                gone = {group[self.classes[v, path].root] for path, _ in self.lists(v.type)}
+                home = set().union(*(of.functions for of, number in group.items() if number in gone))
+                bad = bool(gone & after[inst]) or fn is not self.functions[0] and (
+                    home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
+                                         if p in fn.params or p is self.returned.get(fn)]))
+                ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
+                bad = bad or any([not self.leaves(one) for one in ones])
+                for one in ones:
+                    if not one.python and (bad or not one.worked):
+                        one.python = changed = True
+        return changed
+
+    def leaves(self, one: _Class) -> bool:
+        """Whether lists of a class can leave: tuples with native lists in them would have to be made again."""
+        return one.python or type(one.type) is List and not one.parts and all([
+            path == () and self.leaves(item.root) for path, item in one.items.items() if not item.root.python])
+
+    def groups(self) -> dict[_Class, _Class]:
+        """Class -> what stands for all classes that it holds, or that hold it."""
+        into: dict[_Class, _Class] = {one: one for one in self.everything()}
+
+        def end(one):
+            while into[one] is not one:
+                one = into[one]
+            return one
+
+        for one in list(into):
+            for item in one.items.values():
+                if not one.python and not item.root.python:
+                    into[end(item.root)] = end(one)
+        return {one: end(one) for one in into}
+
+    def read_after(self, fn, gone, group) -> dict[ir.Inst, set]:
+        """Instruction through which something leaves -> the groups of which a value is read after it."""
+        blocks = self.blocks[fn]
+        live: dict[ir.Block, set] = {block: set() for block in blocks}  # at its start, its parameters among them
+        found: dict[ir.Inst, set] = {}
+        leaving = {inst for inst, _ in gone}
+
+        def numbers(values):
+            return {group[self.classes[v, path].root] for v in values for path, _ in self.lists(v.type)
+                    if (v, path) in self.classes}
+
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(blocks):
+                now: set = set()
+                for inst in reversed(block.insts):
+                    for edge in inst.edges():
+                        start = live[edge.block]
+                        now |= start.difference(edge.block.params)
+                        now.update([v for v, p in zip(edge.args, edge.block.params) if p in start])
+                    if inst in leaving:
+                        found[inst] = numbers(now)
+                    if inst.result is not None:
+                        now.discard(inst.result)
+                    for n, v in enumerate(inst.args):
+                        if (inst, n) not in gone and self.lists(v.type):
+                            now.add(v)
+                if now != live[block]:
+                    live[block] = now
+                    changed = True
+        return found
+
+
+def _splits(inst: ir.Inst) -> bool:
+    """Whether it is text.split() into words, or at one character that is known."""
+    callee = inst.args[0].inst
+    if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
+            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str or type(inst.result.type) is not List):
+        return False
+    mark = inst.args[-1].inst
+    known = mark is not None and mark.op is control.CONST and mark.attrs["value"]
+    return len(inst.args) == 2 or len(inst.args) == 3 and type(known) is str and len(known) == 1
+
+
+_CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
+_PLACES = k.Tuple((Int, Int))
+_LARGE = 64  # the size of a type of items
+_ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
+_READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
+_MAKERS = frozenset("tle")  # first operands of calls that make a list or a deque of something else
+_FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated"))
+# What compares items, which must be of types that have an order.
+_COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
+                       "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
+
+
+def _place(inst: ir.Inst) -> int:
+    name = _GETS[inst.op]
+    if not name:
+        return 0
+    at = inst.attrs[name]
+    return at if type(at) is int else inst.args[0].type.names.index(at)
+
+
+def _fits(kinds: str, operands: list[ir.Value]) -> bool:
+    first = operands[0].type
+    for kind, v in zip(kinds, operands):
+        t = _plain_type(v)
+        if kind in "xl":
+            fine = type(t) is List and (kind == "x" or first is t or t.item is first.item)
+        elif kind == "q":
+            fine = type(t) is Deque
+        elif kind in "ne":
+            fine = t is k.NoneType if kind == "n" else t is _EMPTY
+        elif kind == "y":
+            fine = t is first
+        elif kind == "i":
+            fine = t is Int
+        elif kind == "b":
+            fine = t is Bool
+        elif kind == "v":
+            fine = True
+        elif kind == "w":
+            fine = _is_compared(t) and _is_compared(first.item)
+        elif kind == "s":
+            fine = isinstance(t, k.Slice) and all(part in (Int, k.NoneType) for part in t.parts)
+        else:
+            yielded = _yields(t)
+            fine = yielded is not None and (type(first) not in _LISTS or yielded is first.item)
+        if not fine:
+            return False
+    return True
+
+
+def _is_compared(t: Type | None) -> bool:
+    return t in _SCALARS or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
+
+
+def _yields(t: Type | None) -> Type | None:
+    """The type of what a loop over a value yields, of kinds of which a list is made here."""
+    if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
+        return t.parts[0] if all([part is t.parts[0] for part in t.parts]) else None
+    return t.item if type(t) is List else Int if t is k.Range else k.Str if t is k.Str else None
+
+
+_MOST = 16  # items of a tuple that become items of a list one by one
+
+
+def _plain_type(v: ir.Value) -> Type | None:
+    """The type of a value, of a constant that was boxed that of the constant."""
+    if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
+        return _type_of_constant(v.inst.attrs["value"])
+    return v.type
+
+
+def _type_of_constant(value) -> Type | None:
+    return {int: Int, float: k.Float, bool: Bool, str: k.Str, type(None): k.NoneType}.get(type(value)) if (
+        type(value) is not int or -1 << 63 <= value < 1 << 63) else None
+
+
+class _Rewriting:
+    """Puts the operations of native lists where those of Python's were."""
+
+    def __init__(self, lists: _Lists, helpers: Callable, own: dict):
+        self.lists = lists
+        self.helpers = helpers
+        self.own = own
+        self.mapping: dict[ir.Value, ir.Value] = {}
+        self.types: dict[ir.Value, Type] = {}
+        self.fresh: dict[ir.Function, None] = {}  # functions of the library that are called now
+        self.out: list[ir.Inst] = []
+        self.inst: Any = None
+
+    def run(self) -> None:
+        lists = self.lists
+        self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        gone = {(inst, n) for _, _, inst, n in lists.escapes}
+        for value, t in self.types.items():
+            value.type = t
+        for fn in lists.functions:
+            self.fresh = {}
+            for block in lists.blocks[fn]:
+                insts, self.out = block.insts, []
+                for inst in insts:
+                    self.inst = inst
+                    if inst in lists.calls or inst in lists.around:
+                        self.call(inst)
+                    else:
+                        self.instruction(inst, gone)
+                block.insts = self.out
+            if fn in lists.returned:
+                fn.result = lists.returned[fn].type
+            fn.blocks = lists.blocks[fn]
+            substitute(fn.blocks, self.mapping)
+            if self.fresh:
+                inline.put_in(fn, list(self.fresh), self.own)
+
+    # -- what is written
+
+    def emit(self, op: ir.Op, *args: ir.Value, type: Type | None = None, result: ir.Value | None = None,
+             **attrs) -> Any:
+        if result is None and type is not None:
+            result = ir.Value(type)
+        if "type" in op.attrs:
+            attrs["type"] = type
+        may_fail = op.effects & ir.RAISES or op is control.INVOKE
+        self.out.append(ir.Inst(op, args, attrs, result, self.inst.loc, (), self.inst.unwind if may_fail else None))
+        if "origin" in self.inst.attrs:
+            self.out[-1].attrs["origin"] = self.inst.attrs["origin"]
+        return result
+
+    def library(self, name: str, *args: ir.Value, result: ir.Value | None = None) -> Any:
+        callee = self.helpers(f"py.natives:{name}", tuple([v.type for v in args]))
+        self.fresh[callee] = None
+        return self.emit(control.INVOKE, *args, result=result, type=callee.result, callee=callee)
+
+    def is_native(self, v: ir.Value) -> bool:
+        return type(v.type) is NativeList
+
+    def length(self, x: ir.Value, result: ir.Value | None = None) -> ir.Value:
+        steady = not self.class_of(x).resized
+        return self.emit(natives.NATIVE_SIZE if steady else natives.NATIVE_LEN, x, type=Int, result=result)
+
+    def class_of(self, x: ir.Value) -> _Class:
+        return self.lists.classes[x, ()].root
+
+    def place(self, x: ir.Value, i: ir.Value, message: str) -> ir.Value:
+        return self.emit(memory.CHECK_INDEX, i, self.length(x), type=Int, axis=0, message=message)
+
+    def stored(self, x: ir.Value, value: ir.Value) -> ir.Value:
+        """A value as an item of a list."""
+        t = x.type.item
+        return value if value.type is t else self.emit(structure.UNION_MAKE, value, type=t)
+
+    # -- instructions
+
+    def instruction(self, inst: ir.Inst, gone) -> None:
+        op, args, result = inst.op, inst.args, inst.result
+        first: Any = args[0] if args else None
+        if op is c.LIST_NEW and self.is_native(result):
+            uses = self.lists.uses.get(result, ())
+            if len(args) == 1 and len(uses) == 1 and self.repeats(uses[0]):
+                return
+            self.emit(natives.NATIVE_NEW, *[self.stored(result, v) for v in args], result=result, type=result.type)
+        elif op in _CALLS_OF_TEXT and result is not None and self.is_native(result):
+            given: Any = args[-1].inst
+            self.emit(natives.NATIVE_PLACES, args[1], mark=given.attrs["value"] if len(args) == 3 else None,
+                      type=result.type, result=result)
+        elif first is not None and self.is_native(first) and op in _OF_LISTS:
+            self.of_list(inst, first)
+        elif op is c.HOLDS and self.is_native(first):
+            self.mapping[result] = first
+        else:
+            if op in _TYPED and result in self.types:
+                inst.attrs = {**inst.attrs, "type": result.type}
+            for n, v in enumerate(args):
+                if (inst, n) in gone:
+                    inst.args[n] = self.outside(v)
+            self.out.append(inst)
+
+    def repeats(self, user: ir.Inst) -> bool:
+        """Whether a list of one item is only made for `[x] * n`."""
+        call = self.lists.around.get(user)
+        return call is not None and call.name == "repeated"
+
+    def of_list(self, inst: ir.Inst, x: ir.Value) -> None:
+        op, result = inst.op, inst.result
+        counted = is_refcounted(x.type.item)
+        if op is c.LIST_LEN:
+            self.length(x, result)
+        elif op is c.LIST_GET:
+            j = self.place(x, inst.args[1], "list index out of range")
+            if self.class_of(x).parts:
+                self.emit(natives.NATIVE_PIECE, x, j, result=result)
+                return
+            self.emit(natives.NATIVE_AT if counted else natives.NATIVE_LOAD, x, j, result=result)
+        elif op is c.LIST_SET:
+            value = self.stored(x, inst.args[2])
+            j = self.place(x, inst.args[1], "list assignment index out of range")
+            self.emit(natives.NATIVE_PUT if counted else natives.NATIVE_STORE, x, j, value)
+        elif op is c.LIST_APPEND:
+            self.emit(natives.NATIVE_PUSH, x, self.stored(x, inst.args[1]))
+        else:
+            self.emit(natives.NATIVE_TAKE, x, result=result)
+
+    def outside(self, v: ir.Value) -> ir.Value:
+        """What a value is where it has left."""
+        if self.is_native(v):
+            return self.library("leave" if v.type.item in natives.QUIET else "leave_each", v)
+        if isinstance(v.type, k.Tuple) and any(map(_holds_native, v.type.parts)):
+            parts = [self.outside(self.emit(structure.TUPLE_GET, v, type=t, index=n))
+                     for n, t in enumerate(v.type.parts)]
+            return self.emit(structure.TUPLE_MAKE, *parts, cls=v.type.cls,
+                             type=k.Tuple([part.type for part in parts], v.type.cls))
+        return v
+
+    def call(self, inst: ir.Inst) -> None:
+        """Of a call, the boxes before it and what opens its result, the call alone stays."""
+        call = self.lists.calls.get(inst) or self.lists.around[inst]
+        if self.lists.main(call).python:
+            self.out.append(inst)
+            return
+        if inst is not call.inst:
+            return
+        operands = [self.plain(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
+        opened: Any = call.unbox.result if call.unbox is not None else (
+            inst.result if inst.op in _ANSWERS and call.result is Bool else None)
+        if call.name == "repeated":
+            made = call.operands[0].inst
+            if made is not None and made.op is c.LIST_NEW and len(made.args) == 1 and (
+                    len(self.lists.uses[call.operands[0]]) == 1):
+                value = self.stored(opened, made.args[0])
+                self.emit(natives.NATIVE_FILLED, value, operands[1], result=opened, type=opened.type)
+                return
+        if call.name == "emptied":
+            self.emit(natives.NATIVE_NEW, result=opened, type=opened.type)
+            return
+        of_native = "l" in call.kinds and self.is_native(operands[-1])
+        found = self.library(_OF_NATIVE[call.name] if of_native else call.name, *operands)
+        if opened is not None:
+            self.mapping[opened] = operands[0] if call.result == _SELF else found
+
+    def plain(self, v: ir.Value, kind: str, call: _Call) -> ir.Value:
+        """An operand: a constant that was an object is a number again."""
+        if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
+            value = v.inst.attrs["value"]
+            v = self.emit(control.CONST, type=_type_of_constant(value), value=value)
+        return self.stored(call.operands[0], v) if kind == "v" else v
+
+
+def _holds_native(t: Type) -> bool:
+    return type(t) is NativeList or isinstance(t, k.Tuple) and any(map(_holds_native, t.parts))
+
+
+_OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
+_EMPTY = k.Tuple(())
+_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
+_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF))

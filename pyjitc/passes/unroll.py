@@ -1,0 +1,93 @@
+"""Write loops out whose number of iterations is a small constant: one iteration after the other.
+
+Runs before polling, behind the passes that copy loops. The loop around is an innermost one then, and may become
+vectors; numbers that iterations store side by side may make one, and arrays in the frame are registers. LLVM would do
+the same where it is told so, but it may move what it is told of a loop to the loop around it.
+Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i + 1, left - 1)
+the same where it is told so, but it may move what it is told of a loop to the one around it.
+Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
+"""
+from __future__ import annotations
+
+from ..base.options import Options
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ops import control
+from ..ops.memory import POLL
+from .counted import Definitions, find
+from .repair import repair
+from .rewrite import clone_blocks
+from .rewrite import readers as readers_of
+
+__all__ = ["run", "FEW"]
+
+FEW = 3  # so many iterations are written out wherever they are
+_MOST = 16  # most iterations that are written out in another loop
+_ROOM = 160  # most operations that they may become there
+
+
+def run(fn: ir.Function, options=Options()) -> None:
+    if fn.flags.novectorize or fn.flags.optnone:
+        return
+    while True:  # a loop around one that is written out may be next
+        nest = LoopNest(fn)
+        inner = [loop for loop in nest.loops if not loop.inner and _may(loop)]
+        if not inner:
+            return
+        defs, edges = Definitions(fn), in_edges(fn.blocks)
+        chosen = [(loop, trips) for loop, trips in ((loop, _trips(loop, defs, edges)) for loop in inner)
+                  if trips is not None]
+        if not chosen:
+            return
+        readers = readers_of(fn)
+        number = {block: n for n, block in enumerate(fn.blocks)}
+        definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
+        for loop, trips in chosen:
+            _write_out(loop, trips, number, readers, definitions)
+        fn.blocks = reverse_postorder(fn)
+        repair(fn, definitions)
+
+
+def _may(loop) -> bool:
+    """Whether a loop has one way back, is no copy that keeps its checks, and has no poll that a handler sees."""
+    if len(loop.latches) != 1:
+        return False
+    latch = loop.latches[0]
+    last = latch.insts[-1]
+    return ("novectorize" not in last.attrs and sum(edge.block is loop.header for edge in last.edges()) == 1
+            and all(i.op is not POLL for i in latch.insts))
+
+
+def _trips(loop, defs, edges) -> int | None:
+    """How many iterations a loop has that is to be written out, or None."""
+    counted = find(loop, defs, edges)
+    trips = None if counted is None else defs.constant(counted.start[counted.left])
+    if trips is None or not 0 < trips <= _MOST:
+        return None
+    size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
+    return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
+
+
+def _write_out(loop, trips, number, readers, definitions) -> None:
+    """Write out a loop; adds to `definitions` what its values are in each copy. number: block -> its place in the
+    order."""
+    header, latch = loop.header, loop.latches[0]
+    blocks = sorted(loop.blocks, key=number.__getitem__)
+    read = [(block, v) for block in blocks for v in (*block.params, *(i.result for i in block.insts))
+            if v is not None and any(reader not in loop.blocks for reader in readers.get(v, ()))]
+    copies: list[dict[ir.Block, ir.Block]] = [dict(zip(blocks, blocks))]
+    for step in range(trips):
+        values: dict[ir.Value, ir.Value] = {}
+        copies.append(clone_blocks(blocks if step < trips - 1 else [header], values))
+        for block, v in read:
+            if block in copies[-1]:
+                definitions.setdefault(v, {block: v})[copies[-1][block]] = values[v]
+    for step, copy in enumerate(copies):
+        branch = copy[header].terminator
+        body, exit = branch.targets
+        goes = body if step < trips else exit
+        copy[header].insts[-1] = ir.Inst(control.JUMP, (), {}, None, branch.loc, [goes])
+        if step < trips:
+            for edge in copy[latch].terminator.edges():
+                if edge.block is copy[header]:
+                    edge.block = copies[step + 1][header]

@@ -1,0 +1,639 @@
+"""Lists that compiled code makes and that nobody else sees: their values, their errors, what is left of objects, and
+what becomes of the memory."""
+import gc
+import sys
+from collections import deque
+
+import numpy as np
+import pytest
+from tests.oracle import agree
+
+from pyjitc import njit
+
+
+def ir_of(function, *args):
+    compiled = njit(function)
+    compiled(*args)
+    return "\n".join(compiled._inspect("opt", None).values())
+
+
+def assert_native(function, *args):
+    """The program does the same, and nothing in it is a list of the interpreter."""
+    agree(function, *args)
+    text = ir_of(function, *args)
+    assert "native_" in text
+    for name in ("list_", "py_box", "py_api", "py_call"):
+        assert not [line for line in text.splitlines() if f" {name}" in line], text
+
+
+def sieve(n):
+    flags = [True] * (n + 1)
+    count = 0
+    for i in range(2, n + 1):
+        if flags[i]:
+            count += 1
+            for j in range(i * i, n + 1, i):
+                flags[j] = False
+    return count
+
+
+def stack(n):
+    s = [n]
+    total = 0
+    while s:
+        x = s.pop()
+        total += x
+        if x > 1:
+            s.append(x - 1)
+    return total
+
+
+def stack_of_tuples(n):
+    s = [(0, 1.5)]
+    total = 0.0
+    while s:
+        depth, x = s.pop()
+        total += x
+        if depth < n:
+            s.append((depth + 1, x * 0.5))
+            s.append((depth + 2, x))
+    return total
+
+
+def queens(n):
+    columns = [-1] * n
+    row, found = 0, 0
+    while row >= 0:
+        columns[row] += 1
+        while columns[row] < n:
+            good = True
+            for other in range(row):
+                if columns[other] == columns[row] or abs(columns[other] - columns[row]) == row - other:
+                    good = False
+                    break
+            if good:
+                break
+            columns[row] += 1
+        if columns[row] == n:
+            row -= 1
+        elif row == n - 1:
+            found += 1
+        else:
+            row += 1
+            columns[row] = -1
+    return found
+
+
+def grid(n):
+    g = [[0] * n for _ in range(n)]
+    for i in range(n):
+        row = g[i]
+        for j in range(n):
+            row[j] = i * j
+    total = 0
+    for i in range(n):
+        for j in range(n):
+            total += g[i][j]
+    return total
+
+
+def shared_rows(n):
+    row = [0] * n
+    g = [row] * 3
+    g[0][n - 1] = 7
+    g[2] = g[1] + [1]
+    g[2][0] = 5
+    return g[1][n - 1], row[0], g[2][0], len(g[2])
+
+
+def methods(n):
+    a = [0, 1] * n
+    a.extend(range(n))
+    a.insert(2, 5)
+    a.insert(-100, 6)
+    a.insert(100, 7)
+    first = a.pop(0)
+    a.remove(5)
+    a.reverse()
+    b = a[1:5]
+    c = a + b
+    del c[0]
+    del c[::2]
+    c[1:2] = [8, 9, 10]
+    d = c.copy()
+    c.clear()
+    a += b
+    a *= 2
+    same = a == b, a != a, b < a, a <= b, a > b, b >= b
+    d.sort()
+    e = sorted(a)
+    e.sort(reverse=True)
+    return (first, a.index(1), a.count(1), len(c), 3 in a, 3 not in d, same, d[0], d[-1], e[0], e[len(e) - 1],
+            a is b, d is d, sum(a), max(d), min(e))
+
+
+def iterations(n):
+    a = list(range(n))
+    total = 0
+    for i, x in enumerate(a):
+        total += i * x
+    for x, y in zip(a, a[1:]):
+        total += x * y
+    for x in reversed(a):
+        total = total * 3 % 1000 + x
+    for x in a:  # grows while it is read
+        if x == 1 and len(a) < 2 * n:
+            a.append(x)
+        total += x
+    return total, len(a)
+
+
+def walk(n, path):
+    if n == 0:
+        return sum(path)
+    total = 0
+    for i in range(2):
+        path.append(i)
+        total += walk(n - 1, path)
+        path.pop()
+    return total
+
+
+def through_calls(n):
+    return walk(n, []) + walk(n, [5])
+
+
+def levels(n):
+    level, depth, seen = [1], 0, 0
+    while level:
+        below = []
+        for x in level:
+            seen += x
+            if x < n:
+                below.append(2 * x)
+                below.append(2 * x + 1)
+        level = below
+        depth += 1
+    return depth, seen
+
+
+@pytest.mark.parametrize("f", [sieve, stack, stack_of_tuples, queens, grid, shared_rows, methods, iterations,
+                               through_calls, levels])
+def test_programs(f):
+    assert_native(f, 5)
+    agree(f, 1)
+
+
+def appended(n):
+    r = []
+    for i in range(n):
+        r.append(i * 0.5)
+        r[i] += r[i - 1]
+    return r
+
+
+def twice(n):
+    a, b = [0] * n, []
+    for i in range(n):
+        a[i] += i
+        b.append(a[i] * 0.5)
+    return a, b, a
+
+
+def rows(n):
+    r = []
+    for i in range(n):
+        q = [i] * 3
+        r.append(q)
+        r.append(q)
+        q[1] = 7
+    return r
+
+
+@pytest.mark.parametrize("f", [appended, twice, rows])
+def test_what_is_returned_becomes_a_list_once(f):
+    agree(f, 4)
+    agree(f, 0)
+    assert "native_leave" in ir_of(f, 4)
+
+
+def test_what_is_only_filled_before_it_leaves_is_of_the_interpreter_at_once():
+    for f in (lambda n: [i * 0.5 for i in range(n)], lambda n: [[i * j for i in range(n)] for j in range(n)],
+              lambda n: ([0] * n + [n]) * 2):
+        agree(f, 4)
+        assert "native_" not in ir_of(f, 4)
+
+
+def test_what_leaves_at_two_places_is_one_list():
+    a, _, b = njit(twice)(3)
+    assert a is b
+    r = njit(rows)(2)
+    assert r[0] is r[1] and r[0] is not r[2]
+
+
+ITEMS = {"int": (1, -7), "float": (1.5, -0.0), "bool": (True, False), "text": ("a", "\u0119"), "none": (None, None),
+         "complex": (1j, 2.0 + 0j), "numpy": (np.int8(3), np.int8(-3)), "float32": (np.float32(1.5), np.float32(2)),
+         "tuple": ((1, "x"), (2, "y")), "nested": ((1.5, (True, 2)), (0.5, (False, 1))), "mixed": (1, 2.5),
+         "optional": (None, "q"), "bytes": (b"1", b"22")}
+
+
+@pytest.mark.parametrize("kind", ITEMS)
+def test_items(kind):
+    x, y = ITEMS[kind]
+
+    def f(x, y, n):
+        a = [x] * n
+        b = []
+        for i in range(n):
+            b.append(y if i % 2 else x)
+        a[0] = y
+        a[-1] = b[n - 1]
+        b.insert(1, y)
+        last = b.pop()
+        del a[1]
+        c = a + b
+        d = c[1:-1]
+        d.reverse()
+        d[1:1] = b
+        e = [one for one in d]
+        return last, len(c), c[2], d[0], a[0], e
+
+    agree(f, x, y, 4)
+    agree(f, x, y, 3)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a, n: a[n], lambda a, n: a.index(99), lambda a, n: a.remove(98), lambda a, n: a.pop(n),
+    lambda a, n: [].pop(), lambda a, n: a * (1 << 62), lambda a, n: [0] * (1 << 61)])
+def test_errors(f):
+    def g(n):
+        text = ["x" + str(n)]  # something to give up
+        text.append("y")
+        a = [1, 2, 3]
+        a.append(4)
+        got = f(a, n)
+        return len(text), got
+
+    agree(g, 7)
+
+
+def test_errors_of_stores():
+    def put(n):
+        a = [1.5] * 3
+        b = ["u"]
+        b.append(str(n))
+        try:
+            a[n] = 2.5
+        except IndexError as error:
+            return str(error), len(a), b[1]
+        del a[n]
+        return "", len(a), b[0]
+
+    def stretched(n):
+        a = [1, 2, 3, 4]
+        a[::2] = list(range(n))
+        return a[0]
+
+    for n in (0, 2, -3, -4, 3):
+        agree(put, n)
+    for n in (2, 3):
+        agree(stretched, n)
+
+
+def test_orders():
+    def ordered(x, backwards):
+        a = [v for v in x]
+        a.append(a[0])
+        a.sort(reverse=backwards)
+        total = 0
+        for i in range(len(a) - 1):
+            total += (a[i] < a[i + 1]) * (i + 1) + (a[i] == a[i + 1]) * 1000
+        return total, a[0], a[-1], a[len(a) // 2]
+
+    r = np.random.default_rng(0)
+    for n in (1, 2, 11, 12, 13, 100, 1000):
+        for backwards in (False, True):
+            agree(ordered, r.integers(0, 50, n).tolist(), backwards)
+            agree(ordered, r.random(n).tolist(), backwards)
+            agree(ordered, list(map(str, r.integers(0, 50, n).tolist())), backwards)
+            agree(ordered, [(int(a), float(b)) for a, b in r.integers(0, 9, (n, 2))], backwards)
+    agree(ordered, [1.0, float("nan"), 0.5, 3.0, float("nan"), -1.0] * 5, False)
+
+
+def test_what_python_sees_stays_a_list():
+    def stored(box, n):
+        a = [1, 2]
+        box.append(a)
+        a.append(n)
+        return a[2]
+
+    def given(n):
+        a = [3, 1, 2]
+        text = repr(a)
+        a.append(n)
+        return text, str(a)
+
+    def closed_over(n):
+        a = [0]
+
+        def add(x):
+            a.append(x)
+
+        add(n)
+        add(a[-1])
+        return len(a), a[1]
+
+    def yielded(n):
+        a = [n]
+        yield a
+        a.append(5)
+        yield len(a)
+
+    agree(stored, [[0]], 7)
+    agree(given, 5)
+    agree(closed_over, 5)
+    agree(lambda n: [str(x) for x in yielded(n)], 5)
+
+
+def allocated() -> int:
+    """Bytes that the process has, in pages."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1])
+
+
+def failing(n):
+    a = [[1.5, 2.5]] * 50
+    names = ["n" + str(n)] * 50
+    a.append([float(n)])
+    for i in range(n):
+        names.append(names[i] + "x")
+    return a[n][0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("f, n", [(failing, 3), (failing, 99), (grid, 20), (rows, 30), (levels, 200), (methods, 9),
+                                  (twice, 50)])
+def test_memory_is_given_back(f, n):
+    compiled = njit(f)
+
+    def call(times):
+        for _ in range(times):
+            try:
+                compiled(n)
+            except IndexError:
+                pass
+
+    call(300)
+    gc.collect()
+    before, blocks = allocated(), sys.getallocatedblocks()
+    call(3000)
+    gc.collect()
+    assert allocated() - before < 60
+    assert sys.getallocatedblocks() - blocks < 30
+
+
+# ---------------------------------------------------------------- deques
+
+
+def breadth_first(n):
+    level = [-1] * n
+    level[0] = 0
+    queue = deque([0])
+    while queue:
+        node = queue.popleft()
+        for other in ((node * 2 + 1) % n, (node * 7 + 3) % n):
+            if level[other] < 0:
+                level[other] = level[node] + 1
+                queue.append(other)
+    return sum([x for x in level if x > 0]), len(queue)
+
+
+def both_ends(n):
+    d = deque()
+    for i in range(n):
+        if i % 3:
+            d.append((i, i * 0.5))
+        else:
+            d.appendleft((-i, 1.0))
+    total = 0.0
+    while len(d) > 2:
+        total += d.popleft()[1] * d.pop()[1] + d[0][0] + d[-1][1]
+    return total, len(d)
+
+
+def window(n):
+    d, most = deque(), 0
+    for i in range(n):
+        d.append((i * 7919) % 101)
+        if len(d) > 5:
+            d.popleft()
+        d[len(d) // 2] += 1
+        most = max(most, d[-1] - d[0])
+    d.rotate(2)
+    d.rotate(-3)
+    d.reverse()
+    return most, d[0], d[-1], 3 in d, d.count(5)
+
+
+def many_deques(n):
+    lines = [deque([k]) for k in range(3)]
+    for i in range(n):
+        lines[i % 3].extend([i, i + 1])
+        lines[(i + 1) % 3].appendleft(lines[i % 3].pop())
+    return [len(d) for d in lines], lines[1][0]
+
+
+@pytest.mark.parametrize("f", [both_ends, window])
+def test_a_deque_has_no_objects(f):
+    for n in (5, 40, 500):
+        assert_native(f, n)
+
+
+@pytest.mark.parametrize("f", [breadth_first, many_deques])
+def test_programs_with_deques(f):
+    for n in (7, 50):
+        agree(f, n)
+    assert "deque[" not in ir_of(f, 7)
+
+
+@pytest.mark.parametrize("change", ["d.pop()", "d.popleft()", "d[3]", "d[-4]", "d[5] = 1", "del d[3]"])
+def test_errors_of_deques(change):
+    space = {"deque": deque}
+    exec(f"def f(n):\n    d = deque()\n    for i in range(n):\n        d.append(i)\n    {change}\n    return len(d)", space)
+    for n in (0, 3, 4, 6):
+        agree(space["f"], n)
+
+
+def sees(d, n):
+    d.append(n)
+    return d
+
+
+def returned(n):
+    d = deque([n])
+    return sees(d, 2)
+
+
+def iterated(n):
+    d, total = deque([n, 2]), 0
+    for x in d:
+        total += x
+        if x > 10:
+            d.append(1)
+    return total
+
+
+def bounded(n):
+    d = deque([1, 2], 2)
+    d.append(n)
+    return d[0], d.maxlen
+
+
+@pytest.mark.parametrize("f", [returned, iterated, bounded])
+def test_a_deque_that_somebody_sees_stays_the_interpreters(f):
+    agree(f, 3)
+    agree(f, 30)
+    assert "deque[" in ir_of(f, 3)
+
+
+def copies(xs):
+    stack, queue = list(xs), deque(xs)
+    while len(stack) > 1:
+        stack[0] += stack.pop()
+        queue.append(queue.popleft() * 2)
+    return stack[0], queue[0], xs
+
+
+def test_what_is_made_of_an_argument_is_native():
+    agree(copies, [1, 2, 3])
+    agree(copies, [1.5, 2.5])
+    assert "native_push" in ir_of(copies, [1, 2, 3])
+
+
+@pytest.mark.parametrize("n", [1 << 40, 1 << 61, (1 << 63) - 1, 0, -1, 3])
+@pytest.mark.parametrize("item", [1, "a"])
+def test_a_list_that_is_repeated_too_often_says_so_at_once(item, n):
+    def repeats(item, n):
+        x = [item]
+        x *= n
+        return len(x)
+
+    agree(repeats, item, n)
+
+
+def test_a_nan_in_a_native_list_equals_nothing():
+    def found(x):
+        a = [x]
+        return a == a, a.count(x), x in a
+
+    assert found(np.nan) == (True, 1, True) and njit(found)(np.nan) == (False, 0, False)
+
+
+# ---------------------------------------------------------------- parts of texts
+
+
+def count_words(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def kept_words(text):
+    kept, before, last = [], "", "none"
+    for word in text.split():
+        if before < word:
+            kept.append(word + before)
+        before, last = word, before
+    return kept, before, last
+
+
+def sum_fields(text):
+    total, names = 0.0, []
+    for line in text.split("\n"):
+        parts = line.split(",")
+        if len(parts) > 1:
+            names.append(parts[0])
+            total += float(parts[-1]) + len(parts)
+    return total, names
+
+
+def words_of(text):
+    words = []
+    for word in text.split():
+        words.append(word)
+    return words
+
+
+def fields_of(text):
+    one, two = [], []
+    for part in text.split(";"):
+        one.append(part)
+    for part in text.split("\u0119"):
+        two.append(part)
+    return one, two
+
+
+def third(text):
+    return text.split()[2]
+
+
+def table(text):
+    rows = [line.split(",") for line in text.split("\n")]
+    return sum([len(cell) for row in rows for cell in row]), rows[-1][0], [row[-1] for row in rows]
+
+
+def either(text):
+    parts = text.split(";")
+    if len(parts) < 2:
+        parts = text.split()
+    return lengths(parts), parts[0] if parts else "none"
+
+
+def lengths(parts):
+    return [len(part) for part in parts]
+
+
+TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u2003d ",
+         "\xe9t\xe9 \xe9t\xe9 x\xa0y",
+         "\u0119\u0105 b \u0119\u0105 c", "\U0001f600 b  \U0001f600 ", "x" * 38 + " " + "y" * 39 + " " + "z" * 40 + " x",
+         " ".join(f"w{i % 7}" for i in range(300)), "ab " * 100 + "cd", "a;b;;c", ";",
+         ";".join("xy" * (i % 5) for i in range(90)),
+         "k" * 200 + ";" + "m" * 15 + ";n", "p\u0119q;\u0119", "k,1\nlong name,2.5,3e2\n\nz,-0.0", "k,1\nz,oops")
+
+
+@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either])
+def test_parts_of_texts(f):
+    for text in TEXTS:
+        agree(f, text)
+    assert "native_places" in ir_of(f, "a b c")
+
+
+def test_a_part_that_is_kept_stays_as_it_was():
+    f = njit(kept_words)
+    text = " ".join(f"w{i % 50:02}" for i in range(2000))
+    expected = kept_words(text)
+    for _ in range(50):
+        assert f(text) == expected
+    assert [hash(word) for word in njit(words_of)(text)] == [hash(word) for word in text.split()]
+
+
+def test_lists_of_parts_that_are_changed_or_leave_are_the_interpreters():
+    def changed(text):
+        parts = text.split()
+        parts.append("x")
+        return len(parts), parts[-1]
+
+    def handed(text, mark):
+        return text.split(), text.split(mark), text.split(" ", 1)
+
+    def mixed(text):
+        return either_list(text, len(text) > 3), either_list(text, len(text) < 3)
+
+    def either_list(text, is_new):
+        parts = ["x", "y"] if is_new else text.split()
+        return parts[0], len(parts)
+
+    for f, args in ((changed, ("a b",)), (handed, ("a-b c", "-")), (mixed, ("a b",))):
+        agree(f, *args)
+        assert "native_places" not in ir_of(f, *args)

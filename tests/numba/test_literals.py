@@ -1,0 +1,78 @@
+"""literally(): arguments as constants; and what integers and ranges are where Numba's programs rely on it."""
+import numpy as np
+import pytest
+
+from pyjitc import TypingError
+from pyjitc.numba import guvectorize, literally, njit, types
+from pyjitc.numba.extending import overload
+
+
+def power(x, n):
+    raise NotImplementedError
+
+
+@overload(power, prefer_literal=True)
+def _(x, n):
+    if not isinstance(n, types.Literal):
+        return None
+    if n.literal_value == "square":
+        return lambda x, n: x * x
+    return lambda x, n: (x, n)
+
+
+def test_arguments_become_constants():
+    @njit
+    def f(x, n="square"):
+        n = literally(n)
+        return power(x, n)
+
+    @njit
+    def outer(x, n):
+        return f(x, n), f(x)
+
+    for _ in range(2):
+        assert f(3.0) == f(3.0, "square") == f(n="square", x=3.0) == 9.0
+        assert f(3.0, 5) == (3.0, 5) and f(3.0, "cube") == (3.0, "cube")
+    assert outer(2.0, "square") == (4.0, 4.0) and outer(2, 7) == ((2, 7), 4)
+    assert njit(lambda x: f(x, 8))(1.5) == (1.5, 8)
+
+    @njit
+    def computed(x):
+        return literally(x.sum())
+
+    for _ in range(2):
+        with pytest.raises(TypingError, match="called with a value that is not known at compile time"):
+            computed(np.arange(3))
+    assert literally(3) == 3 and njit(lambda x: literally(x))(2.5) == 2.5
+
+
+def test_ranges_of_floats():
+    @njit
+    def f(start, stop, step):
+        return [i for i in range(stop)], [i for i in range(start, stop, step)], [i for i in range(start, stop)]
+
+    assert f(1.5, np.float32(4.9), 1) == (list(range(4)), [1, 2, 3], [1, 2, 3])
+    assert f(1, 6, 2.5) == (list(range(6)), [1, 3, 5], list(range(1, 6)))
+    with pytest.raises(ValueError, match="must not be zero"):
+        f(1, 6, 0.5)
+    with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
+        f(1, float("nan"), 1)
+
+
+@guvectorize(["void(float32[:], uint32, float32[:])", "void(float64[:], uint32, float64[:])"], "(n),()->(n)")
+def largest(x, width, out):
+    for i in range(len(x)):
+        out[i] = x[max(0, i - width):i + 1].max()
+
+
+def test_scalars_of_guvectorize_do_not_wrap():
+    x = np.array([1.0, 5.0, 2.0, 3.0, 1.0])
+    assert largest(x, 2).tolist() == [1.0, 5.0, 5.0, 5.0, 3.0] and largest.types == ["fI->f", "dI->d"]
+    assert largest(x.astype(np.float32), np.uint32([1, 0])).tolist() == [[1.0, 5.0, 5.0, 3.0, 3.0], x.tolist()]
+    with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
+        guvectorize(["(float64[:], int8, float64[:])"], "(n),()->(n)")(beyond)(x, 7)
+    assert {entry.path.name for entry in caught.traceback} == {"test_literals.py"}
+
+
+def beyond(x, i, out):
+    out[:] = x[i]
