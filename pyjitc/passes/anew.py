@@ -36,7 +36,7 @@ _PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure
 _MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE))
 _OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))  # they change their first operand
 _LEAVES = frozenset((control.INVOKE,))  # what fails in a callee is an instruction of the callee
-_UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES
+_UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES | ir.LISTS | ir.ITEMS
 
 
 def run(functions: list[ir.Function], redo: bool = False) -> None:

@@ -1,5 +1,5 @@
-"""Functions of Python's library that the interpreter itself runs: clocks, `struct`, `statistics`, copies, merges and
-groups, objects of random.Random, keys of comparing functions, dataclasses with other values.
+"""Functions of Python's library that the interpreter itself runs: clocks, `struct`, `statistics`, copies, merges,
+objects of random.Random, dataclasses with other values.
 
 They have the interpreter's values, exceptions and messages, at the price of a call of Python. Where the types of the
 arguments do not say what the result is, it is a Python object.
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import functools
 import heapq
-import itertools
 import random
 import statistics
 import struct

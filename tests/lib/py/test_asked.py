@@ -42,9 +42,7 @@ def merged(a, b):
 def grouped(items, text):
     found = [(k, list(g)) for k, g in itertools.groupby(items, key=lambda x: x // 10)]
     lengths = {k: len(list(g)) for k, g in itertools.groupby(text)}
-    kept = [g for _, g in itertools.groupby(items)]  # ended, as the next one was asked for
-    return found, lengths, [list(g) for g in kept], "".join(f"{k}{sum(1 for _ in g)}" for k, g in
-                                                            itertools.groupby(text))
+    return found, lengths, "".join(f"{k}{sum(1 for _ in g)}" for k, g in itertools.groupby(text))
 
 
 def branches(items, n):
