@@ -164,7 +164,7 @@ class Fusion:
         one, two = x.inst, y.inst
         if (one is None or two is None or one.op is not NEST or two.op is not NEST
                 or one.attrs["template"] is not two.attrs["template"] or fails(one.attrs["tree"])
-                or not alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self.alike, one.args, two.args))):
+                or not alike(one.attrs["tree"], two.attrs["tree"]) or not all(map(self._alike, one.args, two.args))):
             return False
         between = self.between(one, two)
         read = [v for v in one.args[one.attrs["count"]:] if isinstance(v.type, Array)]
@@ -172,11 +172,11 @@ class Fusion:
             gathers(user) or user.op is m.ARRAY_DIM or user.op in NESTS and v not in (self.aliases.written(user) or ())
             for v in (x, y) for user in self.users(v))
 
-    def alike(self, x: Value, y: Value) -> bool:
+    def _alike(self, x: Value, y: Value) -> bool:
         one, two = x.inst, y.inst
         return (x is y or one is not None and two is not None and one.op is two.op
                 and one.op in (s.TUPLE_MAKE, CONST) and one.attrs == two.attrs
-                and len(one.args) == len(two.args) and all(map(self.alike, one.args, two.args)))
+                and len(one.args) == len(two.args) and all(map(self._alike, one.args, two.args)))
 
     def drop_selected(self) -> None:
         """Remove the calls `b[mask]` that were fused into a nest: only the lengths of their results are still read, and
@@ -449,9 +449,19 @@ def direct(tree):
 
 def alike(x, y) -> bool:
     """Whether two trees compute the same of operands at the same places."""
-    if type(x) is Leaf or type(y) is Leaf:
-        return type(x) is type(y) and x.index == y.index
-    return x.kernel is y.kernel and all(map(alike, x.parts, y.parts))
+    seen = set()  # pairs of nodes: what stands twice in a tree is one node
+    work = [(x, y)]
+    while work:
+        x, y = work.pop()
+        if type(x) is Leaf or type(y) is Leaf:
+            if type(x) is not type(y) or x.index != y.index:
+                return False
+        elif (x, y) not in seen:
+            seen.add((x, y))
+            if x.kernel is not y.kernel:
+                return False
+            work += zip(x.parts, y.parts)
+    return True
 
 
 def _costly(tree) -> bool:

@@ -81,12 +81,12 @@ def _outline(fn: Function) -> None:
             first, size = size is None, (size or 0) + sum(len(b.insts) for b in template.blocks) + size_of(tree)
             if first or size <= MANY:
                 continue
-            alike = made.setdefault((inst.op, template, inst.result.type, *(v.type for v in inst.args)), [])
-            own = next((own for nest, own in alike if _same(nest, inst)), None)
+            like = made.setdefault((inst.op, template, inst.result.type, *(v.type for v in inst.args)), [])
+            own = next((own for nest, own in like if _same(nest, inst)), None)
             if own is None:
-                own = _function_of(f"{fn.name}.nest{len(made)}.{len(alike)}", inst)
+                own = _function_of(f"{fn.name}.nest{len(made)}.{len(like)}", inst)
                 own.flags = own.flags._replace(noinline=True, parallel=fn.flags.parallel)
-                alike.append((own.blocks[0].insts[0], own))
+                like.append((own.blocks[0].insts[0], own))
             block.insts[k] = Inst(INVOKE, inst.args, {"callee": own}, inst.result, inst.loc, (), inst.unwind)
 
 

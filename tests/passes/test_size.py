@@ -8,8 +8,11 @@ from tests.ir.stages import optimised
 from tests.oracle import agree
 
 from pyjitc import njit
+from pyjitc.ir.core import Function
+from pyjitc.ir.tree import Leaf, Node
 from pyjitc.ops.control import INVOKE
 from pyjitc.passes import inline, nests
+from pyjitc.passes.fusion import alike
 
 A, B = np.linspace(-1.0, 1.0, 4), np.ones(4)
 
@@ -64,3 +67,11 @@ def test_a_call_that_stays_raises_where_it_stands():
         lines.append([(one.name, one.lineno) for one in traceback.extract_tb(caught.value.__traceback__)
                       if one.name == "f"])
     assert lines[0] == lines[1] == [("f", 10)]
+
+
+def test_trees_with_shared_parts_are_compared_part_by_part():
+    """A comparison way by way would take a time that doubles with each level."""
+    kernel, x, y = Function("k"), Leaf(0), Leaf(0)
+    for _ in range(200):
+        x, y = Node(kernel, (x, x)), Node(kernel, (y, y))
+    assert alike(x, y) and not alike(x, Node(kernel, (y, Leaf(1))))
