@@ -3,9 +3,11 @@
 
 --count N: that many programs; --skip N: after the first N; --interpreter K: every K-th by the IR interpreter too (0:
 none); --passes K: every K-th by the IR interpreter after each pass; --refused: list what does not compile too; --show
-SEED: print a program and check it; --containers: programs about containers, text and objects."""
+SEED: print a program and check it; --containers: programs about containers, text and objects, each called many times
+(memory stays flat) and from two threads; every 20th, and each that njit refuses, under jit too."""
 import argparse
 import re
+import signal
 import time
 import warnings
 from collections import Counter
@@ -52,6 +54,8 @@ def main():
             return worker.stop()
         print(worker.ask(program(given.show), "stages")[1], worker.ask(program(given.show), "passes")[1], sep="\n")
         return worker.stop()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # says what was found so far
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     start, counts, found = time.monotonic(), Counter(), {}
     seed = given.seed * 1_000_000
     first = seed = seed + given.skip

@@ -266,7 +266,7 @@ def _leak(plain, compiled, number) -> str:
     function, make = compiled["f"], compiled["CALLS"][number]
     if _grown(function, make) < _CALLS // 2 or _grown(function, make) < _CALLS // 2:
         return ""
-    many = 20 * _CALLS  # free lists are full after so many, and do not grow
+    many = 100 * _CALLS  # free lists and the interpreter's own caches are full before so many
     left = _grown(function, make, many)
     if left < many // 2 or _grown(plain["f"], plain["CALLS"][number], many) >= many // 2:
         return ""
