@@ -11,6 +11,7 @@ and all calls of a function that depends on a value which stubs cannot compare.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import operator
 import sys
 import warnings
@@ -206,11 +207,14 @@ class CompiledFunction(Pickled, Callable_):
         return self.py_func
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
-        """Arguments as the first signature that takes them declares them, and its types."""
-        for signature in self._declared:
+        """Arguments as the first signature that takes them declares them, and its types; one that keeps all digits of
+        Python's numbers comes before one that does not."""
+        for digits, signature in itertools.product((True, False) if len(self._declared) > 1 else (False,),
+                                                   self._declared):
             if len(signature.args) == len(full):
                 try:
-                    converted = tuple(map(_signature.convert, full, types, signature.args))
+                    converted = tuple([_signature.convert(*one, digits)
+                                       for one in zip(full, types, signature.args, strict=True)])
                 except TypeError:
                     continue
                 if signature.args in self._asked or self._types(converted)[1] == signature.args:

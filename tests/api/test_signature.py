@@ -158,3 +158,19 @@ def test_values_are_no_types(given, text):
     for method in (function.compile, function.report):
         with pytest.raises(TypeError, match=f"^{text}; write for instance float64"):
             method((given,))
+
+
+@pytest.mark.parametrize("order", [("float32", "float64"), ("float64", "float32")], ids=" ".join)
+@pytest.mark.parametrize("given, wanted", [
+    ((1, 3), "float64"), ((1.0, 3), "float64"), ((np.float32(1), 3.0), "float64"),
+    ((np.float32(1), np.float32(3)), "float32"), ((np.int32(1), 3), "float64"),
+    ((np.float64(1), np.float32(3)), "float64")],
+    ids=["ints", "floats", "one float32", "float32s", "int32", "float64"])
+def test_the_signature_that_keeps_all_digits_is_taken(order, given, wanted):
+    function = njit([f"{t}({t}, {t})" for t in order])(lambda x, y: x / y)
+    assert function(*given) == float(np.dtype(wanted).type(1) / np.dtype(wanted).type(3))
+
+
+def test_a_number_loses_digits_where_no_other_signature_takes_it():
+    function = njit(["float32(float32)", "int8(int8)"])(lambda x: x)
+    assert function(0.1) == np.float32(0.1) and function(3) == 3
