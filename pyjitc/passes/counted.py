@@ -16,9 +16,9 @@ from ..ops.structure import SELECT
 from ..types.kinds import Int, int64
 
 __all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "first_and_last", "extremes",
-           "Definitions"]
+           "Definitions", "WIDE"]
 
-_WIDE = {Int, int64}
+WIDE = {Int, int64}
 
 
 class Definitions:
@@ -161,7 +161,7 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
                 found = affine(inst.args[0], defs, inside, memo, wraps)
             elif inst.op is INEG:
                 found = affine(inst.args[0], defs, inside, memo, wraps).times(-1)
-            elif wraps and inst.op is CAST and {value.type, inst.args[0].type} <= _WIDE:
+            elif wraps and inst.op is CAST and {value.type, inst.args[0].type} <= WIDE:
                 found = affine(inst.args[0], defs, inside, memo, wraps)
             if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())
                                       or abs(found.constant) > 1 << 60):

@@ -22,7 +22,7 @@ from ..ops.memory import (
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import LOADS, Aliases
-from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last, step_of
+from .counted import WIDE, Affine, Counted, Definitions, affine, extremes, find, first_and_last, step_of
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
@@ -199,6 +199,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
+                if (inst.args[1].inst or inst).op is control.CONST:
+                    continue  # LLVM sees it
                 form = affine(inst.args[1], defs, loop.blocks, wrapped, True)
                 if form.terms and _known(form, counters, defs, loop):
                     shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
@@ -357,8 +359,9 @@ def _starts_below_zero(form, counters, defs) -> bool:
 
 
 def _known(form, counters, defs, loop, bounds=()) -> bool:
-    """Whether every term is a counter or does not change in the loop."""
-    return all(v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks for v in form.terms)
+    """Whether every term is a counter or does not change in the loop, and is of 64 bits, as the guard counts."""
+    return all((v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks) and v.type in WIDE
+               for v in form.terms)
 
 
 def _version(fn, loop, plan, defs, number, found, aliases):
