@@ -1,7 +1,8 @@
 """Meanings that programs give to functions, methods and attributes: what `overload` of pyjitc.numba registers.
 
-A meaning is a rule, called with lists of expressions; for methods and attributes it answers None where it is not for
-the type of the receiver.
+A meaning is a rule, called with lists of expressions. It answers None where it is not for them: for the type of the
+receiver of a method or an attribute, or for the arguments of a function that the library has a rule for, which then
+says what the call means on its target.
 """
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import types as pytypes
+from functools import partial
 
 import numpy as np
 
@@ -127,8 +128,9 @@ class Library:
 
     def rule_for(self, target, own: bool = False):
         """The rule that gives a call of `target` its meaning, or None. own: leave out what a program says of it."""
-        rule = None if own else extended.FUNCTIONS.get(id(target))
-        rule = rule or self.calls.get(id(target))
+        if not own and (added := extended.FUNCTIONS.get(id(target))) is not None:
+            return partial(self._added, added, target)
+        rule = self.calls.get(id(target))
         if rule is None and (module := py_index.module_of(target)) is not None:
             rule = module.CALLS.get(target)
             if rule is not None:
@@ -142,6 +144,11 @@ class Library:
         elif rule is None and type(target) is type and target.__module__ == _VECTORS:
             rule = cuda_rules.CALLS.get(target)
         return rule
+
+    def _added(self, added, target, args, kwargs):
+        """What a program says that a call means, or else what it means on the target that this library is for."""
+        found = added(args, kwargs)
+        return Library.rule_for(self, target, own=True)(args, kwargs) if found is None else found
 
     def rule_of_kinds(self, target, args):
         """The rule of a function that the kind of an argument has a meaning of its own for, or None."""

@@ -134,9 +134,8 @@ def _called(args, kwargs, function, meanings):
         found = meaning(args, kwargs)
         if found is not None:
             return found
-    own = _stages.LIBRARY.rule_of_kinds(function, args) or _stages.LIBRARY.rule_for(function, own=True)
-    if own is not None:
-        return own(args, kwargs)
+    if _stages.LIBRARY.rule_for(function, own=True) is not None:
+        return None
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
     raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() is for ({shown})")
 

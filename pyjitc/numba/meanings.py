@@ -8,7 +8,6 @@ from ..infer.constants import constant
 from ..infer.meaning import Call, Mismatch
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
-from ..pipeline import stages
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
@@ -20,7 +19,7 @@ _UNKNOWN = "literally() is called with a value that is not known at compile time
 def _range(args, kwargs):
     """range(2.5): floats as ends are cut off, on which programs that are written for Numba rely."""
     if not extended.WAYS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
-        return stages.LIBRARY.rule_for(range, own=True)(args, kwargs)
+        return None
     ends = [constant(0), *args] if len(args) == 1 else args
     return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
 

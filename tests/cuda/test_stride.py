@@ -5,6 +5,7 @@ import pytest
 
 from pyjitc import cuda
 from pyjitc.cuda import blockcode
+from pyjitc.numba import njit
 from pyjitc.passes import stride
 from pyjitc.types.kinds import Array, Int, float64
 
@@ -182,6 +183,12 @@ def test_which_are_turned(function, monkeypatch):
     kernel = cuda.jit(function)
     blockcode.compile_block(function, (Array(float64, 1), Array(float64, 1), Int), kernel.options)
     assert ("next_stride" in seen[0]) == (function in STRIDED)
+
+
+def test_kernels_keep_their_ranges_beside_numbas(monkeypatch):
+    """What range() means under Numba's names is known once a function of these is compiled."""
+    assert njit(lambda n: len(range(n)))(2.5) == 2
+    test_which_are_turned(over_range, monkeypatch)
 
 
 def test_they_become_vectors():
