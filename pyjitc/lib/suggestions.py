@@ -113,7 +113,7 @@ def other_attribute(x, name: str) -> str:
     elif isinstance(t, Singleton):
         known = dir(t.value)
     elif isinstance(t, Tuple) and t.cls is not None:
-        known = [*t.cls._fields, *dir(t.cls)]
+        known = [*getattr(t.cls, "_fields", ()), *dir(t.cls)]
     else:
         cls = t.python_class
         known = () if cls is None else [*dir(cls), *(t.names if isinstance(t, Attributes) else ())]

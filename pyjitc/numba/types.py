@@ -921,7 +921,7 @@ def of(t: kinds.Type) -> Type:
         return from_struct_dtype(t.dtype)
     if isinstance(t, kinds.Tuple):
         parts = [of(x) for x in t.elements]
-        if t.cls is None:
+        if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple
             return Tuple(parts)
         if parts and is_homogeneous(*parts):
             return NamedUniTuple(parts[0], len(parts), t.cls)

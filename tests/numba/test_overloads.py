@@ -119,3 +119,18 @@ def test_an_overload_that_uses_what_numba_has_inside():
 
     with pytest.raises(TypingError, match=r"uses what Numba has inside: pyjitc has no numba\.np\.linalg\._LAPACK"):
         njit(lambda x: solve(x))(3)
+
+
+class Pair(tuple):
+    def total(self):
+        return sum(self)
+
+
+def test_overloads_let_other_classes_be():
+    """A method that is overloaded for arrays only is asked about for each receiver."""
+    @overload_method(types.Array, "total")
+    def total(a):
+        return lambda a: a.sum()
+
+    pair = Pair((1, 2))
+    assert njit(lambda x: (pair.total(), x.total(), pair[0]))(np.ones(3)) == (3, 3.0, 1)
