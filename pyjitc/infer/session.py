@@ -235,8 +235,9 @@ class Session:
                          for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
+        # Folds of whole arrays are others under `parallel`.
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
-               id(function) if function and function.__closure__ else None)
+               id(function) if function and function.__closure__ else None, self.options.parallel)
         spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1
@@ -355,7 +356,7 @@ class Session:
         """Run every analysis whose inputs changed, until nothing does."""
         while self.pending:
             self.pending.pop().run()
-        for spec in self.order[1:]:  # what the library's functions mean does not depend on the caller: keep it
+        for spec in self.order[1:]:  # what the library's functions mean depends on no caller: keep it
             if (spec.proto.library and spec.error is None and spec.closure is None
                 and not any(t.passing for t, _ in spec.args)
                 and not (spec.result is not None and spec.result[0].varying)):

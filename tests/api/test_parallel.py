@@ -1465,3 +1465,15 @@ def test_chunks_of_a_chosen_size():
             chosen(wrong)
     with pytest.raises(TypeError):
         set_parallel_chunksize(2.5)
+
+
+def test_what_was_compiled_without_threads_before_is_shared_among_them(capsys):
+    """What the library's functions mean is kept from one compilation to the next."""
+    def total(a):
+        return (a * 3).sum()
+
+    assert njit(total)(np.ones(3)) == 9
+    compiled = njit(parallel=True)(total)
+    assert compiled(np.ones(3)) == 9
+    compiled.parallel_diagnostics()
+    assert "runs on several threads" in capsys.readouterr().out
