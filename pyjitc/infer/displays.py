@@ -156,6 +156,12 @@ def may_repeat(analysis, value) -> bool:
     return found is None or len(found) > len(set(found))
 
 
+def _is_of_numpy(analysis, inst) -> bool:
+    """Whether a value is the result of a function of NumPy: a list that nothing else holds."""
+    callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
+    return callee is not None and str(getattr(callee[1], "__module__", "")).partition(".")[0] == "numpy"
+
+
 def _sources(analysis, value, seen) -> list | None:
     """What has made the lists in a value, one entry for each place that they may have in it; None where that is not
     known."""
@@ -176,7 +182,8 @@ def _sources(analysis, value, seen) -> list | None:
             given.update(one)
         return list(given)
     if inst.op is not generic.LIST and inst.op is not generic.TUPLE:
-        return [inst] if inst.op in _MADE and not any(is_display(analysis.av[x][0]) for x in inst.args) else None
+        return [inst] if _is_of_numpy(analysis, inst) or inst.op in _MADE and not any(
+            is_display(analysis.av[x][0]) for x in inst.args) else None
     found = [inst] if inst.op is generic.LIST else []
     for arg in inst.args:
         one = _sources(analysis, arg, seen)

@@ -795,3 +795,10 @@ def test_an_iterator_that_has_ended_stays_there():
     for x in ([], [1, 2], [1.5]):
         agree(again, x, False)
         agree(again, x, True)
+
+
+def test_lists_of_places_beside_other_lists_are_constants():
+    def f(a):
+        return [np.split(a, 3), np.split(a, [1])], (np.split(a, [2, 4]), [1], [2])
+
+    agree(f, np.arange(6.0))
