@@ -354,7 +354,7 @@ def best(f, n=200_000):
 answer({f.__name__: best(f) for f in (leaving, returned, zeros)})
 """
 
-FIRST = """\
+PEAK = """\
 import numpy as np
 def sizes():
     with open("/proc/self/status") as file:
@@ -428,7 +428,7 @@ def _little(speed):
     names = {"leaving": "a new array in each trip of a loop, which goes round",
              "returned": "one that a function returns", "zeros": "one of zeros, its sum taken by a function"}
     rows = [_time(names[name], "ns", _flag(spent), 40, speed, {}) for name, spent in child(TEMPORARIES).items()]
-    peak, own = child(FIRST)
+    peak, own = child(PEAK)
     return [*rows, Row("budgets", "peak of a first compile beyond NumPy", "MB", _flag(peak), budget=60,
                        note=f"{own:.0f} MB of its own; the rest are pages of LLVM's library, which processes share and "
                             "the kernel maps 64 kB at a time")]
