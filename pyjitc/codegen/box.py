@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from types import MemberDescriptorType
 
+from ..base.lazy import lazy
 from ..front.recursion import Recursive, is_marker
 from ..ir.core import Inst, Value
 from ..ops.arith import CAST
 from ..runtime import platform
-from ..runtime.interpreted import ITSELF, dict_of, make_function
 from ..types import kinds as k
 from ..types.classes import is_fixed
 from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, made, require
+
+interpreted = lazy("pyjitc.runtime.interpreted")  # functions that leave compiled code load it
 
 __all__ = ["box", "unbox", "NotBoxable"]
 
@@ -168,7 +170,7 @@ def _box_function(e, t, values, inst, take):
         parts[role] = (_box_closure if role == "closure" else box)(e, part, values[at:at + n], inst, take)
         at += n
     nothing = [kept(e, e.external("_Py_NoneStruct")) for role in _ROLES if role not in parts]
-    return e.python_call(inst, e.object(make_function), [
+    return e.python_call(inst, e.object(interpreted.make_function), [
         *[kept(e, e.object(x)) for x in (t.proto.code, t.proto.globals, t.proto.qualname)],
         *[parts[role] if role in parts else nothing.pop() for role in _ROLES]], ())
 
@@ -176,7 +178,8 @@ def _box_function(e, t, values, inst, take):
 def _box_closure(e, t, values, inst, take):
     if any(map(is_marker, t.parts)):
         raise NotBoxable(t)
-    parts = [k.Singleton(ITSELF) if isinstance(part, k.Singleton) and type(part.value) is Recursive else part
+    parts = [k.Singleton(interpreted.ITSELF) if isinstance(part, k.Singleton) and type(part.value) is Recursive
+             else part
              for part in t.parts]
     return _box_tuple(e, k.Tuple(parts), values, inst, take)
 
@@ -184,7 +187,7 @@ def _box_closure(e, t, values, inst, take):
 def _box_dict(e, t, values, inst, take):
     items = _boxed_parts(e, t, values, inst, take)
     names = [kept(e, e.object(name)) for name in t.names]
-    return e.python_call(inst, e.object(dict_of), [x for pair in zip(names, items) for x in pair], ())
+    return e.python_call(inst, e.object(interpreted.dict_of), [x for pair in zip(names, items) for x in pair], ())
 
 
 def _open_dict(e, t, pointer, wrong):

@@ -7,14 +7,11 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
-from ..ops.containers import LIST_NEW
 from ..ops.control import CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..ops.pyobject import PY_UNBOX
-from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types.kinds import Bool, Deque, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
@@ -53,7 +50,7 @@ PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
     elementary, versioning, ahead, flags, speculate, accumulators, unroll, polling, dce, frame, moves, refcount,
 ]
-_GIVES = frozenset((PY_UNBOX, OBJECT_CALL, TEXT_CALL))
+_GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
 
 
@@ -103,7 +100,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether there may be native lists. Threads would count references to them without a lock."""
     return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op is LIST_NEW or inst.op in _GIVES and type(inst.result.type) in (Deque, List)
+        [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 

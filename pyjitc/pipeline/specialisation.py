@@ -210,7 +210,9 @@ def _target(form) -> tuple:
 
 def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
     """Compile, remember, and link; or take what another process has compiled meanwhile."""
-    with cache.Making(cache.key_of(function, types, options, _target(form)) if options.cache else None) as making:
+    if not options.cache:
+        return _make(function, types, options, args, own, form)
+    with cache.Making(cache.key_of(function, types, options, _target(form))) as making:
         if making.waited:
             native = find(function, types, options, args, own, form)
             if native is not None:
