@@ -155,7 +155,7 @@ class CompiledFunction(Pickled, Callable_):
         except _NoMatch:
             pass
         if self.options.objects:
-            return function(*args, **kwargs)  # an int has left 64 bits (passes/anew.py)
+            return function(*args, **kwargs)  # an int has left 64 bits (passes/restarts.py)
         warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
                       f"({', '.join(map(str, types))}); "
                       "the interpreter runs this call", RuntimeWarning, stacklevel=3)

@@ -286,7 +286,7 @@ class Emitter:
         self.start(good)
 
     def _ask_anew(self, inst) -> None:
-        """A helper has failed: with an OverflowError, the interpreter is to make the call (passes/anew.py)."""
+        """A helper has failed: with an OverflowError, the interpreter is to make the call (passes/restarts.py)."""
         self.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
         self.declare("declare void @PyErr_SetNone(ptr)")
         wide = self.label("wide")

@@ -408,7 +408,7 @@ _CLASSES = {list: "PyList_Type", tuple: "PyTuple_Type", dict: "PyDict_Type", set
 
 
 def _open_container(e, t, pointer, wrong):
-    """A reference to a container. A stub looks at some of the items, or at all: see passes/anew.py."""
+    """A reference to a container. A stub looks at some of the items, or at all: see passes/restarts.py."""
     cls = t.python_class
     exact(e, pointer, e.external(_CLASSES[cls]) if cls in _CLASSES else e.object(cls), wrong)
     if e.looks:

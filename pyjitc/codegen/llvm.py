@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import sys
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
+from ..base import pages
 from ..base.lazy import lazy
 from .partition import FORM, PACKS
 
@@ -24,9 +24,6 @@ _P = c_void_p
 _OUT = POINTER(c_void_p)  # a string that the library allocates
 _LARGE = 1 << 16  # characters: some 1,500 instructions
 _HUGE = 1 << 20
-_LOADED, _WRITABLE = 1, 2  # in headers of an ELF file: a part that is mapped; one that the program may write
-_DONTNEED = 4  # of madvise
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkage: to be inlined only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
@@ -81,37 +78,8 @@ class _Library:
         self.InitializeNativeAsmPrinter()
         self.context = self.ContextCreate()
         if sys.platform == "linux":
-            _let_go(library, path)
+            pages.release(library.LLVMPY_ContextCreate, path)
         self.others = False  # whether targets beside this machine's own can be used
-
-
-class _Place(ctypes.Structure):
-    """Dl_info of <dlfcn.h>: what dladdr says of an address."""
-
-    _fields_ = [("file", c_char_p), ("base", c_void_p), ("symbol", c_char_p), ("address", c_void_p)]
-
-
-def _let_go(library, path: str) -> None:
-    """Unmap the pages of the library that loading it has read, tables of symbols and relocations above all: half of
-    what a first compile keeps in memory. Only parts of the file that cannot have changed are let go; what of them is
-    wanted again is mapped again."""
-    place, libc = _Place(), ctypes.CDLL(None)
-    if not libc.dladdr(ctypes.cast(library.LLVMPY_ContextCreate, c_void_p), byref(place)):
-        return
-    with open(path, "rb") as file:
-        head = file.read(64)
-        if head[:5] != b"\x7fELF\x02":
-            return
-        start, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
-        file.seek(start)
-        table = file.read(size * count)
-    libc.madvise.argtypes = c_void_p, c_size_t, c_int
-    for n in range(count):
-        kind, flags, _, at, _, length = struct.unpack_from("<IIQQQQ", table, n * size)
-        if kind == _LOADED and not flags & _WRITABLE:
-            first, end = -(-(place.base + at) // _PAGE) * _PAGE, (place.base + at + length) // _PAGE * _PAGE
-            if first < end:
-                libc.madvise(first, end - first, _DONTNEED)
 
 
 _loaded: list[_Library] = []

@@ -106,7 +106,7 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         e.lines = []
         _count_borrowed(e, "release")
         e.lines += _leave(e)
-        if fn.flags.anew:
+        if fn.flags.restart:
             _make_anew(e)
         lines += [f"{e.failed}:", *e.lines, "  ret ptr null"]
     lines += ["miss:", f"  %next = load ptr, ptr @{NEXT}, align 8",
@@ -178,12 +178,12 @@ def _count_borrowed(e: _Stub, what: str) -> None:
 
 
 def _make_anew(e: _Stub) -> None:
-    """What failed may only ask for other code (passes/anew.py)."""
+    """What failed may only ask for other code (passes/restarts.py)."""
     e.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
     e.declare("declare void @PyErr_Clear()")
     asked = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(Anew)})")
-    e.branch(e.assign(f"icmp eq i32 {asked}, 0"), "raised", "anew", likely=True)
-    e.start("anew")
+    e.branch(e.assign(f"icmp eq i32 {asked}, 0"), "raised", "restart", likely=True)
+    e.start("restart")
     e.line("call void @PyErr_Clear()")
     e.jump("miss")
     e.start("raised")

@@ -331,8 +331,8 @@ class Analysis:
         sums = {inst for block in self.incoming for inst in block.insts
                 if inst.op in (generic.BINARY, generic.INPLACE) and inst.attrs["op"] == "+"
                 and any([is_plain_tuple(m) for av in [self.av.get(inst.result)] if av for m in members_of(av[0])])}
-        if not sums <= self.session.lists.sums:
-            self.session.lists.sums |= sums
+        if not sums <= self.session.findings.sums:
+            self.session.findings.sums |= sums
             raise Restart
 
     def update_param(self, param, av, block):

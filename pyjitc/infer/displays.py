@@ -128,17 +128,17 @@ def _changed(fn, shape) -> set[ir.Inst]:
 def mark(analysis, block, inst):
     """Something in an instruction needs lists: finds where its operands are written out, and has inference begin
     again."""
-    lists = analysis.session.lists
-    before = len(lists.insts)
+    findings = analysis.session.findings
+    before = len(findings.lists)
     seen: set = set()
     values = [*inst.args, *(x for edge in inst.edges() for x in edge.args)]
     known = all([_follow(analysis, value, seen) for value in values])
-    if len(lists.insts) == before:
-        if lists.every:
+    if len(findings.lists) == before:
+        if findings.every:
             raise AssertionError("a list that is written out is no list")
-        lists.every = True
+        findings.every = True
     elif not known:
-        lists.every = True
+        findings.every = True
     raise Restart
 
 
@@ -204,7 +204,7 @@ def _follow(analysis, value, seen) -> bool:
         return _into(analysis, value, seen)
     if inst.op in _MADE:
         if not analysis.spec.proto.library:
-            analysis.session.lists.insts.add(inst)
+            analysis.session.findings.lists.add(inst)
     elif inst.op is generic.CALL:
         callee = analysis.meaning.get(inst)
         if type(callee) is not UserCall or callee.spec.analysis is None or callee.spec.proto.library:

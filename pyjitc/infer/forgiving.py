@@ -77,8 +77,9 @@ class Forgiving(Evaluator):
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
         self.leave(inst, error)
-        if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not self.session.lists.generators:
-            self.session.lists.generators = True  # it is sent to, or closed: only the interpreter's can do that
+        findings = self.session.findings
+        if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not findings.generators:
+            findings.generators = True  # it is sent to, or closed: only the interpreter's can do that
             raise Restart
         if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
                                                      for x in operands]):
@@ -133,8 +134,8 @@ class Forgiving(Evaluator):
             if not _is_installed(spec.proto) or _package(spec.proto) == own:
                 break
             found = spec.proto.code
-        if found is not None and found not in self.session.lists.left:
-            self.session.lists.left[found] = error if isinstance(error, Mismatch) else Mismatch(str(error))
+        if found is not None and found not in self.session.findings.left:
+            self.session.findings.left[found] = error if isinstance(error, Mismatch) else Mismatch(str(error))
             raise Restart
 
     def noted(self, inst, meaning, av):
@@ -210,7 +211,7 @@ class Forgiving(Evaluator):
         return super().settle(meaning)
 
     def generator(self, proto, callee, operands):
-        if not self.consumed_once() and (self.session.lists.generators or generators.is_talked_to(
+        if not self.consumed_once() and (self.session.findings.generators or generators.is_talked_to(
                 self.session.build(proto))):
             raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it")
         return super().generator(proto, callee, operands)
@@ -218,7 +219,7 @@ class Forgiving(Evaluator):
     def user_call(self, proto, operands, closure, function):
         if is_of_python(proto) and not proto.library and any(x.type is Object for x in operands):
             raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
-        reason = self.session.lists.left.get(proto.code)
+        reason = self.session.findings.left.get(proto.code)
         if reason is not None:
             raise Mismatch(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
         return super().user_call(proto, operands, closure, function)

@@ -87,15 +87,15 @@ class Operations:
     def reads_constants(self, inst, value) -> bool:
         """Whether an instruction that finds a dict of the program is there for items of constant keys, and nothing in
         the program does something else with the dict: these items are constants then."""
-        lists = self.session.lists
+        findings = self.session.findings
         known = displays.reads_constants(self.analysis.fn, inst)
-        if known and id(value) not in lists.changed:
-            lists.constant[id(value)] = value
+        if known and id(value) not in findings.changed:
+            findings.constant[id(value)] = value
             return True
-        if id(value) in lists.constant and id(value) not in lists.changed:
-            lists.changed[id(value)] = value
+        if id(value) in findings.constant and id(value) not in findings.changed:
+            findings.changed[id(value)] = value
             raise Restart
-        lists.changed[id(value)] = value
+        findings.changed[id(value)] = value
         return False
 
     def global_(self, inst, operands):
@@ -194,7 +194,7 @@ class Operations:
 
     def make_cell(self, inst, operands):
         site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
-        if inst not in self.session.lists.cells:
+        if inst not in self.session.findings.cells:
             self.refine(site, operands[0].type)
             return MakeCell(operands[0], Cell(site))
         given = []
@@ -245,7 +245,7 @@ class Operations:
 
     def binary(self, inst, operands):
         operands = plain_ints(operands)
-        if inst in self.session.lists.sums and all([is_plain_tuple(x.type) for x in operands]):
+        if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
             return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
@@ -596,7 +596,7 @@ class Operations:
             if items is None and not all([self.library.is_iterable(Operand(1, t, UNKNOWN))
                                           for t in types_of(more.type)]):
                 self.elements(more)  # says what is wrong
-            self.session.lists.insts.add(inst)
+            self.session.findings.lists.add(inst)
             made, _ = self.settle(new_list(map(self.kept, self.elements(made))))
         return self.library.extended(made, more)
 
@@ -614,8 +614,8 @@ class Operations:
 
     def is_list(self, inst) -> bool:
         """Whether a list that is written out is one, and not a value of a type that says what it holds."""
-        lists = self.session.lists
-        return (lists.every and not self.analysis.spec.proto.library or inst in lists.insts
+        findings = self.session.findings
+        return (findings.every and not self.analysis.spec.proto.library or inst in findings.lists
                 or inst in displays.changed(self.analysis.fn, self.analysis.shape))
 
     def list_to_tuple(self, inst, operands):
@@ -714,7 +714,7 @@ class Operations:
         proto = self.session.nested(self.analysis.spec.proto, inst.attrs["code"], inst.attrs["qualname"])
         t = Function(proto, tuple(x.type for _, x in kept), tuple(role for role, _ in kept))
         made = Apply(structure.FUNCTION_MAKE, *(x for _, x in kept), type=t)
-        if proto.code not in self.session.lists.functions:
+        if proto.code not in self.session.findings.functions:
             return made
         for _, x in kept:
             needs_objects(x.type)

@@ -23,7 +23,7 @@ from .displays import is_display
 from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 
-__all__ = ["Session", "Spec", "Dependency", "Lists", "Variable"]
+__all__ = ["Session", "Spec", "Dependency", "Findings", "Variable"]
 
 _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis), complex, bytes)
 
@@ -47,25 +47,23 @@ class Dependency:
         self.value = value
 
 
-class Lists:
-    """Which of the lists that programs write out are lists, and not only values of a type that says what they hold:
-    instructions; or all of them. cells: the instructions that make cells of the interpreter's; functions: the code of
-    the functions that are objects of the interpreter's; sums: the instructions that make tuples of any length of two;
-    left: the code of functions that `jit` leaves to the interpreter, and why. Inference begins again when it finds
-    another one."""
+class Findings:
+    """What inference has found out that it has to know from its beginning: where it finds something new, it begins
+    again, with a new Session and these findings."""
 
-    __slots__ = ("cells", "functions", "sums", "insts", "every", "constant", "changed", "generators", "left")
+    __slots__ = ("cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
     def __init__(self):
-        self.insts: set[ir.Inst] = set()
-        self.cells: set[ir.Inst] = set()
-        self.functions: set[pytypes.CodeType] = set()
-        self.sums: set[ir.Inst] = set()
-        self.left: dict[pytypes.CodeType, Mismatch] = {}
-        self.every = False
+        # the instructions that write out a list which is one, not a value of a type that says what it holds
+        self.lists: set[ir.Inst] = set()
+        self.every = False  # whether all that write out lists are like that
+        self.cells: set[ir.Inst] = set()  # the instructions that make cells of the interpreter
+        self.functions: set[pytypes.CodeType] = set()  # code of the functions that are objects of the interpreter
+        self.sums: set[ir.Inst] = set()  # the instructions that add two tuples up to one of any length
+        self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
         self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
-        # dicts of the program by id: those of which items were taken as constants, and those that something else is
-        # done with, for which inference begins again
+        # dicts of the program by id: those with items that were taken as constants, and those that the program does
+        # something else with
         self.constant: dict[int, object] = {}
         self.changed: dict[int, object] = {}
 
@@ -119,7 +117,7 @@ class Session:
     Analysis class (handed down, to break the cycle)."""
 
     def __init__(self, library, program_library, build: Callable, prototype: Callable, nested: Callable,
-                 analysis: Callable, options, lists=None):
+                 analysis: Callable, options, findings=None):
         self.library = library
         self.program_library = program_library
         self.build = build
@@ -136,7 +134,7 @@ class Session:
         self.first_sites: dict = {}  # the same, by the way to the specialisation
         self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
         self.caches: dict[int, dict] = {}  # id of what functools.lru_cache made -> the same for the dict that it keeps
-        self.lists = lists
+        self.findings = findings
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
         self.read: set[tuple[type, str]] = set()  # those of them that the code reads
@@ -177,10 +175,11 @@ class Session:
     def need_objects(self, t: Type) -> None:
         """What functions are in a value of type t, and the variables that they share, are to be objects of the
         interpreter's: inference begins again."""
-        found, lists = all_parts(t), self.lists
-        lists.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        found, findings = all_parts(t), self.findings
+        findings.functions |= {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
-        lists.cells |= {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        findings.cells |= {inst for (_, inst, kind), site in self.sites.items()
+                           if kind is Cell and site.root in sites}
         raise Restart
 
     @staticmethod
@@ -235,7 +234,7 @@ class Session:
                          for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
-        # Folds of whole arrays are others under `parallel`.
+        # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest).
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
                id(function) if function and function.__closure__ else None, self.options.parallel)
         spec = self.specs.get(key) or self.library.memo.get(key)
@@ -356,7 +355,7 @@ class Session:
         """Run every analysis whose inputs changed, until nothing does."""
         while self.pending:
             self.pending.pop().run()
-        for spec in self.order[1:]:  # what the library's functions mean depends on no caller: keep it
+        for spec in self.order[1:]:  # what the library's functions mean does not depend on the caller: keep it
             if (spec.proto.library and spec.error is None and spec.closure is None
                 and not any(t.passing for t, _ in spec.args)
                 and not (spec.result is not None and spec.result[0].varying)):

@@ -15,7 +15,7 @@ from .analysis import Analysis
 from .emit import close, emit
 from .expressions import Split, UserCall
 from .meaning import UNKNOWN, Expr, Mismatch, Restart, Throw
-from .session import Lists, Session, only_value
+from .session import Findings, Session, only_value
 
 __all__ = ["specialise"]
 
@@ -31,9 +31,9 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
     library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
     prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
     the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
-    lists = Lists()
+    findings = Findings()
     while True:
-        session = Session(library, program_library or library, build, prototype, nested, Analysis, options, lists)
+        session = Session(library, program_library or library, build, prototype, nested, Analysis, options, findings)
         try:
             functions, spec = _specialised(session, function, types, library, prototype)
             break

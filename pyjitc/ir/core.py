@@ -92,7 +92,7 @@ NOWHERE = Loc(0, 0, -1, -1)
 
 _attributes: dict[Op, frozenset[str]] = {}  # filled when asked
 # that any instruction may have. origin: (qualname, filename) of the function it was inlined from; redo: where an int
-# leaves 64 bits, the interpreter makes the call anew (passes/anew.py)
+# leaves 64 bits, the interpreter makes the call anew (passes/restarts.py)
 NOTES = frozenset(("origin", "redo"))
 
 

@@ -52,7 +52,7 @@ class FunctionFlags(Named):
 
     alias_groups: int = 0
     """How many groups of arrays that share no memory there are (see array_load): passes/versioning.py and
-    passes/ahead.py number theirs with it."""
+    passes/inspector.py number theirs with it."""
 
     recursive: bool = False
     """The function may call itself, directly or through others. Set by codegen/compile.py; read by codegen/function.py
@@ -62,13 +62,13 @@ class FunctionFlags(Named):
     """"always" or "never": whether LLVM inlines the function; "" where that is for LLVM to decide. Set by
     codegen/inlining.py; read by codegen/function.py and codegen/nvptx.py."""
 
-    anew: bool = False
-    """A load of the module may ask that the call be made anew, by other code. Set by passes/anew.py; read by
+    restart: bool = False
+    """A load of the module may ask that the call be made anew, by other code. Set by passes/restarts.py; read by
     codegen/wrapper.py."""
 
     looks: int = 0
     """How many items of each list the stub looks at before a call; -1: all, 0: as many as are quick. Set by
-    passes/anew.py; read by codegen/wrapper.py."""
+    passes/restarts.py; read by codegen/wrapper.py."""
 
     parallel: bool = False
     """Loops that are marked as independent are shared among threads: the option `parallel` of the function, or of one

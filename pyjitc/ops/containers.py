@@ -240,10 +240,9 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
-              eval=lambda x, i, *, anew=False, borrowed=False: x[i], eval_attrs=True, cost=8,
-              doc="item i of a list or a tuple; {anew}: where it is of another class than this code was compiled for, "
-                  "the call is "
-                  "made anew (passes/anew.py); {borrowed}: without a reference of its own")
+              eval=lambda x, i, *, restart=False, borrowed=False: x[i], eval_attrs=True, cost=8,
+              doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
+                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")
@@ -251,8 +250,8 @@ LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | 
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)
 LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OBJECTS) | HOST, lower=_pop_lower,
-              partials=NO_RULE, eval=lambda x, *, anew=False: x.pop(), eval_attrs=True, cost=16,
-              doc="the last item of a list, taken out of it; {anew}: as of list_get")
+              partials=NO_RULE, eval=lambda x, *, restart=False: x.pop(), eval_attrs=True, cost=16,
+              doc="the last item of a list, taken out of it; {restart}: as of list_get")
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
                  eval=lambda x, value: x.append(value), doc="one more item at the end of a list")

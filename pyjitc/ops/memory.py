@@ -444,7 +444,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
     e.start(wrong)
     if give_up:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {give_up})")
-    if inst.attrs.get("anew"):
+    if inst.attrs.get("restart"):
         e.declare("declare void @PyErr_SetNone(ptr)")
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
         e.jump(e.fail(inst))

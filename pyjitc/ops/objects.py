@@ -194,7 +194,7 @@ def _check_lower(e, inst, x, found):
 def _refuse(e, inst, cls, name, t, found):
     """An attribute is of another class than the code was compiled for: `found`, which is given up."""
     given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
-    if inst.attrs.get("anew"):
+    if inst.attrs.get("restart"):
         e.line(given_up)
         e.declare("declare void @PyErr_SetNone(ptr)")
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
@@ -309,11 +309,11 @@ OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISE
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
                 doc="a new object of {cls} without attributes")
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
-               lower=_get_lower, eval=lambda x, *, name, type, anew=False, otherwise=None: getattr(x, name),
+               lower=_get_lower, eval=lambda x, *, name, type, restart=False, otherwise=None: getattr(x, name),
                eval_attrs=True,
                partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else; {anew}: as of list_get; {otherwise}: what the class has where "
+                   "where it is something else; {restart}: as of list_get; {otherwise}: what the class has where "
                    "an object stores none")
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,

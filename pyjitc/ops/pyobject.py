@@ -241,9 +241,9 @@ PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
             doc="the Python object of a value")
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
-              lower=_unbox_lower,
-              eval=lambda x, *, type, anew=False, otherwise=None, any_order=False: x, eval_attrs=True, partials=NO_RULE,
-              doc="the value of {type} in a Python object; {anew}: as of list_get; {otherwise}: (class, message) of "
+              lower=_unbox_lower, partials=NO_RULE,
+              eval=lambda x, *, type, restart=False, otherwise=None, any_order=False: x, eval_attrs=True,
+              doc="the value of {type} in a Python object; {restart}: as of list_get; {otherwise}: (class, message) of "
                   "the error where it is none; {any_order}: an array in whatever order is of a type that says none")
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,

@@ -346,7 +346,7 @@ def _found(types, attrs):
     return Tuple((Bool, types[0].values))
 
 
-def _dict_next(d, at, used, left, *, what, anew=False):
+def _dict_next(d, at, used, left, *, what, restart=False):
     """The meaning of dict_next, where the places are numbers of items."""
     if len(d) != used:
         raise RuntimeError("dictionary changed size during iteration")
@@ -356,7 +356,7 @@ def _dict_next(d, at, used, left, *, what, anew=False):
     return (True, items[at], at + 1) if at < len(items) else (False, Undefined, at)
 
 
-def _set_next(s, at, used, *, anew=False):
+def _set_next(s, at, used, *, restart=False):
     """The same of set_next."""
     if len(s) != used:
         raise RuntimeError("Set changed size during iteration")
@@ -364,7 +364,7 @@ def _set_next(s, at, used, *, anew=False):
     return (True, items[at], at + 1) if at < len(items) else (False, Undefined, at)
 
 
-def _iter_next(iterator, *, type, anew=False):
+def _iter_next(iterator, *, type, restart=False):
     for item in iterator:
         return True, item
     return False, Undefined
@@ -388,7 +388,7 @@ def _python_find(d, k):
     return (True, d[k]) if k in d else (False, None)
 
 
-_ANEW = "; {anew}: where that is of another class, the call is made anew"
+_RESTART = "; {restart}: where that is of another class, the call is made anew"
 _READ = RAISES | ALLOCATES | reads(OBJECTS) | HOST
 _LOOK = RAISES | reads(OBJECTS) | HOST
 _CHANGE = RAISES | writes(OBJECTS) | HOST
@@ -400,12 +400,12 @@ DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict
 DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
 DICT_GET = Op("dict_get", lambda types, attrs: types[0].values, _READ, lower=_get_lower, partials=NO_RULE,
-              eval=lambda d, k: d[k], doc="the value of a key; KeyError where there is none" + _ANEW)
+              eval=lambda d, k: d[k], doc="the value of a key; KeyError where there is none" + _RESTART)
 DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES, lower=_ask_lower, partials=NO_RULE,
               eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
-              doc="the value of a key; the class of the dict says what it is where there is none" + _ANEW)
+              doc="the value of a key; the class of the dict says what it is where there is none" + _RESTART)
 DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
-               doc="(whether there is a key, its value)" + _ANEW)
+               doc="(whether there is a key, its value)" + _RESTART)
 DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
               eval=lambda d, k: k in d, doc="whether there is a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
@@ -418,7 +418,7 @@ DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("Py
 DICT_NEXT = Op("dict_next", _next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
-                   "of a dict, a place, the size that it must have, and how many are left" + _ANEW)
+                   "of a dict, a place, the size that it must have, and how many are left" + _RESTART)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
                doc="from here on values of a dict may be such as this one")
@@ -440,11 +440,11 @@ SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_
 SET_NEXT = Op("set_next", lambda types, attrs: Tuple((Bool, types[0].item, Int)), _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
               doc="(whether there is another item, the item, where the next one is), of a set, a "
-                                    "place, and the size that it must have" + _ANEW)
+                                    "place, and the size that it must have" + _RESTART)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,
                partials=NO_RULE, eval=_iter_next, eval_attrs=True,
-               doc="(whether the interpreter's iterator has another item, the item as {type})" + _ANEW)
+               doc="(whether the interpreter's iterator has another item, the item as {type})" + _RESTART)
 
 TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

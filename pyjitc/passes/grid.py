@@ -26,7 +26,8 @@ from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
 from . import (
-    ahead, dce, elementary, gvn, idle, inline, latches, pipeline, ranges, simplify, stride, unswitch, versioning,
+    dce, elementary, gvn, idle_threads, inline, inspector, latches, pipeline, ranges, simplify, stride, unswitch,
+    versioning,
 )
 from .counted import Definitions, find
 from .repair import repair
@@ -41,8 +42,8 @@ _OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
 
 
 # After the threads of a block became loops: these are versioned as all loops are.
-PASSES = [simplify, latches, gvn, unswitch, simplify, idle, latches, gvn, ranges, gvn, dce, elementary, versioning,
-          ahead, dce]
+PASSES = [simplify, latches, gvn, unswitch, simplify, idle_threads, latches, gvn, ranges, gvn, dce, elementary,
+          versioning, inspector, dce]
 
 
 def run_module(functions: list[ir.Function], options, body, recursive, check=None):

@@ -18,26 +18,26 @@ from . import dce, gvn, inline, messages, refcount, relax, simplify
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
 derivatives = lazy(f"{__package__}.derivatives.make")  # programs that ask for derivatives load it
-anew, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("anew", "device", "nans", "nests"))
+restarts, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("restarts", "device", "nans", "nests"))
 
 # Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
 # each module.
-(accumulators, ahead, elementary, flags, frame, independent, latches, localtables, moves, natives, parallel, polling,
- ranges, reload, speculate, texts, unroll, versioning) = (
+(accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
+ ranges, reboxing, reload, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "ahead", "elementary", "flags", "frame", "independent", "latches", "localtables",
-                 "moves", "natives", "parallel", "polling", "ranges", "reload", "speculate", "texts", "unroll",
+    for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "speculate", "texts", "unroll",
                  "versioning"))
-_IN_LOOPS = {accumulators, ahead, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
+_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
-    ahead: arith.CONVERSIONS.__contains__,
+    inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
     localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
-    moves: lambda op: op.name == "list_append",
+    reboxing: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
@@ -48,7 +48,7 @@ _LOOK_FOR = {
 # Passes over one function. Each has a reason to run at its place; see their headers.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, ahead, flags, speculate, accumulators, unroll, polling, dce, frame, moves, refcount,
+    elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
@@ -91,9 +91,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
     redo = options.objects and options.overflow == "raise" and not kept[0].library
     if redo or any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
-        anew.run(kept, redo)
+        restarts.run(kept, redo)
         if check:
-            check(kept, "anew")
+            check(kept, "restarts")
     return kept
 
 
@@ -133,7 +133,7 @@ def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
 
 def _asks(inst: ir.Inst) -> bool:
     """Whether a load may find another class than the code was compiled for, in an object that may change."""
-    return "anew" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
+    return "restart" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
 def _wanted(fn: ir.Function, first: int = 0):

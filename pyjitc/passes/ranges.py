@@ -3,7 +3,7 @@
 Runs after simplify and hoisting. Grows the intervals of all values from those of constants, extents and parameters
 until a round adds nothing, then narrows what was widened on the way. Branches say more of a value in the blocks that
 they lead to (`conditions.py`), array extents are below 2**60, remainders below the divisor, loop counters between their
-ends; whether an index is below an extent is asked of `below.py`. Comparisons that this decides become constants.
+ends; whether an index is below an extent is asked of `inequalities.py`. Comparisons that this decides become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 A loop that cannot make more trips than its number has bits is noted as `few_trips`: `while x: x &= x - 1`.
@@ -18,7 +18,7 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
-from .below import Below
+from .inequalities import Below
 from .conditions import Conditions
 from .counted import Definitions, find
 from .rewrite import drop_check, remove_unreachable, resolve, substitute

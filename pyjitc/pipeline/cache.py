@@ -167,13 +167,13 @@ class Making:
 
     __slots__ = ("path", "handle", "waited")
 
-    def __init__(self, key: str | None):
-        self.path = None if key is None else f"{_file(key)}.lock"
+    def __init__(self, key: str):
+        self.path = f"{_file(key)}.lock"
         self.handle = -1
         self.waited = False
 
     def __enter__(self):
-        if self.path is not None and _prepared(folder()):
+        if _prepared(folder()):
             try:
                 os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
                 self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -53,7 +53,7 @@ def write(key: str, variant: tuple) -> bool:
 
 
 class Making:
-    """Nothing is made."""
+    """Stands in for cache.Making: a package that was built ahead of time has nothing to compile."""
 
     waited = False
 

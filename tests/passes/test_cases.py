@@ -27,8 +27,8 @@ from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    anew, device, elementary, flatten, grid, idle, inline, nans, natives, nests, parallel, pipeline, stride, thread,
-    unswitch,
+    device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline, restarts, stride,
+    thread, unswitch,
 )
 from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
@@ -118,9 +118,9 @@ def with_native_lists(functions, options):
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
-PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle, unswitch)}
+PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle_threads, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
-           "anew": lambda functions, options: anew.run(functions) or functions,
+           "restarts": lambda functions, options: restarts.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "natives": with_native_lists,
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),

@@ -11,7 +11,7 @@ from pyjitc.ops.control import BRANCH
 from pyjitc.ops.structure import SELECT
 from pyjitc.ops.table import OPS
 from pyjitc.passes import grid as grid_pass
-from pyjitc.passes import gvn, idle, latches, simplify, unswitch
+from pyjitc.passes import gvn, idle_threads, latches, simplify, unswitch
 from pyjitc.passes.uniform import Uniformity
 
 
@@ -134,7 +134,7 @@ def test_joins_behind_a_branch_that_varies():
 
 def simpler(body):
     fn, _ = kernel(body)
-    for one in (simplify, latches, gvn, unswitch, simplify, idle, simplify):
+    for one in (simplify, latches, gvn, unswitch, simplify, idle_threads, simplify):
         one.run(fn, None)
         verify_module([fn], one.__name__)
     return fn

@@ -1,4 +1,4 @@
-"""What ranges, bits, reload, ahead and versioning make of scalar loops, natively, beside the interpreter: where the
+"""What ranges, bits, reload, inspector and versioning make of scalar loops, natively, beside the interpreter: where the
 loops fail, and where the facts end that they rely on."""
 import numpy as np
 import pytest

@@ -1,13 +1,13 @@
 """Find the loads from containers before which nothing was written that outlives the call.
 
 Runs last, over the functions of a module together. A load checks the class of what it finds against the types that the
-code was compiled for (ops/containers.py). Where one meets another class and the call has done nothing yet that anybody
-could see, the call is made anew: it goes to code for what the arguments hold (`anew`). After writes that is too late,
-so the stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
-thousand (`FunctionFlags.looks`).
+code was compiled for (ops/containers.py). Where it meets another class and the call has done nothing yet that anybody
+could see, the call begins again (`restart`), in code for what the arguments hold. After writes that is too late, so the
+stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
+thousand items (`FunctionFlags.looks`).
 Under `jit` the same is done where an int leaves 64 bits before anything was written: the interpreter makes the call
-anew, and goes on with longer ints (the note `redo`).
-Before:  x = list_get l, i ; list_set l, j, x      After:  x = list_get {anew: True} l, i ; list_set l, j, x
+again, and goes on with longer ints (the note `redo`).
+Before:  x = list_get l, i ; list_set l, j, x      After:  x = list_get {restart: True} l, i ; list_set l, j, x
 Needs: nothing.  Keeps: everything but that attribute of loads and the flags of the first function.
 """
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                         late.add(inst.attrs["callee"])
                         changed = True
     looks = 0
-    anew = False
+    restart = False
     for n, fn in enumerate(functions):
         cyclic = None
         for block in fn.blocks:
@@ -71,21 +71,21 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                 if redo and inst.op.effects & ir.RAISES and fn not in late and inst in early[fn] and (
                         inst.unwind is None and inst.op not in _LEAVES):
                     inst.attrs = {**inst.attrs, "redo": True}
-                    anew = True
+                    restart = True
                 if not _loads(inst) or _is_own(inst):
                     continue
                 if fn not in late and inst in early[fn] and inst.unwind is None:
-                    inst.attrs = {**inst.attrs, "anew": True}
-                    anew = True
+                    inst.attrs = {**inst.attrs, "restart": True}
+                    restart = True
                 elif looks >= 0 and inst.op.name != "field_get":  # a stub does not look behind attributes
                     cyclic = _cyclic(fn) if cyclic is None else cyclic
                     looks = -1 if n or block in cyclic else _SOME
-    if anew or looks:
-        functions[0].flags = functions[0].flags._replace(anew=anew, looks=looks)
+    if restart or looks:
+        functions[0].flags = functions[0].flags._replace(restart=restart, looks=looks)
 
 
 def _loads(inst: ir.Inst) -> bool:
-    return "anew" in inst.op.attrs
+    return "restart" in inst.op.attrs
 
 
 def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:

@@ -1,0 +1,49 @@
+"""Give the memory of a shared library's read-only pages back to the system (Linux).
+
+Loading llvmlite's library reads its tables of symbols and relocations once; their pages are half of the memory that
+the first compile of a process adds (72.6 MB before, 52.4 MB after, in 1 ms). The kernel reads a page from the file
+again when the program touches it.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p
+
+__all__ = ["release"]
+
+_PT_LOAD, _PF_W = 1, 2  # <elf.h>: the type of a segment that is mapped; the flag of one that the program may write
+_MADV_DONTNEED = 4  # <sys/mman.h>
+
+
+class _DlInfo(ctypes.Structure):
+    """Dl_info of <dlfcn.h>: what dladdr says of an address."""
+
+    _fields_ = [("dli_fname", c_char_p), ("dli_fbase", c_void_p), ("dli_sname", c_char_p), ("dli_saddr", c_void_p)]
+
+
+def release(function, path: str) -> None:
+    """Release the read-only pages of a 64-bit ELF library, which is loaded from `path` and has the ctypes `function`.
+
+    Segments that the program may write keep their pages, because these are no longer what the file has.
+    """
+    info, libc = _DlInfo(), ctypes.CDLL(None)
+    if not libc.dladdr(ctypes.cast(function, c_void_p), byref(info)):
+        return
+    with open(path, "rb") as file:
+        header = file.read(64)
+        if header[:5] != b"\x7fELF\x02":
+            return
+        start, size, count = struct.unpack_from("<Q", header, 32)[0], *struct.unpack_from("<HH", header, 54)
+        file.seek(start)
+        segments = file.read(size * count)
+    page = os.sysconf("SC_PAGE_SIZE")
+    libc.madvise.argtypes = c_void_p, c_size_t, c_int
+    for n in range(count):
+        kind, flags, _, address, _, length = struct.unpack_from("<IIQQQQ", segments, n * size)
+        if kind == _PT_LOAD and not flags & _PF_W:
+            first = -(-(info.dli_fbase + address) // page) * page
+            end = (info.dli_fbase + address + length) // page * page
+            if first < end:
+                libc.madvise(first, end - first, _MADV_DONTNEED)
