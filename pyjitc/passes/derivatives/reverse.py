@@ -318,7 +318,7 @@ class _Reverse:
             self.finish(b, cur)
             return
         arriving = [x for x in form.edges[block] if x[0] in form.alive]
-        if block in self.past:  # it ended in an exception: the blocks before it have a reverse
+        if block in self.past:  # left by an exception too: that path skips its instruction
             (before,) = arriving
             past, cur_past = self.past[block]
             self.new(past, block)
