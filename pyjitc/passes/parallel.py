@@ -698,7 +698,7 @@ def _whole(v: ir.Value, root: ir.Value) -> bool:
 
 
 def _length(root: ir.Value, axis: int):
-    """A key of a length of an array, equal for equal lengths."""
+    """The values that are known to equal a length of an array."""
     made = root.inst
     known = [made.args[axis]] if made is not None and made.op is memory.ARRAY_NEW else []
     return _Lengths(root, axis, known)
