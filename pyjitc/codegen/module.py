@@ -22,8 +22,8 @@ class Metadata:
     !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
     the group of the accesses of loops without dependences. The other nodes are made on demand: from 10 on loops that
     are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that are unrolled,
-    from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001 domains of alias
-    scopes. (A grid has ranges of its own from 40,001.)
+    from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001 domains of
+    scopes that share none. (A grid has ranges of its own from 40,001.)
     """
 
     def __init__(self):
