@@ -152,7 +152,8 @@ class Call(Expr):
 
 
 class CallValue(Expr):
-    """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if the source contained `callee(*operands, **keywords)`: map, filter, sorted(key=) and operators of classes use it."""
+    """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if the
+    source contained `callee(*operands, **keywords)`: map, filter, sorted(key=) and operators of classes use it."""
 
     __slots__ = ("callee", "operands", "keywords")
 
