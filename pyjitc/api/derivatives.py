@@ -331,7 +331,7 @@ def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
 
 
 def _python(fun) -> FunctionType:
-    """The Python function itself."""
+    """The Python function behind a function or its compiled form."""
     return fun.py_func if isinstance(fun, CompiledFunction) else fun
 
 
@@ -349,15 +349,15 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
 
 
 def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MARKS=None, **space) -> CompiledFunction:
-    """The compiled function `what(fun)` of this body, which captures `fun` and what is in `space`: captured values are
-    pickled with it. A body that reads MARKS is made again for arguments that are trees (see trees.py): it may be a
-    function that gives it for the marks."""
+    """The compiled function `what(fun)` with this body, which captures `fun` and the values in `space`: captured values
+    are pickled with it. A body that uses MARKS is made again for arguments that are trees (see trees.py): it may be a
+    function that returns it for the marks."""
     found: dict = {}
     given_body, body = body, body if isinstance(body, str) else body(MARKS)
     marked = "MARKS" in body
     if marked:
         space["MARKS"] = MARKS
-    # in one line, which tracebacks show
+    # in one line, for tracebacks
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
          _python(fun).__globals__, found)
     made, code = found["make"](fun, **space), _python(fun).__code__
@@ -441,14 +441,14 @@ def _batched(fun, options, axes, out_axes, what):
 
 
 def _fixed(axes):
-    """Axes of a batch as constants: those of a dict as pairs of a key and an axis."""
+    """The batch axes as constants: those in a dict as pairs of a key and an axis."""
     if isinstance(axes, dict):
         return "dict", tuple([(key, _fixed(axes[key])) for key in sorted(axes)])
     return tuple(map(_fixed, axes)) if isinstance(axes, (tuple, list)) else axes
 
 
 def _in_order(axes, marks):
-    """The axes of an argument with this structure as tuples, in the order of its items."""
+    """The batch axes of an argument with this structure as tuples, in the order of its items."""
     if not isinstance(axes, tuple) or marks is None:
         return axes
     if axes[:1] == ("dict",):
@@ -460,7 +460,7 @@ def _in_order(axes, marks):
 
 
 def _own(x):
-    """An argument that nobody else writes into."""
+    """An argument to which no one else has a reference that writes: arrays are copied."""
     if isinstance(x, np.ndarray):
         return x.copy()
     return tuple(map(_own, x)) if type(x) is tuple else x
@@ -470,7 +470,7 @@ def _own(x):
 
 
 def _maker(function, parameters):
-    """Let compiled code call a function that makes compiled functions: it runs when the program is compiled."""
+    """Let compiled code call a function that makes compiled functions: the call runs at compile time."""
     def rule(fun, *rest):
         if not isinstance(fun.type, Singleton):
             raise Mismatch(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
