@@ -101,7 +101,7 @@ def _made(cls: type, spec) -> type:
     return made
 
 
-# Attributes that a class statement adds, and arguments with which the class is made again.
+# Attributes that every class has: those of base classes are not copied into the new class.
 _OF_CLASSES = frozenset("__dict__ __weakref__ __slots__ __doc__ __qualname__ __annotations__ __module__ "
                         "__firstlineno__ __static_attributes__ __annotate__ __annotate_func__ "
                         "__annotations_cache__".split())
