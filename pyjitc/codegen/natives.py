@@ -1,4 +1,4 @@
-"""Helpers of native lists (ops/natives.py): what makes room, and what gives the memory back."""
+"""Helpers of native lists (ops/natives.py): allocation and deallocation."""
 from __future__ import annotations
 
 import re
@@ -17,15 +17,15 @@ def _put(name: str, kind: str, value: str, pointer: str, offset: int) -> str:
     return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"
 
 
-_MOST = 1 << 58  # items: their bytes fit in an int of 64 bits, whatever one takes
+_MOST = 1 << 58  # the most items, so that their size in bytes fits in 64 bits for every type
 _FORM, _ASCII = STR_STATE["ascii"] | STR_STATE["sizes"], STR_STATE["ascii"] | STR_STATE["one"]
-_PIECE = 39  # characters that the object of a part has room for
-# Before 3.12 a str may hold its characters in another form, too.
+_PIECE = 39  # the most characters of a part for which its object has room
+# Before Python 3.12 a str may have its characters in another representation, too.
 _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
 {_get("form2", "ptr", "%kept", 40)}
   %bare = icmp eq ptr %form2, null
   %can = and i1 %can0, %bare"""
-# Room grows by half, as much as a list of the interpreter needs a few steps for.
+# Capacity grows by half; a Python list needs a few steps for as much.
 TEXT = {
     "pyj_native_new": f"""
 define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) nounwind noinline {{
@@ -57,7 +57,8 @@ fail:
   %error = call ptr @PyErr_NoMemory()
   ret ptr null
 }}""",
-    # More room than there is: that of items which were taken away at the front, if there are as many as are left.
+    # Make more room. The space of items that were removed at the front is reused if there are at least as many of them
+    # as items.
     "pyj_native_grow": f"""
 define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
 start:
@@ -98,7 +99,7 @@ fail:
   %error = call ptr @PyErr_NoMemory()
   ret i32 1
 }}""",
-    # room for one more item in front of the first, and for half as many as there are
+    # Make room for one item before the first, and for half as many as there are.
     "pyj_native_front": f"""
 define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
 {_get("length", "i64", "%head", LENGTH)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
@@ -159,8 +160,8 @@ done:
 fail:
   ret i32 1
 }}""",
-    # A part of a text. Where the object of the last one is only known here, it becomes this one: what takes parts apart
-    # mostly keeps none of them.
+    # Make a part of a text. If only this code has a reference to the object of the previous part, that object is
+    # reused: loops over the parts of a text mostly keep none of them.
     "pyj_native_piece": f"""
 define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
 {_get("s", "ptr", "%head", SOURCE)}{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
@@ -227,13 +228,13 @@ done:
 }""",
 }
 
-_CHUNK = 64  # characters between two looks at whether there is room
+_CHUNK = 64  # characters between two checks whether there is room
 
 
 def _parts(kind: str) -> str:
-    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. Of words every place is
-    written as one where they begin or end, and counts if it is: nobody foresees where words end. ASCII is read as
-    bytes, for marks 16 at once; of other characters the interpreter is asked."""
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. For words, every position
+    is stored as a possible start or end, and counted only if it is one, without a branch, since the positions are
+    unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the interpreter is called."""
     words = kind == "words"
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
@@ -396,7 +397,7 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
 
 
 def _components(layout: str) -> list[str]:
-    """The components of a layout, in the order in which they are stored."""
+    """The components of an item layout, in the order in which they are stored."""
     found, at = [], 0
     while at < len(layout):
         depth, end = 0, at
@@ -411,7 +412,7 @@ def _components(layout: str) -> list[str]:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """The helpers that one of those made here calls."""
+    """The helpers that a generated helper calls."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "release":
         return (f"pyj_native_free_{layout}",)
@@ -420,8 +421,8 @@ def needs(name: str) -> tuple[str, ...]:
 
 
 def made(name: str) -> str:
-    """A helper with a layout in its name: `pyj_native_release_...` gives up a reference, `pyj_native_free_...` the list
-    itself, with its items from the last on, as the interpreter does."""
+    """A helper with a layout in its name: `pyj_native_release_...` releases a reference, `pyj_native_free_...` frees
+    the list with its items, the last item first, as the interpreter does."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free"):
         raise KeyError(name)
@@ -464,8 +465,8 @@ give:
 {chr(10).join(given)}
   br label %look
 rest:""" if given else ""
-    # That of numbers is in the image of the helpers of native lists; the others are in the modules that need them,
-    # since there is no end of them.
+    # The helper for numbers is in the shared image of native lists; those for other layouts are in the modules that
+    # need them, since their number is unlimited.
     return f"""
 define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
 start:

@@ -1,9 +1,9 @@
-"""What `jit` of pyjitc.numba returns: a compiled function whose arguments and results are those that Numba's
-signatures promise.
+"""The object that `jit` of pyjitc.numba returns: a compiled function with the argument and result types of Numba's
+signatures.
 
-A parameter that is declared as an integer of up to 32 bits gets Python's int, of which nothing is lost; what it was
-given is what the interpreter would compute with. A result that is declared is converted to the declared type. Where all
-parameters are declared as numbers, a number as result is one of Python's, since programs pass Python's.
+A parameter that is declared as an integer of up to 32 bits becomes a Python int, without loss: the interpreter would
+compute with that, too. A result is converted to the declared type. Where all parameters are declared as numbers, a
+result that is a number becomes a Python number, since programs pass Python numbers.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
-declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
+declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
-    """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
+    """The type of an argument that is declared as t: Python's int in place of NumPy's shorter integers."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
     return kinds.Int if t in SMALL else t
@@ -46,14 +46,15 @@ def _is_of_numbers(t: kinds.Type) -> bool:
 
 
 def _callable(value):
-    """Functions of C that cfunc made as the Python functions that they are, also those in tuples and lists."""
+    """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
         return type(value)(map(_callable, value))
     return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
 
 
 class CompileStats(NamedTuple):
-    """Where code is kept on disk, for which types of arguments code was found there or in memory, and for which not."""
+    """The path of the code on disk, the argument types for which code was found there or in memory, and those for which
+    it was not."""
 
     cache_path: str | None
     cache_hits: Counter
@@ -61,7 +62,7 @@ class CompileStats(NamedTuple):
 
 
 class Overload:
-    """One compiled form, as programs look at it."""
+    """One specialisation, in the form that programs inspect."""
 
     def __init__(self, signature, function):
         self.signature, self.entry_point, self.library, self.metadata = signature, function, None, {}
@@ -76,8 +77,8 @@ class NumbaFunction(CompiledFunction):
     __slots__ = ()
 
     def _replaced(self, value):
-        """Arrays of subclasses are arrays: what their methods and operators do is not looked at. A whole number that
-        only uint64 holds is one where there is a signature."""
+        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
+        signature, an int that only uint64 can represent becomes a uint64."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
         if type(value) is int and (self._declared or self._wrapped) and 0 <= value < 1 << 64:
@@ -89,7 +90,7 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def _wrapped(self) -> dict:
-        """Types of arguments -> the function that converts the result of this one."""
+        """Argument types -> a function that calls this one and converts its result."""
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
@@ -110,7 +111,7 @@ class NumbaFunction(CompiledFunction):
         return literal(*args, **kwargs)
 
     def _ready(self, types, full) -> bool:
-        meanings.wants_literals  # the meanings that functions have are there before anything is compiled
+        meanings.wants_literals  # importing it registers Numba's meanings of functions
         with extended.as_in_numba():
             return super()._ready(types, full)
 
@@ -126,7 +127,7 @@ class NumbaFunction(CompiledFunction):
         asked = self._as_compiled(signature)
         super().compile(Signature(asked.args))
         if asked.args not in self._natives:
-            return  # the interpreter runs it
+            return  # the interpreter runs the function
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
         found = self._natives[asked.args].entry.result
         wanted = asked.result
@@ -154,7 +155,7 @@ class NumbaFunction(CompiledFunction):
     def _blank(self) -> tuple:
         return (_blank,)
 
-    # -- what programs look at
+    # -- attributes that programs inspect
 
     @property
     def targetoptions(self) -> dict:
@@ -162,7 +163,7 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def signatures(self) -> list[tuple]:
-        """Types of arguments compiled so far, the oldest first."""
+        """The argument types compiled so far, the oldest first."""
         return [tuple(map(types.of, args)) for args in self._order[::-1]]
 
     @property
@@ -181,12 +182,12 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def overloads(self) -> dict:
-        """Types of arguments -> what was compiled for them."""
+        """Argument types -> the specialisation for them."""
         return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
 
     @property
     def stats(self) -> CompileStats:
-        """Where the code is kept on disk, and what came from there and what did not."""
+        """The path of the code on disk, and which code was found there and which was not."""
         kept = self._order[::-1] if self.options.cache else ()
         found = {args: self._natives[args].origin != "compiled" for args in kept}
         return CompileStats(cache.folder() if self.options.cache else None, *(
@@ -194,7 +195,7 @@ class NumbaFunction(CompiledFunction):
             for wanted in (True, False)))
 
     def get_overload(self, sig):
-        """The compiled function; one object takes all types."""
+        """The compiled function; one object accepts all types."""
         return self
 
     def get_compile_result(self, sig):

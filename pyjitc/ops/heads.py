@@ -1,9 +1,10 @@
-"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
+"""The memory layout of native lists: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
 ptr text}, the head.
 
-`object` is the Python list that the native one has left as, so that a list that leaves at two places is one outside.
-`memory` is where the memory of the items begins: before the first one where some were taken away at the front.
-Where items are places of parts in a text, `text` is that, and `object` the part that was read last, or null.
+`object` is the Python list to which the native one was converted when it escaped, so that a list that escapes at two
+places is one Python list. `memory` is the start of the allocated memory: before the first item, if items were removed
+at the front. Where items are positions of parts in a text, `text` is that text, and `object` the part that was read
+last, or null.
 """
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from ..types.kinds import NativeList, Type, is_refcounted
 
 __all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
 
-COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56  # offsets, and its bytes
+# offsets of the fields, and the size of the head
+COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
 
 
 def stride(components: tuple[str, ...]) -> int:
@@ -22,8 +24,9 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What a list of items of type t has to give up, as a part of a symbol: for each component `n` for a number, `o`
-    for a reference to a Python object, or `L...E` for one to a native list; `n` alone where there are only numbers."""
+    """What must be released for the items of a list of type t, as a part of a symbol: for each component `n` for a
+    number, `o` for a reference to a Python object, or `L...E` for one to a native list; a single `n` where there are
+    only numbers."""
     if not is_refcounted(t):
         return "n"
     return "".join(_references(e, t))
@@ -42,5 +45,5 @@ def _references(e, t):
 
 
 def release_of(e, t: NativeList) -> str:
-    """Name of the helper that gives up a reference to a native list."""
+    """The name of the helper that releases a reference to a native list."""
     return f"pyj_native_release_{layout(e, t.item)}"

@@ -1,7 +1,7 @@
-"""Local tables: dicts and sets that compiled code makes and that nobody else sees, as `passes/localtables.py` finds
-them. Their keys and values have no objects; see codegen/localtables.py for how they lie in memory.
+"""Local tables: dicts and sets that compiled code makes and that do not escape, as `passes/localtables.py` finds them.
+Their keys and values are unboxed; codegen/localtables.py describes their memory layout.
 
-They have the types of dicts and sets, and these operations alone take them. A slot is the number of an entry: it stays
+They have the types of dicts and sets, and only these operations accept them. A slot is the number of an entry: it stays
 the same until something is removed from the table.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tables import DICT_NEXT, found_or_zeros
 
 __all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
 
-# Offsets in a table.
+# Offsets of the fields of a table.
 USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, OWN = range(16, 16 + 9 * 8, 8)
 
 
@@ -29,7 +29,7 @@ def can_be_key(t: Type) -> bool:
 
 
 def can_be_value(t: Type) -> bool:
-    """Whether a value of this type is made of numbers and of references to objects of the interpreter."""
+    """Whether a value of this type consists of numbers and references to Python objects."""
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
     return t is Str or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
@@ -120,7 +120,7 @@ def _store_lower(e, inst, x, slot, value):
 
 
 def _missing(e, inst, k) -> None:
-    """Sets KeyError."""
+    """Raise KeyError for a key."""
     key = e.box(inst.args[2].type, k, inst)
     e.line(f"call void {e.helper('pyj_key_error')}(ptr {key})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {key})")
@@ -168,7 +168,7 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries go to the interpreter's own functions, one after the other."""
+    """The entries are passed to the interpreter's own functions, one after the other."""
     t = inst.args[0].type
     is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
     put = "PyDict_SetItem" if is_dict else "PySet_Add"
@@ -215,7 +215,7 @@ def _box_lower(e, inst, x):
     return [made]
 
 
-# The meanings, where a table is a dict or a set of Python's, of which nothing was removed while a slot is known.
+# Python meanings, where a table is a dict or set from which nothing is removed while a slot is used.
 
 
 def _python_slot(x, k):

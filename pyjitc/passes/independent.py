@@ -1,8 +1,8 @@
-"""Find the loops over `prange`, and note on the test in their headers that their iterations are independent.
+"""Mark the branch in the header of each loop over `prange`: its iterations are independent.
 
-Runs once counted loops have their form, and before other passes look at how often loops run: the operation that marks
-the end of the range would hide it from them. Without `parallel=True`, of the function or of one that calls it, the
-mark is dropped, and `prange` is `range`.
+Runs once counted loops have their form, and before the passes that look at numbers of trips, from which the operation
+`independent` would hide the end of the range. Unless the function, or one that calls it, has `parallel=True`, the
+operation is removed without a mark, and `prange` is `range`.
 Before:  stop = independent n; left = isub stop, start; jump header(left)    header(left): branch left > 0 -> body, exit
 After:   left = isub n, start; jump header(left)        header(left): branch {independent: 'prange'} left > 0 -> ...
 Needs: counted loops (`counted.py`).  Keeps: everything else.
@@ -48,7 +48,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:
-    """The end of a `prange` that a number is computed from, by arithmetic alone."""
+    """The operation `independent` from which a number of trips is computed by arithmetic alone, or None."""
     inst = v.inst
     if v in seen or len(seen) > 64 or inst is None:
         return None

@@ -1,8 +1,7 @@
-"""Functions of `operator` that containers and attributes are asked with, functools.partial and cmp_to_key,
-contextlib.suppress.
+"""operator.itemgetter, attrgetter and methodcaller, functools.partial and cmp_to_key, contextlib.suppress.
 
-An object of itemgetter, attrgetter or methodcaller is known when a function is compiled: what it looks for decides the
-type of what it gives. A partial that is made in compiled code is a closure.
+An itemgetter, attrgetter or methodcaller is constructed when a function is compiled: its arguments decide the type of
+its results. A partial that is made in compiled code is a closure.
 """
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ __all__ = ["CALLS", "PROTOCOLS"]
 
 @functools.lru_cache(maxsize=4096)
 def _made(cls, args: tuple, keywords: tuple, classes: tuple):
-    """One object for each use, so that inference finds the same type again. classes: of the arguments, of which equal
-    ones may differ in that."""
+    """The object that cls(*args, **keywords) returns; the same object each time, so that inference finds the same type.
+    classes: those of the arguments, in which equal arguments may differ."""
     return cls(*args, **dict(keywords))
 
 
@@ -69,7 +68,7 @@ class _AttrGetter(Known):
 class _MethodCaller(Known):
     def call(self, x, args, kwargs):
         cls, given = x.type.value.__reduce__()
-        if type(cls) is functools.partial:  # of one with keywords
+        if type(cls) is functools.partial:  # for one with keywords
             name, keywords = cls.args[0], cls.keywords
         else:
             (name, *given), keywords = given, {}
@@ -141,7 +140,7 @@ def _setitem(a, b, c):
 
 @rule("functools.cmp_to_key")
 def _cmp_to_key(mycmp):
-    return by_python(functools.cmp_to_key, mycmp)  # sorting asks the objects that this makes for the order
+    return by_python(functools.cmp_to_key, mycmp)  # sorting compares by the objects that this makes
 
 
 CALLS = {

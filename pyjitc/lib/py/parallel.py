@@ -1,4 +1,4 @@
-"""What `prange` and the functions about threads mean (runtime/pool.py)."""
+"""The rules of `prange` and of functions about threads (runtime/pool.py)."""
 from __future__ import annotations
 
 from ...infer.meaning import Apply, Mismatch
@@ -12,7 +12,7 @@ __all__ = ["CALLS"]
 
 
 def _prange(args, kwargs):
-    """A range that ends at a number which says that the iterations are independent."""
+    """The rule of `prange`: a range whose end passes through an operation that marks its iterations as independent."""
     args = list(args)
     if not kwargs and 1 <= len(args) <= 3:
         end = 0 if len(args) == 1 else 1

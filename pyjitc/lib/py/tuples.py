@@ -18,7 +18,7 @@ def item(t, i):
 
 
 def list_item(t, i):
-    """Item i of a list display, which is given as a tuple."""
+    """Item i of a list display, which is passed as a tuple."""
     n = len(t)
     if i < 0:
         i += n
@@ -38,7 +38,7 @@ def equal(a, b, k=0):
 
 
 def ordered(a, b, less, strict, k=0):
-    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b."""
+    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b (neither)."""
     if k == len(a) or k == len(b):
         if less:
             return len(a) < len(b) if strict else len(a) <= len(b)

@@ -11,7 +11,7 @@ from .activity import Classes
 __all__ = ["targets", "written_parameters"]
 
 
-# Functions of lib/adjoints.py that only read.
+# Functions of lib/adjoints.py that write into none of their arguments.
 _READERS = frozenset(("check_apart", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
                       "zeros_by_columns", "zeros_like"))
 

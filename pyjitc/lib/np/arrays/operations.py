@@ -1,4 +1,4 @@
-"""What arrays mean: which module has the rules of each operation."""
+"""The protocol of arrays: which module has the rules of each operation."""
 from __future__ import annotations
 
 import operator
@@ -26,18 +26,18 @@ conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.
 
 
 def _is_advanced(i) -> bool:
-    """Whether an index has arrays, masks or lists in it."""
+    """Whether an index contains arrays, masks or lists."""
     return any(isinstance(t, Array) or t is Bool or t is NpBool or is_list(t)
                for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
 
 
 def _is_operand(t) -> bool:
-    """Whether NumPy makes an array of a value of type t, or has none to make."""
+    """Whether NumPy converts a value of type t to an array, or it is one."""
     return isinstance(t, Array) or is_scalar(t) or is_sequence(t)
 
 
 def _no_list(x):
-    """`x`, or the array that NumPy makes of it where it is a list or has lists in it."""
+    """`x`, or the array that NumPy makes of it where it is a list or contains lists."""
     return making.of_lists(x) if any_part(x.type, _is_list) else x
 
 
