@@ -5,25 +5,35 @@ never the same. Accesses to elements are told apart by the arrays that they go t
 memory of their own, which no argument shares; a test at run time may have found that others share none (`apart`, see
 `ops/memory.py`); and elements of one array at indices with a constant distance are different elements. A call does what
 its callee does. Types tell nothing apart: a NumPy program may look at the same bytes as another type.
+
+Two passes ask about lifetimes instead of accesses, with what is said here: `frame.py`, whether memory is held longer
+than its function runs, follows values through `SAME_MEMORY`; `refcount.py`, whether an item of a list needs a reference
+of its own, asks `may_free`.
 """
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, READS, WRITES, Function, Inst, Value, regions_read, regions_written, writes,
+    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, RANDOM, READS, SLOTS, WRITES, Function, Inst, Value, regions_read,
+    regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
+from ..ops.arith import IADD, IMUL, ISUB
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "LOADS", "gathers", "root_of"]
+__all__ = ["Aliases", "LOADS", "SAME_MEMORY", "gathers", "may_free", "root_of"]
 
 LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # what they read is all that they depend on
 # By name: a first call need not load the operations of a GPU for it.
 _FRESH = frozenset(("array_new", "array_copy", "nest", "shared_array", "local_array"))
+_VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
+# The result may lead to the memory of any operand.
+SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
 _UNREAD = COUNTS | ERRORS  # what no result depends on
+_NO_LIFE = ELEMENTS | RANDOM | SLOTS  # on what is in these, the life of no object depends
 _ANYTHING = READS | WRITES, None
 
 
@@ -130,9 +140,16 @@ def is_fresh(v: Value) -> bool:
 
 def root_of(v: Value) -> Value:
     """The array that `v` is a view of."""
-    while (made := v.inst) is not None and (made.op is m.ARRAY_VIEW or made.op is s.RETYPE):
+    while (made := v.inst) is not None and made.op in _VIEWS:
         v = made.args[0]
     return v
+
+
+def may_free(inst: Inst) -> bool:
+    """Whether an instruction may give up an object that a container holds: it changes what objects, cells or containers
+    hold, or runs code of the interpreter. A call may, since references are not counted yet in what it runs."""
+    effects = inst.op.effects
+    return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST)
 
 
 def gathers(inst: Inst) -> bool:
