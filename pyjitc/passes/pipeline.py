@@ -98,8 +98,8 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 
 def _makes_lists(module: list[ir.Function]) -> bool:
-    """Whether there may be native lists. Threads would count references to them without a lock."""
-    return not any([fn.flags.parallel for fn in module]) and any(
+    """Whether there may be native lists."""
+    return any(
         [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
@@ -108,7 +108,7 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     """The functions of a module that makes lists, after the first passes and with its native lists."""
     found = kept[:]
     for fn in found:  # grows
-        for one in _FIRST:
+        for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
