@@ -6,12 +6,9 @@ from collections import deque
 
 import numpy as np
 import pytest
-from bench.container_programs import n_queens
 from tests.oracle import agree
 
 from pyjitc import njit
-
-queens = n_queens.py_func
 
 
 def ir_of(function, *args):
@@ -61,6 +58,30 @@ def stack_of_tuples(n):
             s.append((depth + 1, x * 0.5))
             s.append((depth + 2, x))
     return total
+
+
+def queens(n):
+    columns = [-1] * n
+    row, found = 0, 0
+    while row >= 0:
+        columns[row] += 1
+        while columns[row] < n:
+            good = True
+            for other in range(row):
+                if columns[other] == columns[row] or abs(columns[other] - columns[row]) == row - other:
+                    good = False
+                    break
+            if good:
+                break
+            columns[row] += 1
+        if columns[row] == n:
+            row -= 1
+        elif row == n - 1:
+            found += 1
+        else:
+            row += 1
+            columns[row] = -1
+    return found
 
 
 def grid(n):
