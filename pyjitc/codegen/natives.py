@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of
 from ..runtime.platform import STR, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
@@ -396,27 +396,12 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
 
 
-def _components(layout: str) -> list[str]:
-    """The components of an item layout, in the order in which they are stored."""
-    found, at = [], 0
-    while at < len(layout):
-        depth, end = 0, at
-        while True:
-            depth += {"L": 1, "E": -1}.get(layout[end], 0)
-            end += 1
-            if not depth:
-                break
-        found.append(layout[at:end])
-        at = end
-    return found
-
-
 def needs(name: str) -> tuple[str, ...]:
     """The helpers that a generated helper calls."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "release":
         return (f"pyj_native_free_{layout}",)
-    inner = [f"pyj_native_release_{part[1:-1]}" for part in _components(layout) if part[0] == "L"]
+    inner = [f"pyj_native_release_{part[1:-1]}" for part in components_of(layout) if part[0] == "L"]
     return "pyj_release_object", *dict.fromkeys(inner)
 
 
@@ -443,7 +428,7 @@ free:
 done:
   ret void
 }}"""
-    parts = _components(layout)
+    parts = components_of(layout)
     given = []
     for k, part in enumerate(parts):
         if part != "n":

@@ -8,9 +8,10 @@ last, or null.
 """
 from __future__ import annotations
 
-from ..types.kinds import NativeList, Type, is_refcounted
+from ..types.kinds import Array, Cell, Iterator, NativeList, Type, is_refcounted
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "layout",
+           "release_of", "stride"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -24,9 +25,9 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What must be released for the items of a list of type t, as a part of a symbol: for each component `n` for a
-    number, `o` for a reference to a Python object, or `L...E` for one to a native list; a single `n` where there are
-    only numbers."""
+    """What must be released for the items of a list of type t, or for a value of type t, as a part of a symbol: for each
+    component `n` for a number, `o` for a reference to a Python object, `a` for the owner of an array, `L...E` for a
+    reference to a native list, `C...E` for one to a cell; a single `n` where there are only numbers."""
     if not is_refcounted(t):
         return "n"
     return "".join(_references(e, t))
@@ -37,11 +38,26 @@ def _references(e, t):
         yield "n" * len(e.components(t))
     elif isinstance(t, NativeList):
         yield f"L{layout(e, t.item)}E"
+    elif isinstance(t, Array):
+        yield f"na{'n' * (len(e.components(t)) - 2)}"
+    elif isinstance(t, (Cell, Iterator)):
+        yield f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"
     elif t.parts is None:
         yield "o"
     else:
         for part in t.parts:
             yield from _references(e, part)
+
+
+def components_of(layout: str) -> list[str]:
+    """The components of a layout, in the order in which they are stored."""
+    found, begin, depth = [], 0, 0
+    for at, letter in enumerate(layout):
+        depth += {"C": 1, "L": 1, "E": -1}.get(letter, 0)
+        if not depth:
+            found.append(layout[begin:at + 1])
+            begin = at + 1
+    return found
 
 
 def release_of(e, t: NativeList) -> str:

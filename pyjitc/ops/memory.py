@@ -385,14 +385,18 @@ def count_references(e, t, x, what):
     if isinstance(t, Array):
         e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        if what == "retain":
-            e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
-        else:
-            _release_box(e, t, x[0])
+        name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
     elif isinstance(t, NativeList):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif t.parts is not None:
+        if what == "release":
+            given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
+            if len(given) >= _MANY:
+                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+                return
         at = 0
         for part in t.parts:
             n = len(e.components(part))
@@ -401,6 +405,9 @@ def count_references(e, t, x, what):
     else:
         rare = e.leaving and what == "release"
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+_MANY = 3  # references in a value, from which on a function gives them up (codegen/drops.py)
 
 
 def holds_object(t) -> bool:
@@ -502,19 +509,6 @@ def _iterator_hold_lower(e, inst, x):
 def _iterator_keep_lower(e, inst, x):
     count_references(e, inst.args[0].type, x, "retain")
     return x
-
-
-def _release_box(e, t, box):
-    content = _content(t)
-    dead, done = e.label("dead"), e.label("released")
-    last = e.assign(f"call i1 {e.helper('pyj_drop')}(ptr {box})")
-    e.branch(last, dead, done, likely=None)
-    e.start(dead)
-    if is_refcounted(content):
-        count_references(e, content, e.load_components(content, box), "release")
-    e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
-    e.jump(done)
-    e.start(done)
 
 
 def _poll_lower(e, inst, *operands):

@@ -17,6 +17,7 @@ from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
 from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_refcounted
+from .alias import may_free
 
 __all__ = ["run"]
 
@@ -94,9 +95,8 @@ def _used_up(block, n, refcounted) -> bool:
     if not uses:
         return False
     for inst in block.insts[n + 1:uses[-1]]:
-        effects = inst.op.effects
-        if (ir.regions_written(effects) or effects & ir.HOST and "borrowed" not in inst.op.attrs and inst.op.name
-                != "list_len" or any([refcounted(a) and not _is_harmless(a.type) for a in inst.args])):
+        if may_free(inst) and "borrowed" not in inst.op.attrs and inst.op.name != "list_len" or any(
+                [refcounted(a) and not _is_harmless(a.type) for a in inst.args]):
             return False
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
             and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
