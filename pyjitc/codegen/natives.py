@@ -213,6 +213,18 @@ fill:
 lost:
   ret ptr null
 }}""",
+    "pyj_native_object": """
+define internal noalias ptr @pyj_native_object(i64 %size) nounwind noinline {
+  %made = call ptr @calloc(i64 1, i64 %size)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %fail, label %fill
+fill:
+  store i64 1, ptr %made, align 8
+  ret ptr %made
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
     "pyj_native_retain": """
 define internal void @pyj_native_retain(ptr %head) nounwind alwaysinline {
   %none = icmp eq ptr %head, null
@@ -386,7 +398,7 @@ fail:
 
 
 TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")})
-DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
+DECLARATIONS = {"calloc": "declare ptr @calloc(i64, i64)", "llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
                 "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
                 "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
@@ -395,19 +407,47 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
 
 
-def _components(layout: str) -> list[str]:
-    """The components of a layout, in the order in which they are stored."""
+def _component(layout: str, at: int, around: str, inside: int = 0) -> tuple[str, int]:
+    """(the component of a layout that begins at a place, where it ends). around: the layout of the object in which it
+    is; inside: how many other objects are around it. References to the object become the object's layout."""
+    text, at = layout[at], at + 1
+    if text == "B":
+        level = ord(layout[at]) - 97
+        return around if level == inside else text + layout[at], at + 1
+    if text in "LR":
+        inside += text == "R"
+        while layout[at] != "E":
+            part, at = _component(layout, at, around, inside)
+            text += part
+        text, at = text + "E", at + 1
+    return text, at
+
+
+def _components(layout: str, around: str = "") -> list[str]:
+    """The components of a layout, in the order in which they are stored. around: see `_component`."""
     found, at = [], 0
     while at < len(layout):
-        depth, end = 0, at
-        while True:
-            depth += {"L": 1, "E": -1}.get(layout[end], 0)
-            end += 1
-            if not depth:
-                break
-        found.append(layout[at:end])
-        at = end
+        part, at = _component(layout, at, around)
+        found.append(part)
     return found
+
+
+def _attributes(layout: str) -> list[str]:
+    """The components of an object."""
+    return _components(layout[1:-1], layout)
+
+
+def _giver(part: str) -> str:
+    """The helper that gives up a reference."""
+    return ("pyj_release_object" if part == "o" else f"pyj_native_drop_{part}" if part[0] == "R" else
+            f"pyj_native_release_{part[1:-1]}")
+
+
+def _given_up(parts: list[str], pointer: str, first: int) -> str:
+    """Text that gives up the references among components from `first` bytes behind a pointer on."""
+    return "\n".join([f"""  %p{k} = getelementptr i8, ptr {pointer}, i64 {first + 8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  call void @{_giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
 
 
 def needs(name: str) -> tuple[str, ...]:
@@ -415,17 +455,22 @@ def needs(name: str) -> tuple[str, ...]:
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "release":
         return (f"pyj_native_free_{layout}",)
-    inner = [f"pyj_native_release_{part[1:-1]}" for part in _components(layout) if part[0] == "L"]
-    return "pyj_release_object", *dict.fromkeys(inner)
+    if kind == "drop":
+        return (f"pyj_native_dead_{layout}",)
+    parts = _components(layout) if kind == "free" else _attributes(layout)
+    return "pyj_release_object", *dict.fromkeys(_giver(part) for part in parts if part != "n")
 
 
 def made(name: str) -> str:
-    """A helper with a layout in its name: `pyj_native_release_...` gives up a reference, `pyj_native_free_...` the list
-    itself, with its items from the last on, as the interpreter does."""
+    """A helper with a layout in its name: `pyj_native_release_...` gives up a reference to a list,
+    `pyj_native_free_...` the list itself, with its items from the last on, as the interpreter does;
+    `pyj_native_drop_...` gives up a reference to an object, `pyj_native_dead_...` the object itself."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
-    if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free"):
+    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead"):
         raise KeyError(name)
-    if kind == "release":
+    if kind == "dead":
+        return _dead(name, layout)
+    if kind in ("release", "drop"):
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{
   %none = icmp eq ptr %head, null
@@ -437,19 +482,13 @@ some:
   %last = icmp eq i64 %new, 0
   br i1 %last, label %free, label %done
 free:
-  call void @pyj_native_free_{layout}(ptr %head)
+  call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
   br label %done
 done:
   ret void
 }}"""
     parts = _components(layout)
-    given = []
-    for k, part in enumerate(parts):
-        if part != "n":
-            helper = "pyj_release_object" if part == "o" else f"pyj_native_release_{part[1:-1]}"
-            given.append(f"""  %p{k} = getelementptr i8, ptr %item, i64 {8 * k}
-  %x{k} = load ptr, ptr %p{k}, align 8
-  call void @{helper}(ptr %x{k})""")
+    given = _given_up(parts, "%item", 0)
     loop = f"""
 {_get("length", "i64", "%head", LENGTH)}
   br label %look
@@ -461,7 +500,7 @@ give:
   %i = add i64 %left, -1
   %offset = mul i64 %i, {8 * len(parts)}
   %item = getelementptr i8, ptr %data, i64 %offset
-{chr(10).join(given)}
+{given}
   br label %look
 rest:""" if given else ""
     # That of numbers is in the image of the helpers of native lists; the others are in the modules that need them,
@@ -475,6 +514,49 @@ start:
   call void @pyj_release_object(ptr %object)
   call void @pyj_release_object(ptr %text)
   call void @free(ptr %head)
+  ret void
+}}"""
+
+
+def _dead(name: str, layout: str) -> str:
+    """Gives up an object. One that refers to others of its kind waits in a list until those before it are gone, however
+    many there are behind each other; their counts are the links of the list."""
+    given = _given_up(_attributes(layout), "%one", 8)
+    if "B" not in layout:
+        return f"""
+define internal void @{name}(ptr %one) nounwind noinline {{
+{given}
+  call void @free(ptr %one)
+  ret void
+}}"""
+    return f"""
+@{name}.first = internal global ptr null, align 8
+@{name}.works = internal global i8 0
+define internal void @{name}(ptr %x) nounwind noinline {{
+start:
+  %others = load ptr, ptr @{name}.first, align 8
+  store ptr %others, ptr %x, align 8
+  store ptr %x, ptr @{name}.first, align 8
+  %works = load i8, ptr @{name}.works
+  %again = icmp ne i8 %works, 0
+  br i1 %again, label %done, label %begin
+begin:
+  store i8 1, ptr @{name}.works
+  br label %next
+next:
+  %one = load ptr, ptr @{name}.first, align 8
+  %none = icmp eq ptr %one, null
+  br i1 %none, label %end, label %give
+give:
+  %rest = load ptr, ptr %one, align 8
+  store ptr %rest, ptr @{name}.first, align 8
+{given}
+  call void @free(ptr %one)
+  br label %next
+end:
+  store i8 0, ptr @{name}.works
+  br label %done
+done:
   ret void
 }}"""
 

@@ -7,7 +7,7 @@ Where items are places of parts in a text, `text` is that, and `object` the part
 """
 from __future__ import annotations
 
-from ..types.kinds import NativeList, Type, is_refcounted
+from ..types.kinds import NativeList, NativeObject, Type, Within, is_refcounted
 
 __all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
 
@@ -23,7 +23,8 @@ def stride(components: tuple[str, ...]) -> int:
 
 def layout(e, t: Type) -> str:
     """What a list of items of type t has to give up, as a part of a symbol: for each component `n` for a number, `o`
-    for a reference to a Python object, or `L...E` for one to a native list; `n` alone where there are only numbers."""
+    for a reference to a Python object, `L...E` for one to a native list, `R...E` for one to a native object, `B` and a
+    letter for one to an object around, of which `a` is the innermost; `n` alone where there are only numbers."""
     if not is_refcounted(t):
         return "n"
     return "".join(_references(e, t))
@@ -34,6 +35,10 @@ def _references(e, t):
         yield "n" * len(e.components(t))
     elif isinstance(t, NativeList):
         yield f"L{layout(e, t.item)}E"
+    elif isinstance(t, NativeObject):
+        yield f"R{''.join([part for _, held in t.attributes for part in _references(e, held)])}E"
+    elif isinstance(t, Within):
+        yield f"B{chr(97 + t.level)}"
     elif t.parts is None:
         yield "o"
     else:
@@ -41,6 +46,8 @@ def _references(e, t):
             yield from _references(e, part)
 
 
-def release_of(e, t: NativeList) -> str:
-    """Name of the helper that gives up a reference to a native list."""
+def release_of(e, t: NativeList | NativeObject) -> str:
+    """Name of the helper that gives up a reference to a native list or object."""
+    if isinstance(t, NativeObject):
+        return f"pyj_native_drop_{layout(e, t)}"
     return f"pyj_native_release_{layout(e, t.item)}"

@@ -7,6 +7,7 @@ reads a list of the class, or of a class that holds it or that it holds, after t
 result of the function mostly, and becomes a Python list there, once. One that is only filled before it leaves is
 Python's from the start, or it would be made twice. Classes hold classes: the rows of a list of lists.
 What methods and operators of the interpreter do with a list is done by functions of lib/py/natives.py.
+Classes of the program whose objects nobody else sees have native objects as well: see `instances`.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
          y = invoke leave s ; return y
@@ -23,11 +24,13 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
+from ..ops import instances as of
+from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..ops.sorting import SORT_BY
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
-from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
-from . import inline
+from ..types.kinds import Bool, Deque, Int, List, NativeList, NativeObject, Type, is_refcounted
+from . import inline, instances
 from .rewrite import substitute
 
 __all__ = ["run"]
@@ -87,18 +90,18 @@ class _Class:
     """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
     of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
     used: whether something is done with them but to make them; worked: whether that is more than to fill them;
-    parts: whether some are of parts of a text; changed: whether some are no such lists, or more is done with them than
-    to read them."""
+    held: whether native objects hold some; parts: whether some are of parts of a text; changed: whether some are no
+    such lists, or more is done with them than to read them."""
 
-    __slots__ = ("changed", "functions", "into", "items", "made", "native", "parts", "python", "resized", "type",
-                 "used", "worked")
+    __slots__ = ("changed", "functions", "held", "into", "items", "made", "native", "parts", "python", "resized",
+                 "type", "used", "worked")
 
     def __init__(self, t: Any):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
-        self.parts = self.changed = False
+        self.parts = self.changed = self.held = False
         self.native: NativeList | None = None
         self.functions: set[ir.Function] = set()
 
@@ -125,8 +128,17 @@ class _Call:
 def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, ir.Function]) -> None:
     """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
     function; own: see `inline.owned`."""
-    found = _Lists(functions)
-    if found.settle():
+    without: frozenset[type] = frozenset()
+    while True:
+        objects = instances.find(functions, without)
+        found = _Lists(functions, objects)
+        some = found.settle()
+        lost = found.seen_in_lists()
+        if not lost:
+            break
+        without |= lost
+    if some or objects:
+        found.make_objects()
         _Rewriting(found, helpers, own).run()
 
 
@@ -139,21 +151,58 @@ def _lists_in(t: Type, path: tuple = ()):
             yield from _lists_in(part, (*path, n))
 
 
-def _with_lists(t: Type, change: Callable, path: tuple = ()) -> Type:
-    """t with other types for the lists in it. change: (path, type) -> type."""
+def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()) -> Type:
+    """t with other types for the lists and objects in it. change: (path, type) -> type; of_object: type -> type."""
     if type(t) in _LISTS:
         return change(path, t)
-    if isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
-        parts = [_with_lists(part, change, (*path, n)) for n, part in enumerate(t.parts)]
-        return t if all(one is two for one, two in zip(parts, t.parts)) else t.with_parts(parts)
+    if type(t) is k.ObjectOf:
+        return of_object(t)
+    if isinstance(t, k.Union):
+        members = tuple([_with_lists(m, _as_it_is, of_object) for m in t.members])
+        return t if members == t.members else k.Union(members)
+    if isinstance(t, k.Composite):
+        parts = [_with_lists(part, change, of_object, (*path, n)) for n, part in enumerate(t.parts)]
+        return t if all([one is two for one, two in zip(parts, t.parts)]) else t.with_parts(parts)
     return t
+
+
+def _as_it_is(path: tuple, t: Type) -> Type:
+    return t
+
+
+def _lists_apart(t: Type):
+    """The lists and deques in values of type t that cannot be followed."""
+    if isinstance(t, k.Union):
+        for member in t.members:
+            if type(member) in _LISTS:
+                yield member
+            else:
+                yield from _lists_apart(member)
+    elif t.parts is not None:
+        for part in t.parts:
+            yield from _lists_apart(part)
+
+
+def _values(fn: ir.Function):
+    for block in fn.blocks:
+        yield from block.params
+        for inst in block.insts:
+            if inst.result is not None:
+                yield inst.result
 
 
 class _Lists:
     """Finds the classes of a module, and which of them are native."""
 
-    def __init__(self, functions: list[ir.Function]):
+    def __init__(self, functions: list[ir.Function], attributes: dict[type, dict[str, Type]]):
         self.functions = functions
+        self.attributes = attributes  # of the classes that have native objects
+        self.fields: dict[tuple[Any, Any], ir.Value] = {
+            (cls, name): ir.Value(t) for cls, types in attributes.items() for name, t in types.items()}
+        self.objects: dict[type, Type] = {}  # class -> the type of its native objects
+        self.making: list[type] = []  # the classes of which that is being made
+        self.settled = False  # whether it is known which classes are native
+        self.mentioned: dict[Type | None, bool] = {}
         self.known: dict[Type, list] = {}  # type -> the lists in it
         self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
@@ -163,6 +212,9 @@ class _Lists:
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
         self.fn = functions[0]
+        for value in self.fields.values():
+            for path, _ in self.lists(value.type):
+                self.at(value, path).held = True
         for fn in functions:
             self.fn = fn
             self.look(fn)
@@ -209,6 +261,7 @@ class _Lists:
             one.made |= two.made
             one.parts |= two.parts
             one.changed |= two.changed
+            one.held |= two.held
             one.functions |= two.functions
             for path, item in two.items.items():
                 if path in one.items:
@@ -320,6 +373,10 @@ class _Lists:
             self.stored(one, args[-1])
         elif op is c.HOLDS or op is structure.RETYPE:
             self.joined(args[0], result)
+        elif (op is FIELD_GET or op is FIELD_SET) and args[0].type.cls in self.attributes:
+            held = self.fields.get((args[0].type.cls, inst.attrs["name"]))
+            if held is not None:
+                self.joined(result or args[1], held)
         elif op is structure.SELECT or op is structure.CHOOSE:
             self.joined(args[1], result)
             self.joined(args[2], result)
@@ -536,7 +593,7 @@ class _Lists:
             held = one.items.get(path)
             return t if held is None or held.root.python else self.native(held.root)
 
-        return _with_lists(one.type.item, change)
+        return _with_lists(one.type.item, change, self.object)
 
     def native(self, one: _Class) -> NativeList:
         one = one.root
@@ -546,14 +603,62 @@ class _Lists:
 
     def type_of(self, value: ir.Value) -> Type:
         """The type of a value where classes are what they are now."""
-        if not self.lists(value.type):
+        if not self.lists(value.type) and not self.has_objects(value.type):
             return value.type
 
         def change(path, t):
             one = self.classes.get((value, path))
             return t if one is None or one.root.python else self.native(one)
 
-        return _with_lists(value.type, change)
+        return _with_lists(value.type, change, self.object)
+
+    # -- native objects
+
+    def has_objects(self, t: Type | None) -> bool:
+        """Whether values of type t may hold native objects."""
+        found = self.mentioned.get(t)
+        if found is None:
+            found = self.mentioned[t] = not self.attributes.keys().isdisjoint(instances.classes_in(t))
+        return found
+
+    def seen_in_lists(self) -> frozenset[type]:
+        """The classes of native objects of which some are in a list that is Python's, or that becomes one."""
+        if not self.attributes:
+            return frozenset()
+        found: set[type] = set()
+        for one in self.everything():
+            if one.python:
+                found |= instances.classes_in(one.type.item)
+        for _, _, inst, n in self.escapes:
+            found |= instances.classes_in(inst.args[n].type)
+        for fn in self.functions:
+            for v in _values(fn):
+                for t in _lists_apart(v.type):
+                    found |= instances.classes_in(t)
+        return frozenset(found & self.attributes.keys())
+
+    def make_objects(self) -> None:
+        """Values have the types of native objects from here on."""
+        self.settled = True
+        for one in self.everything():
+            one.native = None
+
+    def object(self, t: k.ObjectOf) -> Type:
+        """The type of the objects of a class, which may be native."""
+        cls = t.cls
+        if not self.settled or cls not in self.attributes:
+            return t
+        if cls in self.making:
+            return k.Within(self.making[::-1].index(cls))
+        found = self.objects.get(cls)
+        if found is None:
+            self.making.append(cls)
+            found = k.NativeObject(cls, tuple([(name, self.type_of(self.fields[cls, name]))
+                                               for name in sorted(self.attributes[cls])]))
+            self.making.pop()
+            if not self.making:
+                self.objects[cls] = found
+        return found
 
     # -- what leaves
 
@@ -577,7 +682,7 @@ class _Lists:
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
                 ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
-                bad = bad or any([not self.leaves(one) for one in ones])
+                bad = bad or any([one.held or not self.leaves(one) for one in ones])
                 for one in ones:
                     if not one.python and (bad or not one.worked):
                         one.python = changed = True
@@ -740,6 +845,9 @@ class _Rewriting:
     def run(self) -> None:
         lists = self.lists
         self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        if lists.attributes:
+            self.types.update({v: lists.type_of(v) for fn in lists.functions for v in _values(fn)
+                               if lists.has_objects(v.type)})
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         for value, t in self.types.items():
             value.type = t
@@ -755,7 +863,7 @@ class _Rewriting:
                         self.instruction(inst, gone)
                 block.insts = self.out
             if fn in lists.returned:
-                fn.result = lists.returned[fn].type
+                fn.result = lists.type_of(lists.returned[fn])
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
             if self.fresh:
@@ -816,13 +924,36 @@ class _Rewriting:
             self.of_list(inst, first)
         elif op is c.HOLDS and self.is_native(first):
             self.mapping[result] = first
+        elif op is OBJECT_NEW and type(result.type) is NativeObject:
+            self.emit(of.INSTANCE_NEW, result=result, type=result.type)
+        elif op in _OF_OBJECTS and type(first.type) is NativeObject:
+            self.of_object(inst, first)
         else:
             if op in _TYPED and result in self.types:
                 inst.attrs = {**inst.attrs, "type": result.type}
+            elif op is structure.UNION_IS and inst.attrs["type"] not in first.type.members:
+                inst.attrs = {**inst.attrs, "type": _with_lists(inst.attrs["type"], _as_it_is, self.lists.object)}
             for n, v in enumerate(args):
                 if (inst, n) in gone:
                     inst.args[n] = self.outside(v)
             self.out.append(inst)
+
+    def of_object(self, inst: ir.Inst, x: ir.Value) -> None:
+        op, name = inst.op, inst.attrs.get("name")
+        if op is OBJECT_SAME:
+            self.emit(of.INSTANCE_IS, *inst.args, result=inst.result)
+            return
+        t = dict(x.type.attributes).get(name)
+        if op is FIELD_GET and t is None:
+            self.emit(control.CONST, type=inst.result.type, value=inst.attrs["otherwise"], result=inst.result)
+        elif op is FIELD_GET:
+            self.emit(of.INSTANCE_AT if is_refcounted(inst.result.type) else of.INSTANCE_LOAD, x, name=name,
+                      type=inst.result.type, result=inst.result)
+        elif t is not None:
+            value, t = inst.args[1], self.lists.type_of(self.lists.fields[x.type.cls, name])
+            if value.type is not t:
+                value = self.emit(structure.UNION_MAKE, value, type=t)
+            self.emit(of.INSTANCE_PUT if is_refcounted(t) else of.INSTANCE_STORE, x, value, name=name)
 
     def repeats(self, user: ir.Inst) -> bool:
         """Whether a list of one item is only made for `[x] * n`."""
@@ -901,4 +1032,6 @@ def _holds_native(t: Type) -> bool:
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
 _EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
-_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF))
+_OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
+_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
+                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST))

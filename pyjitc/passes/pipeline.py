@@ -51,6 +51,7 @@ PASSES: list[Any] = [
     elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
+_MAKE = frozenset(("list_new", "object_new"))
 _FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
 
 
@@ -100,7 +101,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether there may be native lists. Threads would count references to them without a lock."""
     return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
+        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
