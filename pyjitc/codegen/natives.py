@@ -215,7 +215,7 @@ lost:
 }}""",
     "pyj_native_object": """
 define internal noalias ptr @pyj_native_object(i64 %size) nounwind noinline {
-  %made = call ptr @calloc(i64 1, i64 %size)
+  %made = call ptr @malloc(i64 %size)
   %none = icmp eq ptr %made, null
   br i1 %none, label %fail, label %fill
 fill:
@@ -398,7 +398,7 @@ fail:
 
 
 TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")})
-DECLARATIONS = {"calloc": "declare ptr @calloc(i64, i64)", "llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
+DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
                 "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
                 "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",

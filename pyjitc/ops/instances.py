@@ -6,8 +6,21 @@ that code reads were stored before anything but the class's own code sees the ob
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, CHEAP, HOST, ITEMS, MODERATE, PURE, RAISES, COUNTS, OBJECTS, Op, reads, writes
-from ..types.kinds import Bool, Type, is_refcounted
+from ..ir.core import (
+    ALLOCATES,
+    CHEAP,
+    COUNTS,
+    HOST,
+    ITEMS,
+    MODERATE,
+    OBJECTS,
+    PURE,
+    RAISES,
+    Op,
+    reads,
+    writes,
+)
+from ..types.kinds import Bool, Type
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references
 
@@ -36,9 +49,13 @@ def _load(e, inst, t: Type, x) -> list[str]:
 
 
 def _new_lower(e, inst):
-    size = 8 + 8 * sum([len(e.components(t)) for _, t in inst.attrs["type"].attributes])
-    made = e.assign(f"call ptr {e.helper('pyj_native_object')}(i64 {size})")
+    parts = [part for _, t in inst.attrs["type"].attributes for part in e.components(t)]
+    made = e.assign(f"call ptr {e.helper('pyj_native_object')}(i64 {8 + 8 * len(parts)})")
     e.check_null(made, inst)
+    for k, part in enumerate(parts):  # it may be given up before all references are set
+        if part == "ptr":
+            where = e.assign(f"getelementptr inbounds i8, ptr {made}, i64 {8 + 8 * k}")
+            e.line(f"store ptr null, ptr {where}, align 8{e.memory_kind(f'attribute {8 + 8 * k} ptr')}")
     return [made]
 
 
@@ -53,7 +70,7 @@ def _get_lower(e, inst, x):
 def _put_lower(e, inst, x, value):
     """What the attribute was is given up last: that may run code of the program, if not code that sees the object."""
     t = inst.args[1].type
-    old = _load(e, inst, t, x) if is_refcounted(t) else []
+    old = _load(e, inst, t, x) if inst.op is INSTANCE_PUT else []
     count_references(e, t, value, "retain")
     for part, v, (kind, where, tag) in zip(e.components(t), value, _slots(e, inst, x)):
         if part == "i1":
@@ -87,6 +104,9 @@ INSTANCE_STORE = Op("instance_store", _nothing, writes(ITEMS), lower=_put_lower,
 INSTANCE_PUT = Op("instance_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
                   eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
                   doc="attribute {name} of a native object, which has references, is `value`")
+INSTANCE_INIT = Op("instance_init", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
+                   eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
+                   doc="attribute {name} of a native object, which has not been set, is `value`")
 INSTANCE_IS = Op("instance_is", lambda types, attrs: Bool, PURE, partials=NONDIFF, eval=lambda x, y: x is y, cost=CHEAP,
                  lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")],
                  doc="whether two native objects are one")

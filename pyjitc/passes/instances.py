@@ -71,10 +71,13 @@ def _is_known(t: Type) -> bool:
     return type(t) in _LISTS or type(t) is ObjectOf or not classes_in(t)
 
 
-def find(functions: list[ir.Function], without: frozenset[type]) -> dict[type, dict[str, Type]]:
-    """Class -> the types of its attributes that are read, for the classes that have native objects if all their lists
-    are native. functions: a module, the entry first; without: classes that have none."""
-    return _Objects(functions, without).find()
+def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:
+    """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
+    are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
+    classes that have none."""
+    objects = _Objects(functions, without)
+    found = objects.find()
+    return found, objects.first_stores() if found else set()
 
 
 class _Objects:
@@ -296,11 +299,50 @@ class _Objects:
         return self.begun[key]
 
     def is_new_at(self, block: ir.Block, call: ir.Inst, x: ir.Value) -> bool:
+        """Whether nothing has been done with a new object before a call that gets it."""
         made = x.inst
-        if made is None or made.op is not OBJECT_NEW or made not in block.insts or call.args.count(x) != 1:
+        if call.args.count(x) != 1:
             return False
-        return all([x not in inst.args or inst.op is FIELD_SET and inst.args[1] is not x
-                    for inst in block.insts[block.insts.index(made):block.insts.index(call)]])
+        if made is None:
+            fn = next((fn for fn in self.functions if fn.entry is block), None)
+            if fn is None or x not in fn.params or not self.is_begun(fn, fn.params.index(x)):
+                return False
+        elif made.op is not OBJECT_NEW or made not in block.insts:
+            return False
+        start = 0 if made is None else block.insts.index(made)
+        return all([x not in inst.args for inst in block.insts[start:block.insts.index(call)]])
+
+    def first_stores(self) -> set[ir.Inst]:
+        """The field_sets of attributes that have certainly not been set before."""
+        found = set()
+        for fn in self.functions:
+            for block in fn.blocks:
+                unset: dict[ir.Value, set] = {}  # new objects and the attributes that they may have
+                if block is fn.entry:
+                    unset.update([(p, set()) for n, p in enumerate(fn.params) if self.is_begun(fn, n)])
+                for inst in block.insts:
+                    if inst.op is OBJECT_NEW:
+                        unset[inst.result] = set()
+                    elif inst.op is FIELD_SET and inst.args[0] in unset:
+                        known = unset[inst.args[0]]
+                        if inst.attrs["name"] not in known:
+                            found.add(inst)
+                        known.add(inst.attrs["name"])
+                        unset.pop(inst.args[1], None)
+                    elif inst.op is control.INVOKE:
+                        for n, v in enumerate(inst.args):
+                            if v in unset and self.is_begun(inst.attrs["callee"], n):
+                                unset[v] |= self.names_set_by(inst.attrs["callee"])
+                            else:
+                                unset.pop(v, None)
+                    elif inst.op is not FIELD_GET:
+                        for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
+                            unset.pop(v, None)
+        return found
+
+    def names_set_by(self, fn: ir.Function) -> set[str]:
+        return {inst.attrs["name"] for one in _called(fn) for block in one.blocks for inst in block.insts
+                if inst.op is FIELD_SET}
 
 
 def _plain(v: ir.Value) -> ir.Value:

@@ -130,7 +130,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
     function; own: see `inline.owned`."""
     without: frozenset[type] = frozenset()
     while True:
-        objects = instances.find(functions, without)
+        objects, first = instances.find(functions, without)
         found = _Lists(functions, objects)
         some = found.settle()
         lost = found.seen_in_lists()
@@ -139,7 +139,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
         without |= lost
     if some or objects:
         found.make_objects()
-        _Rewriting(found, helpers, own).run()
+        _Rewriting(found, helpers, own, first).run()
 
 
 def _lists_in(t: Type, path: tuple = ()):
@@ -832,8 +832,9 @@ def _type_of_constant(value) -> Type | None:
 class _Rewriting:
     """Puts the operations of native lists where those of Python's were."""
 
-    def __init__(self, lists: _Lists, helpers: Callable, own: dict):
+    def __init__(self, lists: _Lists, helpers: Callable, own: dict, first: set[ir.Inst]):
         self.lists = lists
+        self.first = first  # stores of attributes that are not set yet
         self.helpers = helpers
         self.own = own
         self.mapping: dict[ir.Value, ir.Value] = {}
@@ -953,7 +954,8 @@ class _Rewriting:
             value, t = inst.args[1], self.lists.type_of(self.lists.fields[x.type.cls, name])
             if value.type is not t:
                 value = self.emit(structure.UNION_MAKE, value, type=t)
-            self.emit(of.INSTANCE_PUT if is_refcounted(t) else of.INSTANCE_STORE, x, value, name=name)
+            self.emit(of.INSTANCE_INIT if inst in self.first else of.INSTANCE_PUT if is_refcounted(t) else
+                      of.INSTANCE_STORE, x, value, name=name)
 
     def repeats(self, user: ir.Inst) -> bool:
         """Whether a list of one item is only made for `[x] * n`."""
