@@ -1008,7 +1008,8 @@ def search_of(name: str) -> str:
 
 def is_often_called(name: str) -> bool:
     """Whether LLVM optimises the helper together with the code around it."""
-    return name.startswith(("pyj_dot_", "pyj_copy_"))
+    return name.startswith(("pyj_dot_", "pyj_copy_", "pyj_native_dead_")) or (
+        name.startswith("pyj_native_free_") and "R" in name)
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:

@@ -15,7 +15,7 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NpBool, Undefined, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NpBool, Undefined, Within, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -387,7 +387,7 @@ def count_references(e, t, x, what):
     elif isinstance(t, (Cell, Iterator)):
         name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
         e.line(f"call void {e.helper(name)}(ptr {x[0]})")
-    elif isinstance(t, NativeList):
+    elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif t.parts is not None:
@@ -418,6 +418,10 @@ def holds_object(t) -> bool:
         return holds_object(_content(t))
     if isinstance(t, NativeList):
         return holds_object(t.item)
+    if isinstance(t, NativeObject):
+        return any([holds_object(held) for _, held in t.attributes])
+    if isinstance(t, Within):
+        return False
     return t.parts is None or any(map(holds_object, t.parts))
 
 
