@@ -227,13 +227,13 @@ done:
 }""",
 }
 
-_CHUNK = 64  # characters between two looks at whether there is room
+_CHUNK = 32  # characters between two looks at whether there is room
 
 
 def _parts(kind: str) -> str:
-    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. Of words every place is
-    written as one where they begin or end, and counts if it is: nobody foresees where words end. ASCII is read as
-    bytes, for marks 16 at once; of other characters the interpreter is asked."""
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`, from one place in it to
+    another. Of words every place is written as one where they begin or end, and counts if it is: nobody foresees where
+    words end. ASCII is read as bytes, for marks 16 at once; of other characters the interpreter is asked."""
     words = kind == "words"
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
@@ -316,9 +316,12 @@ sixteen.end:
         loops = loops.replace("%which.byte ]", "%which.few ]")
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
     return f"""
-define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark) nounwind noinline {{
-{_get("n", "i64", "%s", STR["length"])}{_get("state", "i32", "%s", STR["state"])}
-  %eighth = lshr i64 %n, 3
+define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
+{_get("state", "i32", "%s", STR["state"])}
+  %before = icmp slt i64 %behind.last, %start
+  %n = select i1 %before, i64 %start, i64 %behind.last
+  %long = sub i64 %n, %start
+  %eighth = lshr i64 %long, 3
   %begin = add i64 %eighth, {_CHUNK + 2}
   %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
   %bad = icmp eq ptr %head, null
@@ -336,9 +339,9 @@ made:
   %quick = and i1 %ascii, %possible
   br label %chunk
 chunk:
-  %i = phi i64 [ 0, %made ], [ %stop, %chunk.end ]
+  %i = phi i64 [ %start, %made ], [ %stop, %chunk.end ]
   %k = phi i64 [ 0, %made ], [ %k.end, %chunk.end ]
-  %from = phi i64 [ {int(words)}, %made ], [ %from.end, %chunk.end ]
+  %from = phi i64 [ {"1" if words else "%start"}, %made ], [ %from.end, %chunk.end ]
   %pairs = lshr i64 %k, 1
   %wanted = add i64 %pairs, {_CHUNK + 2}
   br label %look
@@ -389,7 +392,6 @@ TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")}
 DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
                 "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
-                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
                 "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
                 "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}

@@ -91,17 +91,24 @@ def _value_of(e, inst, entry) -> list[str]:
     return owned(e, t.values, e.load_components(t.values, entry, _values_at(e, t)))
 
 
-def _slot_lower(e, inst, x, k):
+def _search(e, inst, what: str, x, key) -> str:
+    """The call of a helper with a table and a key, which may be a text and the bounds of a part of it."""
     t = inst.args[0].type
-    return [e.assign(f"call i64 {_helper(e, 'slot', t)}(ptr {x[0]}, {_given(e, t, k)})")]
+    if len(key) > 1:
+        (s,), (i,), (j,) = key
+        return f"call i64 {_helper(e, f'{what}_part', t)}(ptr {x[0]}, ptr {s}, i64 {i}, i64 {j})"
+    return f"call i64 {_helper(e, what, t)}(ptr {x[0]}, {_given(e, t, key[0])})"
 
 
-def _claim_lower(e, inst, x, k, slot):
-    t = inst.args[0].type
+def _slot_lower(e, inst, x, *key):
+    return [e.assign(_search(e, inst, "slot", x, key))]
+
+
+def _claim_lower(e, inst, x, slot, *key):
     here, claim, done = e.current, e.label("claim"), e.label("claimed")
     e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, claim)
     e.start(claim)
-    made = e.assign(f"call i64 {_helper(e, 'claim', t)}(ptr {x[0]}, {_given(e, t, k)})")
+    made = e.assign(_search(e, inst, "claim", x, key))
     e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
     there = e.current
     e.jump(done)
@@ -119,16 +126,22 @@ def _store_lower(e, inst, x, slot, value):
     return []
 
 
-def _missing(e, inst, k) -> None:
+def _missing(e, inst, key) -> None:
     """Sets KeyError."""
-    key = e.box(inst.args[2].type, k, inst)
+    if len(key) > 1:
+        e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
+        (s,), (i,), (j,) = key
+        key = e.assign(f"call ptr @PyUnicode_Substring(ptr {s}, i64 {i}, i64 {j})")
+        e.check_null(key, inst)
+    else:
+        key = e.box(inst.args[2].type, key[0], inst)
     e.line(f"call void {e.helper('pyj_key_error')}(ptr {key})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {key})")
     e.jump(e.fail(inst))
 
 
-def _get_lower(e, inst, x, slot, k):
-    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, k))
+def _get_lower(e, inst, x, slot, *key):
+    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, key))
     return _value_of(e, inst, _entry(e, inst, x, slot))
 
 
@@ -137,11 +150,11 @@ def _find_lower(e, inst, x, slot):
                           lambda: _value_of(e, inst, _entry(e, inst, x, slot)))
 
 
-def _remove_lower(e, inst, x, slot, k):
+def _remove_lower(e, inst, x, slot, *key):
     remove, done = e.label("remove"), e.label("removed")
     there = e.assign(f"icmp sge i64 {slot[0]}, 0")
     if inst.attrs["must"]:
-        e.fail_unless(there, lambda: _missing(e, inst, k))
+        e.fail_unless(there, lambda: _missing(e, inst, key))
         e.jump(remove)
     else:
         e.branch(there, remove, done)
@@ -218,39 +231,46 @@ def _box_lower(e, inst, x):
 # The meanings, where a table is a dict or a set of Python's, of which nothing was removed while a slot is known.
 
 
-def _python_slot(x, k):
+def _key(key: tuple):
+    """A key is given as it is, or as a text and the bounds of a part of it."""
+    return key[0] if len(key) == 1 else key[0][key[1]:key[2]]
+
+
+def _python_slot(x, *key):
+    k = _key(key)
     return list(x).index(k) if k in x else -1
 
 
-def _python_claim(x, k, slot):
+def _python_claim(x, slot, *key):
     if slot < 0:
+        k = _key(key)
         if isinstance(x, defaultdict):
             x.__missing__(k)
         elif isinstance(x, dict):
             x[k] = None
         else:
             x.add(k)
-    return _python_slot(x, k)
+    return _python_slot(x, *key)
 
 
 def _python_store(x, slot, value):
     x[list(x)[slot]] = value
 
 
-def _python_get(x, slot, k):
+def _python_get(x, slot, *key):
     if slot < 0:
-        raise KeyError(k)
+        raise KeyError(_key(key))
     return list(x.values())[slot]
 
 
-def _python_remove(x, slot, k, *, must):
+def _python_remove(x, slot, *key, must):
     if slot >= 0:
         if isinstance(x, dict):
-            del x[k]
+            del x[_key(key)]
         else:
-            x.remove(k)
+            x.remove(_key(key))
     elif must:
-        raise KeyError(k)
+        raise KeyError(_key(key))
 
 
 def _none(*types):

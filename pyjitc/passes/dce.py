@@ -20,7 +20,8 @@ __all__ = ["run"]
 
 _ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
 _TEXTS = frozenset((  # by name, so too
-    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_of_int"))
+    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_of_int",
+    "native_piece"))
 
 
 def is_droppable(inst: Inst) -> bool:

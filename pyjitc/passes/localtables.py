@@ -260,7 +260,7 @@ class _Rewrite:
         return self.make(t.LOCAL_SLOT, [x, key], inst, Int)
 
     def put(self, inst, x, key, *value) -> None:
-        slot = self.make(t.LOCAL_CLAIM, [x, key, self.slot(inst, x, key)], inst, Int)
+        slot = self.make(t.LOCAL_CLAIM, [x, self.slot(inst, x, key), key], inst, Int)
         if value:
             self.make(t.LOCAL_STORE, [x, slot, *value], inst)
 
@@ -290,7 +290,7 @@ class _Rewrite:
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
         else:
-            slot = self.make(t.LOCAL_CLAIM, [x, key, slot], inst, Int)  # its value is zero
+            slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # its value is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])
 
     def same(self, inst) -> None:

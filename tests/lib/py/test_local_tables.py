@@ -1,5 +1,6 @@
 """Dicts and sets that do not leave their function, or leave it once, beside the interpreter, and what they compile to.
 """
+import ctypes
 import gc
 import random
 import sys
@@ -413,6 +414,69 @@ def nested(x, y):
     return total
 
 
+LINES = "the quick the\tqu\xefck fox\n \u0119x the " + "a" * 64 + " " + "a" * 65 + " " + "a" * 65 + "\x1fx fox"
+FIELDS = "a,bb,,a,\xe9,,12345678,123456789,a" + ",k" * 30 + ",12345678"
+
+
+@case((LINES,), ("",), ("plain words and plain words " * 40,), ("\u0119 a b a \u0119",), (" ",),
+      ("x" * 8 + " " + "x" * 9,))
+def words_of_a_text(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+@case((FIELDS, "a"), ("", "a"), (FIELDS.replace("\xe9", "\u0119"), "12345678"), ("a;b", "a"), (FIELDS, "zz"))
+def fields_of_a_text(text, key):
+    seen = set()
+    last = {}
+    for n, field in enumerate(text.split(",")):
+        if field in seen:
+            seen.discard(field)
+        else:
+            seen.add(field)
+        last[field] = n
+    return len(seen), last[key], key in seen, last[text.split(",")[0]]
+
+
+@case((FIELDS, 3), ("", 2), ("abcabcab\u0119c" * 20, 3), ("ab" * 100, 70), ("abcdefgh" * 5, 8), ("abcd" * 9, 0))
+def slices_of_a_text(text, n):
+    d = {}
+    for i in range(len(text)):
+        part = text[i:i + n]
+        if part in d:
+            d[part] += i
+        else:
+            d[part] = 1
+    total = 0
+    for part, many in d.items():
+        total = total * 3 % 1000003 + many + len(part)
+    return total, d
+
+
+@case(("a b a c", "a b"), ("a b", "zz a"), ("a b", "\u0119"), ("", ""))
+def missing_part(text, other):
+    d = {}
+    for n, word in enumerate(text.split(" ")):
+        d[word] = n
+    found = 0
+    for word in other.split(" "):
+        found += d[word]
+        del d[word]
+    return found, len(d)
+
+
+@case(("a=1;b=-23;c=123456789012;a=0012345678",), ("",), ("a=1;b",), ("a=9223372036854775807;\u0119=5",),
+      ("a=1_0;b= 7 ",))
+def pairs_of_a_text(text):
+    d = {}
+    for item in text.split(";"):
+        parts = item.split("=")
+        d[parts[0]] = d.get(parts[0], 0) + int(parts[1])
+    return d
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_agree(function, argsets):
     compiled = None
@@ -423,7 +487,7 @@ def test_agree(function, argsets):
 LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, missing_text, removed, window,
          removed_or_not, distinct, changed_while_read, set_that_leaves, one_of_two, leaves_by_an_exception, nested,
          values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
-         default_changed_while_read)
+         default_changed_while_read, words_of_a_text, fields_of_a_text, slices_of_a_text, missing_part, pairs_of_a_text)
 OBJECTS = (kept_and_used, given_or_own, bools_and_ints, default_lists)
 
 
@@ -438,6 +502,41 @@ def test_which_are_local(function):
     (text,) = compiled.inspect_llvm().values()
     assert ("pyj_table_new" in text) == (function in LOCAL)
     assert function in OBJECTS or not any(name in text for name in ("pyj_dict_", "pyj_set_", "PyDict_Next"))
+
+
+def test_parts_of_texts_are_keys_without_objects():
+    for function, text in ((words_of_a_text, "a b"), (missing_part, "a b"), (pairs_of_a_text, "a=1")):
+        compiled = njit(function)
+        try:
+            compiled(text, text) if function is missing_part else compiled(text)
+        except KeyError:
+            pass
+        (code,) = compiled.inspect_llvm().values()
+        assert "pyj_table_slot_part_str" in code and "pyj_native_piece" not in code and "pyj_table_slot_str" not in code
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="all texts have their characters in themselves")
+def test_a_text_with_its_characters_apart_is_the_same_key():
+    make = ctypes.pythonapi.PyUnicode_FromUnicode
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_ssize_t)
+    with pytest.warns(DeprecationWarning):
+        apart = make(None, 4)
+    written = ctypes.pythonapi.PyUnicode_AsUnicode
+    written.restype, written.argtypes = ctypes.POINTER(ctypes.c_wchar), (ctypes.py_object,)
+    for n, char in enumerate("word"):
+        written(apart)[n] = char
+
+    @njit
+    def f(keys, text):
+        d = {}
+        for k in keys:
+            d[k] = d.get(k, 0) + 1
+        for k in text.split():
+            d[k] = d.get(k, 0) + 10
+        return d
+
+    for keys in (["word", apart], [apart, "word"], [apart]):
+        assert f(keys, "a word") == {"word": 10 + len(keys), "a": 10}
 
 
 def test_references():
