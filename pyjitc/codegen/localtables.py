@@ -25,7 +25,9 @@ _MOST = 1 << 30  # entries
 TEXT: dict[str, str] = {"pyj_str_same": tables.TEXT["pyj_str_same"]}
 NEEDS: dict[str, tuple[str, ...]] = {}
 DECLARATIONS = {**tables.DECLARATIONS, "memset": "declare ptr @memset(ptr, i32, i64)",
-                "memcpy": "declare ptr @memcpy(ptr, ptr, i64)"}
+                "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
+                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
+                "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)"}
 
 
 def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:

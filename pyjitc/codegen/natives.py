@@ -392,6 +392,7 @@ TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")}
 DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
                 "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
+                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
                 "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
                 "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
