@@ -101,7 +101,30 @@ def _search(e, inst, what: str, x, key) -> str:
 
 
 def _slot_lower(e, inst, x, *key):
-    return [e.assign(_search(e, inst, "slot", x, key))]
+    """What stands at the first place of an int is looked at here, where it mostly is, or nothing."""
+    t = inst.args[0].type
+    if _key_type(t) is not Int:
+        return [e.assign(_search(e, inst, "slot", x, key))]
+    k = key[0][0]
+    hashed = e.assign(f"call i64 {e.helper('pyj_table_hash_int')}(i64 {k})")
+    place = e.assign(f"and i64 {hashed}, {_read(e, x, MASK)}")
+    where = e.assign(f"getelementptr i32, ptr {_read(e, x, INDICES, 'ptr')}, i64 {place}")
+    index = e.assign(f"sext i32 {e.assign(f'load i32, ptr {where}')} to i64")
+    taken, other, done = e.label("taken"), e.label("other"), e.label("searched")
+    here = e.current
+    e.branch(e.assign(f"icmp eq i64 {index}, -1"), done, taken)
+    e.start(taken)
+    e.branch(e.assign(f"icmp sge i64 {index}, 0"), entry := e.label("entry"), other, likely=True)
+    e.start(entry)
+    at = _entry(e, inst, x, [index])
+    found = e.assign(f"load i64, ptr {e.assign(f'getelementptr i8, ptr {at}, i64 8')}")
+    e.branch(e.assign(f"icmp eq i64 {found}, {k}"), done, other, likely=True)
+    e.start(other)
+    slow = e.assign(_search(e, inst, "slot", x, key))
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i64", [(-1, here), (index, entry), (slow, there)])]
 
 
 def _claim_lower(e, inst, x, slot, *key):
