@@ -3,8 +3,9 @@
 A table has a head as an object of the interpreter, so that its references are counted and it is freed as one, and what
 ops/localtables.py has the offsets of. `entries` are in the order in which keys came, each (hash, words of the key,
 words of the value); the hash of one that was removed is -1. `indices` are numbers of entries of 32 bits, -1 where there
-is none and -2 where one was removed. `objects` has a bit for each word of an entry that is a reference. A new table has
-room for a few entries in itself. Programs share these helpers: they are compiled once, see shared.py.
+is none and -2 where one was removed. `objects` has a bit for each word of an entry that is a reference to an object,
+and `drop` gives up those of an entry to native lists, where it has such. A new table has room for a few entries in
+itself. Programs share these helpers: they are compiled once, see shared.py.
 
 The probing is CPython's. The hash of an int is the int with its upper half added, which keeps neighbours together: ints
 of programs are dense.
@@ -47,7 +48,7 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
 
 # What stands for a class: the interpreter asks it for `tp_dealloc` alone, which is at the same offset in all versions.
 TEXT["pyj_table_class"] = "@pyj_table_class = internal global [128 x i64] zeroinitializer"
-_define("ptr @pyj_table_new(i64 %stride, i64 %objects)", f"""
+_define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
 {_store("ptr @pyj_table_free", "@pyj_table_class", platform.TYPE_DEALLOC, "free")}
   %room = mul i64 %stride, {2 * _FEW // 3}
   %bytes = add i64 %room, {_BYTES}
@@ -62,17 +63,23 @@ made:
 {_store("ptr @pyj_table_class", "%d", platform.OB_TYPE, "class")}{_store("i64 0", "%d", at.USED, "used")}
 {_store("i64 0", "%d", at.COUNT, "count")}{_store(f"i64 {2 * _FEW // 3}", "%d", at.ROOM, "capacity")}
 {_store(f"i64 {_FEW - 1}", "%d", at.MASK, "mask")}{_store("i64 %stride", "%d", at.STRIDE, "each")}
-{_store("i64 %objects", "%d", at.OBJECTS, "objects")}
+{_store("i64 %objects", "%d", at.OBJECTS, "objects")}{_store("ptr %drop", "%d", at.DROP, "dropped")}
   %own = getelementptr i8, ptr %d, i64 {at.OWN}
 {_store("ptr %own", "%d", at.INDICES, "indices")}
   %first = getelementptr i8, ptr %d, i64 {_BYTES}
 {_store("ptr %first", "%d", at.ENTRIES, "entries")}
   %set = call ptr @memset(ptr %own, i32 255, i64 {4 * _FEW})
   ret ptr %d""", "pyj_table_class", "pyj_table_free", shared=True)
-_define("void @pyj_table_drop(ptr %e, i64 %objects)", """
+_define("void @pyj_table_drop(ptr %d, ptr %e)", f"""
+start:
+{_load("objects", "i64", "%d", at.OBJECTS)}{_load("lists", "ptr", "%d", at.DROP)}
+  %none.of.lists = icmp eq ptr %lists, null
+  br i1 %none.of.lists, label %next, label %natives
+natives:
+  call void %lists(ptr %e)
   br label %next
 next:
-  %left = phi i64 [ %objects, %0 ], [ %fewer, %one ]
+  %left = phi i64 [ %objects, %start ], [ %objects, %natives ], [ %fewer, %one ]
   %none = icmp eq i64 %left, 0
   br i1 %none, label %done, label %one
 one:
@@ -89,7 +96,10 @@ done:
 _define("void @pyj_table_free(ptr %d)", f"""
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("n", "i64", "%d", at.COUNT)}{_load("e0", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
-  %plain = icmp eq i64 %objects, 0
+{_load("lists", "ptr", "%d", at.DROP)}
+  %no.objects = icmp eq i64 %objects, 0
+  %no.lists = icmp eq ptr %lists, null
+  %plain = and i1 %no.objects, %no.lists
   br i1 %plain, label %memory, label %look
 look:
   %i = phi i64 [ 0, %0 ], [ %i1, %following ]
@@ -103,7 +113,7 @@ entry:
   %gone = icmp eq i64 %hash, -1
   br i1 %gone, label %following, label %drop
 drop:
-  call void @pyj_table_drop(ptr %e, i64 %objects)
+  call void @pyj_table_drop(ptr %d, ptr %e)
   br label %following
 following:
   br label %look
@@ -224,7 +234,7 @@ write:
 _define("void @pyj_table_remove(ptr %d, i64 %n)", f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
-{_load("used", "i64", "%d", at.USED)}{_load("objects", "i64", "%d", at.OBJECTS)}
+{_load("used", "i64", "%d", at.USED)}
   %offset = mul i64 %n, %stride
   %e = getelementptr i8, ptr %entries, i64 %offset
   %h = load i64, ptr %e
@@ -250,7 +260,7 @@ found:
   store i64 -1, ptr %e
   %fewer = sub i64 %used, 1
   store i64 %fewer, ptr %used.p
-  call void @pyj_table_drop(ptr %e, i64 %objects)
+  call void @pyj_table_drop(ptr %d, ptr %e)
   ret void""", "pyj_table_drop", shared=True)
 
 _NO_ERROR = """

@@ -79,8 +79,10 @@ move:
 count:
   %all = phi i64 [ %room, %start ], [ %whole, %move ]
   %half = lshr i64 %all, 1
-  %more = add i64 %all, %half
-  %wanted = add i64 %more, 6
+  %short = icmp ult i64 %all, 1024
+  %extra = select i1 %short, i64 %all, i64 %half
+  %more = add i64 %all, %extra
+  %wanted = add i64 %more, 8
   %many = icmp ugt i64 %wanted, {_MOST}
   br i1 %many, label %fail, label %make
 make:
@@ -424,10 +426,18 @@ def needs(name: str) -> tuple[str, ...]:
 
 def made(name: str) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` gives up a reference, `pyj_native_free_...` the list
-    itself, with its items from the last on, as the interpreter does."""
+    itself, with its items from the last on, as the interpreter does, and `pyj_native_entry_...` the lists of an entry
+    of a table."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
-    if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free"):
+    if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free", "entry"):
         raise KeyError(name)
+    if kind == "entry":
+        lists = "".join(f"""  %p{k} = getelementptr i8, ptr %e, i64 {8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  store ptr null, ptr %p{k}, align 8
+  call void @pyj_native_release_{part[1:-1]}(ptr %x{k})
+""" for k, part in enumerate(_components(layout)) if part[0] == "L")
+        return f"\ndefine internal void @{name}(ptr %e) nounwind {{\n{lists}  ret void\n}}"
     if kind == "release":
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{

@@ -22,23 +22,18 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What a list of items of type t has to give up, as a part of a symbol: for each component `n` for a number, `o`
-    for a reference to a Python object, or `L...E` for one to a native list; `n` alone where there are only numbers."""
-    if not is_refcounted(t):
-        return "n"
-    return "".join(_references(e, t))
+    """What an item has, in the names of helpers: `n` where it has no references, else what its `words` are."""
+    return "".join(words(e, t)) if is_refcounted(t) else "n"
 
 
-def _references(e, t):
+def words(e, t: Type) -> list[str]:
+    """What each machine word of a value is: `n` a number, `o` a reference to an object, and `L...E` one to a native
+    list of such items."""
     if not is_refcounted(t):
-        yield "n" * len(e.components(t))
-    elif isinstance(t, NativeList):
-        yield f"L{layout(e, t.item)}E"
-    elif t.parts is None:
-        yield "o"
-    else:
-        for part in t.parts:
-            yield from _references(e, part)
+        return ["n"] * len(e.components(t))
+    if isinstance(t, NativeList):
+        return [f"L{layout(e, t.item)}E"]
+    return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
 
 
 def release_of(e, t: NativeList) -> str:

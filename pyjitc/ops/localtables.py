@@ -11,8 +11,9 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, CHEAP, HOST, RAISES, TABLES, Op, reads, writes
 from ..types.kinds import (
-    Bool, Bytes, Container, Dict, Int, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
+    Bool, Bytes, Container, Dict, Int, NativeList, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
 )
+from . import heads
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
 from .tables import DICT_NEXT, found_or_zeros
@@ -20,7 +21,7 @@ from .tables import DICT_NEXT, found_or_zeros
 __all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
 
 # Offsets in a table.
-USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, OWN = range(16, 16 + 9 * 8, 8)
+USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
 
 
 def can_be_key(t: Type) -> bool:
@@ -29,10 +30,10 @@ def can_be_key(t: Type) -> bool:
 
 
 def can_be_value(t: Type) -> bool:
-    """Whether a value of this type is made of numbers and of references to objects of the interpreter."""
+    """Whether a value of this type is made of numbers, native lists and references to objects of the interpreter."""
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
-    return t is Str or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
+    return t is Str or type(t) is NativeList or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
 
 
 def _key_type(t: Any) -> Any:
@@ -49,21 +50,17 @@ def _given(e, t: Type, values) -> str:
     return ", ".join(f"{c} {v}" for c, v in zip(e.components(_key_type(t)), values))
 
 
-def _words(e, t: Type) -> list[bool]:
-    """For each machine word of a value of type t, whether it is a reference."""
-    if not is_refcounted(t):
-        return [False] * len(e.components(t))
-    return [True] if t.parts is None else [word for part in t.parts for word in _words(e, part)]
-
-
-def _layout(e, t: Type) -> list[bool]:
-    return [False, *_words(e, _key_type(t)), *(_words(e, t.values) if isinstance(t, Dict) else ())]
+def _layout(e, t: Type) -> list[str]:
+    """What each machine word of an entry is, see `heads.words`: the hash, the key and the value."""
+    return ["n", *heads.words(e, _key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
 
 
 def _new_lower(e, inst):
     words = _layout(e, inst.result.type)
-    objects = sum(1 << n for n, counted in enumerate(words) if counted)
-    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects})")
+    objects = sum(1 << n for n, word in enumerate(words) if word == "o")
+    lists = any(word[0] == "L" for word in words)
+    drop = e.helper(f"pyj_native_entry_{''.join(words)}") if lists else "null"
+    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects}, ptr {drop})")
     e.check_null(made, inst)
     return [made]
 

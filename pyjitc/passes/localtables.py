@@ -15,7 +15,7 @@ Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
+from typing import Any, Callable
 
 from ..ir import core as ir
 from ..ops import localtables as t
@@ -28,7 +28,7 @@ from ..ops.structure import SELECT, TUPLE_GET
 from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, Set, Tuple, Type
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["of_lists", "run"]
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
 # The operations on a table whose other operands are a key, and a value or none.
@@ -53,6 +53,13 @@ def run(fn: ir.Function, options=None) -> None:
                 leaving.setdefault(inst, []).append(value)
     if local:
         _Rewrite(fn, local, leaving, factories).run()
+
+
+def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
+    """For each dict that does not leave, and with values of a type that has lists in it, the values that stand for
+    it."""
+    return [group.values for group in _groups(fn) if isinstance(group.type, Dict) and has_lists(group.type.values)
+            and _leaves(fn, group) == []]
 
 
 class _Group:

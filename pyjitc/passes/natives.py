@@ -7,6 +7,7 @@ reads a list of the class, or of a class that holds it or that it holds, after t
 result of the function mostly, and becomes a Python list there, once. One that is only filled before it leaves is
 Python's from the start, or it would be made twice. Classes hold classes: the rows of a list of lists.
 What methods and operators of the interpreter do with a list is done by functions of lib/py/natives.py.
+A dict that does not leave (passes/localtables.py) holds classes, too: where they are native it becomes a table here.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
          y = invoke leave s ; return y
@@ -22,16 +23,18 @@ from typing import Any, Callable
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
-from ..ops import control, memory, natives, pyobject, structure
+from ..ops import control, memory, natives, pyobject, structure, tables
 from ..ops.sorting import SORT_BY
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
+from ..base.lazy import lazy
 from . import inline
 from .rewrite import substitute
 
 __all__ = ["run"]
 
+localtables = lazy(f"{__package__}.localtables")
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 
 # What the interpreter does with lists: function -> for each number of operands and their kinds, the function of
@@ -74,6 +77,9 @@ _OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
     c.LIST_SORT: ("xb", ("sort", None, False)), c.HEAP_PUSH: ("xv", ("heap_push", None, True)),
     c.HEAP_POP: ("x", ("heap_pop", _ITEM, True)),
 }
+# Operations on dicts: the operands that become values, and where in the result a value is.
+_STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
+_FOUND: dict[ir.Op, tuple[int, ...]] = {tables.DICT_GET: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
@@ -163,8 +169,10 @@ class _Lists:
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
         self.fn = functions[0]
+        self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
         for fn in functions:
             self.fn = fn
+            self.find_tables(fn)
             self.look(fn)
 
     # -- classes
@@ -262,7 +270,40 @@ class _Lists:
         for path, _ in self.lists(one.type.item):
             self.same(self.item(one, path), self.item(two, path))
 
+    def held(self, table: ir.Value, path: tuple) -> _Class:
+        """The class of the lists at a place in the values of a dict that does not leave."""
+        found = self.tables[table].get(path)
+        if found is None:
+            t: Any = table.type
+            found = self.tables[table][path] = _Class(dict(self.lists(t.values))[path])
+        found = found.root
+        found.functions.add(self.fn)
+        return found
+
     # -- what instructions say
+
+    def find_tables(self, fn: ir.Function) -> None:
+        if any([inst.result is not None and isinstance(inst.result.type, k.Dict) and self.lists(inst.result.type.values)
+                for block in fn.blocks for inst in block.insts]):
+            for values in localtables.of_lists(fn, self.lists):
+                held: dict[tuple, _Class] = {}
+                self.tables.update(dict.fromkeys(values, held))
+
+    def of_table(self, inst: ir.Inst) -> bool:
+        """An operation on a dict that does not leave, as its record says; whether it is one."""
+        table = inst.result if inst.op is tables.DICT_NEW else inst.args[0] if inst.args else None
+        if table not in self.tables or inst.op not in _STORED and inst.op not in _FOUND:
+            return False
+        t: Any = table.type
+        for path, _ in self.lists(t.values):
+            one = self.held(table, path)
+            if inst.op in _STORED:
+                for v in inst.args[_STORED[inst.op]]:
+                    self.same(one, self.at(v, path))
+            else:
+                where = (1, 1) if inst.attrs.get("what") == "items" else _FOUND[inst.op]
+                self.same(one, self.at(inst.result, (*where, *path)))
+        return True
 
     def look(self, fn: ir.Function) -> None:
         blocks = self.blocks[fn]
@@ -297,6 +338,8 @@ class _Lists:
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
+        if self.of_table(inst):
+            return
         if op is c.LIST_NEW:
             one = self.at(result)
             one.made = one.changed = True
@@ -483,13 +526,16 @@ class _Lists:
 
     def everything(self) -> list[_Class]:
         found: dict[_Class, None] = {}
-        work = [one.root for one in self.classes.values()]
+        work = [one.root for one in (*self.classes.values(), *self.in_tables())]
         while work:
             one = work.pop().root
             if one not in found:
                 found[one] = None
                 work += one.items.values()
         return list(found)
+
+    def in_tables(self) -> list[_Class]:
+        return [one.root for held in self.tables.values() for one in held.values()]
 
     def spread(self) -> bool:
         """One round; whether it found more that stay Python's."""
@@ -546,6 +592,11 @@ class _Lists:
 
     def type_of(self, value: ir.Value) -> Type:
         """The type of a value where classes are what they are now."""
+        if value in self.tables:
+            held, t = self.tables[value], value.type
+            assert isinstance(t, k.Dict)
+            return type(t)(t.keys, _with_lists(t.values, lambda path, t: (
+                t if path not in held or held[path].root.python else self.native(held[path]))))
         if not self.lists(value.type):
             return value.type
 
@@ -561,6 +612,7 @@ class _Lists:
         """Find the classes of which a list is read after one has left."""
         changed = False
         group = self.groups()
+        kept = {group[one] for one in self.in_tables()}
         for fn in self.functions:
             mine = [(block, inst, n) for f, block, inst, n in self.escapes if f is fn]
             out = [(block, inst, n) for block, inst, n in mine
@@ -573,7 +625,7 @@ class _Lists:
                 v = inst.args[n]
                 gone = {group[self.classes[v, path].root] for path, _ in self.lists(v.type)}
                 home = set().union(*(of.functions for of, number in group.items() if number in gone))
-                bad = bool(gone & after[inst]) or fn is not self.functions[0] and (
+                bad = bool(gone & (after[inst] | kept)) or fn is not self.functions[0] and (
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
                 ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
@@ -739,7 +791,9 @@ class _Rewriting:
 
     def run(self) -> None:
         lists = self.lists
-        self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        self.types = {v: lists.type_of(v) for v in dict.fromkeys([*(v for v, _ in lists.classes), *lists.tables])}
+        tables_of = {fn for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
+                     if inst.result in lists.tables and self.types[inst.result] is not inst.result.type}
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         for value, t in self.types.items():
             value.type = t
@@ -758,6 +812,8 @@ class _Rewriting:
                 fn.result = lists.returned[fn].type
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
+            if fn in tables_of:  # which the interpreter's operations cannot be done with
+                localtables.run(fn)
             if self.fresh:
                 inline.put_in(fn, list(self.fresh), self.own)
 
@@ -901,4 +957,5 @@ def _holds_native(t: Type) -> bool:
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
 _EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
-_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF))
+_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
+                    tables.DICT_NEW))
