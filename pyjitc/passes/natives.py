@@ -492,8 +492,9 @@ class _Lists:
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
-            self.at(result).changed = True
-            self.share_items(first, self.at(result))
+            one = self.at(result)
+            one.used = one.changed = True
+            self.share_items(first, one)
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
 

@@ -210,7 +210,16 @@ def rows(n):
     return r
 
 
-@pytest.mark.parametrize("f", [appended, twice, rows])
+def parts_put_together(n):
+    a, b = [], []
+    for i in range(n):
+        while len(a) > 1 and a[-1][0] > i % 5:
+            b.append(a.pop())
+        a.append((i % 7, i * 0.5))
+    return a[:-1] + b[1:]
+
+
+@pytest.mark.parametrize("f", [appended, twice, rows, parts_put_together])
 def test_what_is_returned_becomes_a_list_once(f):
     agree(f, 4)
     agree(f, 0)
@@ -361,6 +370,17 @@ def allocated() -> int:
         return int(file.read().split()[1])
 
 
+def lists_in_a_dict(n):
+    d = {}
+    for i in range(n):
+        d.setdefault(i % 7, []).append([float(i)] * 9)
+        if i % 5 == 4:
+            d[i % 7] = []
+        if i % 11 == 10:
+            del d[(i - 1) % 7]
+    return d[5][0][0]
+
+
 def failing(n):
     a = [[1.5, 2.5]] * 50
     names = ["n" + str(n)] * 50
@@ -372,7 +392,7 @@ def failing(n):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("f, n", [(failing, 3), (failing, 99), (grid, 20), (rows, 30), (levels, 200), (methods, 9),
-                                  (twice, 50)])
+                                  (twice, 50), (lists_in_a_dict, 40), (lists_in_a_dict, 3)])
 def test_memory_is_given_back(f, n):
     compiled = njit(f)
 
@@ -380,7 +400,7 @@ def test_memory_is_given_back(f, n):
         for _ in range(times):
             try:
                 compiled(n)
-            except IndexError:
+            except LookupError:
                 pass
 
     call(300)
