@@ -92,9 +92,9 @@ def _part(facts: Facts, value: Value) -> tuple[Value, Value, Value] | None:
 def _equal(facts: Facts, inst: Inst) -> Value | None:
     x, y = inst.args
     for part, whole in ((x, y), (y, x)):
-        made = facts.defined_by(part, t.STR_SLICE)
-        if made is not None:
-            return facts.make(t.STR_PART_EQ, *made.args, whole, type=Bool, loc=inst.loc)
+        bounds = _part(facts, part)
+        if bounds is not None:
+            return facts.make(t.STR_PART_EQ, *bounds, whole, type=Bool, loc=inst.loc)
         made = facts.defined_by(part, t.STR_REVERSED)
         if made is not None:
             return facts.make(t.STR_MIRRORED, made.args[0], whole, type=Bool, loc=inst.loc)
@@ -146,7 +146,12 @@ def _contains(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _length(facts: Facts, inst: Inst) -> Value | None:
-    return None if facts.defined_by(inst.args[0], t.STR_CHAR) is None else facts.constant(Int, 1)
+    if facts.defined_by(inst.args[0], t.STR_CHAR) is not None:
+        return facts.constant(Int, 1)
+    if facts.defined_by(inst.args[0], NATIVE_PIECE) is None:
+        return None
+    part = _part(facts, inst.args[0])
+    return None if part is None else facts.make(a.ISUB, part[2], part[1], type=Int, loc=inst.loc)
 
 
 def _code_of(facts: Facts, inst: Inst) -> Value | None:

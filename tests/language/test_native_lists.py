@@ -559,6 +559,19 @@ def count_words(text):
     return counts
 
 
+def lengths_of_words(text):
+    n = found = 0
+    for word in text.split():
+        n += len(word) * len(word)
+        if word == "a" or len(word) == 2 and word != "bc" and "\u0119x" != word:
+            found += 1
+    for field in text.split("a"):
+        n += len(field)
+        if field == text or not field:
+            found += 10
+    return n, found
+
+
 def kept_words(text):
     kept, before, last = [], "", "none"
     for word in text.split():
@@ -622,11 +635,17 @@ TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u20
          "k" * 200 + ";" + "m" * 15 + ";n", "p\u0119q;\u0119", "k,1\nlong name,2.5,3e2\n\nz,-0.0", "k,1\nz,oops")
 
 
-@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either])
+@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either,
+                               lengths_of_words])
 def test_parts_of_texts(f):
     for text in TEXTS:
         agree(f, text)
     assert "native_places" in ir_of(f, "a b c")
+
+
+def test_parts_that_are_only_looked_at_are_not_made():
+    text = ir_of(lengths_of_words, "a b c")
+    assert "native_bounds" in text and "native_piece" not in text
 
 
 def test_a_part_that_is_kept_stays_as_it_was():
