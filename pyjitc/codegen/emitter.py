@@ -49,6 +49,7 @@ class Emitter:
         self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
         self.borrowed: list[str] = []  # objects that are parts of others, which the program may replace
         self.looks = 0  # how many items of a list are looked at where it is opened; -1: all
+        self.computed: dict[tuple[str, str], list[str]] = {}
         self.any_order = module.options.declared  # whether a type takes more arrays than are of it
         self.leaving = False  # whether the code is of a way out of a function that fails
 

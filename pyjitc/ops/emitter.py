@@ -29,6 +29,7 @@ class Emitter(Protocol):
     flags: str  # the fast-math flags of the options, with a space at the end, or ""
     fn: Function  # the function that is being written, for messages
     any_order: bool  # whether more arrays than those of a type are taken: in whatever order, writable for readonly
+    computed: dict[tuple[str, str], list[str]]  # operands -> results of operations that share work, in this block of IR
     leaving: bool  # whether the code is of a way out of a function that fails
     counters: int  # how many words share the cost that may run up between two polls
     # Whether the processor gives INT_MIN for a float that fits in no int64, as x86 does, and has an intrinsic for it;

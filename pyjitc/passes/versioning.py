@@ -4,7 +4,9 @@ Runs after simplify, when loops over ranges are counted loops of plain ints. Whe
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the loop as it was, which fails at the same iteration,
 after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory,
-and whether its innermost loops are so short that letting signals in between them is enough (`polling.py`).
+and whether its innermost loops are so short that letting signals in between them is enough (`polling.py`). A branch
+that every trip comes to, whose condition stays the same and which leaves the loop, is a check, too: `for x, y in
+points` asks in every trip for the length of a row.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -15,7 +17,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import BAND, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
+from ..ops.arith import BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
 )
@@ -32,6 +34,7 @@ invariant = lazy(f"{__package__}.invariant")  # for nests that read from memory
 
 MAX_INSTS = 500  # of a nest that is copied
 MAX_ARRAYS = 4  # that are compared for common memory
+MAX_WAYS = 8  # out of a loop for which the guard asks
 MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
 _ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
@@ -79,7 +82,8 @@ class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
     indices that count from the end -> the constant; holds: comparisons that the guard answers; distinct: array -> the
     others that it shares no memory with;
-    sums: what a sum starts with -> what one trip adds to it at most;
+    sums: what a sum starts with -> what one trip adds to it at most; ways: block that may leave the loop, by a
+    condition that stays the same in it -> (the condition, where it goes on in the loop);
     rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be);
     fixed: what is read before the fast copy (`invariant.py`), or None."""
 
@@ -94,6 +98,7 @@ class _Plan:
         self.holds: set[ir.Inst] = set()
         self.distinct: dict[ir.Value, list[ir.Value]] = {}
         self.sums: dict[ir.Value, int] = {}
+        self.ways: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
 
@@ -168,6 +173,11 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
+        branch = block.insts[-1]
+        if branch.op is control.BRANCH and defs.block_of.get(branch.args[0]) not in loop.blocks:
+            ways = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
+            if len(ways) == 1 and len(plan.ways) < MAX_WAYS and all(nest.dom.dominates(block, b) for b in loop.latches):
+                plan.ways[block] = branch.args[0], ways[0]
         for inst in block.insts:
             if inst in known:
                 continue
@@ -439,6 +449,9 @@ def _version(fn, loop, plan, defs, number, found, aliases):
                               "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
+    for block, (_, stays) in plan.ways.items():
+        last = copies[block].insts[-1]
+        copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own on the way in
     for constant, terms, limit in plan.guards:
         one = _condition(guard, constant, terms, limit, plan.counters, loc)
@@ -448,6 +461,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
+    condition = _on_the_way(guard, plan, condition, loc)
     condition = _sum_up(guard, plan, condition, loc)
     condition = no_overlap(guard, distinct, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
@@ -465,6 +479,18 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def _on_the_way(guard, plan, condition, loc):
+    """`condition`, and that no branch whose condition stays the same leaves the loop."""
+    def make(op, *args):
+        guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
+        return guard.insts[-1].result
+
+    for asked, way in dict.fromkeys(plan.ways.values()):
+        stays = make(BNOT, asked) if way else asked
+        condition = stays if condition is None else make(BAND, condition, stays)
+    return condition
 
 
 def _sum_up(guard, plan, condition, loc):
