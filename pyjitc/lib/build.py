@@ -80,18 +80,21 @@ class Rules(Named):
     result. adjoint: called with the arguments, then, for each array, the array of its adjoints, or None where it is of
     no interest, and for all else None; then with the adjoint of the result, or None. It adds to the adjoints of what
     the function reads, and clears those of what it writes. rereads: the positions of the arrays whose elements
-    `adjoint` reads; writes: of those that the function writes into."""
+    `adjoint` reads; writes: of those that the function writes into; of_complex: whether both are right of complex
+    numbers, of which the adjoint is dL/dRe + i dL/dIm."""
 
     tangent: Callable
     adjoint: Callable
     rereads: tuple[int, ...]
     writes: tuple[int, ...]
+    of_complex: bool
 
 
 DERIVATIVES: dict[CodeType, Rules | Ruled] = {}  # code of a library function -> its derivatives
 
 
-def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
+def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "",
+                of_complex: bool = False) -> None:
     """Say what the derivatives of a library function are: of one that stays a call, since it calls BLAS or LAPACK,
     sorts, or has better derivatives than those that follow from its body. Parameters that are always constants in the
     code are left out of both. rereads, writes: names of parameters, see Rules."""
@@ -106,7 +109,8 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "")
                             f"{', '.join(given)} and then what belongs to each")
     if code not in FLAGS:
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
-    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
+    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)),
+                              of_complex)
 
 
 def by_value(module: str, *functions) -> None:

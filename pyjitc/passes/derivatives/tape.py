@@ -27,7 +27,7 @@ from .variables import Variable, read, write
 __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
-                    s.DUAL_WIDE, s.DUAL_MAKE))
+                    s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
 _SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))  # the first operand
 _BUFFER = k.Array(k.float64, 1)
 
@@ -40,6 +40,7 @@ class Tape:
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
         self.shadows, self.helpers = shadows, helpers
+        self.parts: dict[Value, list[Value]] = {}  # of complex numbers that are kept
         self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
         self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
 
@@ -94,6 +95,8 @@ class Tape:
         for v in list(taped):
             if type(v.type) is k.Array:
                 self.keep_elements(v, taped)
+            elif k.is_complex(v.type):
+                self.keep_parts(v, taped)
         self.taped = taped
 
     def position(self, v):
@@ -157,9 +160,20 @@ class Tape:
             return (v,)  # what is kept of an array lies in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
+    def keep_parts(self, v, taped):
+        """Of a complex number its two parts are kept."""
+        del taped[v]
+        block = self.form.home[v]
+        b = Builder([], v.inst)
+        self.parts[v] = list(b.parts(v))
+        taped.update(dict.fromkeys(self.parts[v]))
+        at = 0 if v.inst is None else block.insts.index(v.inst) + 1
+        block.insts[at:at] = b.insts
+        self.form.note(block, b.insts)
+
     def keep_elements(self, v, taped):
         """The elements of an array go to a tape of their own, where they are read through a view."""
-        if v in self.shadows or not (k.is_float(v.type.dtype) or v.type.dtype is k.NpBool):
+        if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool):
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
         del taped[v]
@@ -170,8 +184,10 @@ class Tape:
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
-        write(b, tape, b.call(self.helpers("pushed", (_BUFFER, k.Int, v.type)), read(b, tape), place, v))
-        size = b.const(1, k.Int)
+        is_complex = k.is_complex(v.type.dtype)
+        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type))
+        write(b, tape, b.call(push, read(b, tape), place, v))
+        size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
             size = b.op(a.IMUL, size, d)
         write(b, at, b.op(a.IADD, place, size))
@@ -365,6 +381,8 @@ class Tape:
             return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
+        if v in self.parts:
+            return b.op(a.COMPLEX_MAKE, *map(go, self.parts[v]))
         if loop is None:
             home = form.home[v]
             if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
@@ -396,14 +414,15 @@ class Tape:
 
     def elements_back(self, b, v, go):
         tape, place, dims = self.arrays[v]
-        n, step = [go(d) for d in dims], b.const(8, k.Int)
+        kept = k.complex128 if k.is_complex(v.type.dtype) else k.float64
+        n, step = [go(d) for d in dims], b.const(dtype_of(kept).itemsize, k.Int)
         strides: list[Value] = []
         for d in reversed(n):
             strides.insert(0, step)
             step = b.op(a.IMUL, step, d)
-        t = k.Array(k.float64, v.type.ndim)
+        t = k.Array(kept, v.type.ndim)
         x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
-        if v.type.dtype is not k.float64:
+        if v.type.dtype is not kept:
             own = b.op(c.CONST, type=k.DType(v.type.dtype), value=dtype_of(v.type.dtype))
             x = b.call(self.helpers("as_type", (t, own.type)), x, own)
         return x if x.type is v.type else b.op(s.RETYPE, x, type=v.type)
