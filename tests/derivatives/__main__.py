@@ -42,6 +42,8 @@ def outcome(seed):
     product = by_x @ dx + by_a * da + np.sum(by_m * dm)
     scale = 1 + max(np.max(np.abs(by_x)), abs(by_a), np.max(np.abs(by_m)))
     if not math.isfinite(change) or not math.isfinite(product):
+        if math.isnan(product) and math.isfinite(change):  # 0 * inf: a root of 0, or a product with what overflowed
+            return "no number in reverse mode", f"forward {change}"
         return ("not finite", "") if not math.isfinite(change) and not math.isfinite(product) else (
             "DIFFERS", f"reverse {product}, forward {change}")
     if math.isclose(product, change, rel_tol=1e-8, abs_tol=1e-8 * scale):
@@ -72,7 +74,7 @@ def main(first, last):
             for seed, line in zip(lines[::2], lines[1::2]):
                 word, _, detail = line.partition("\t")
                 found[word] += 1
-                if word not in ("agrees", "refused", "not finite", "raises"):
+                if word not in ("agrees", "refused", "not finite", "raises", "no number in reverse mode"):
                     print(seed, word, detail, flush=True)
                 if word == "refused":
                     found[f"refused: {detail}"] += 1

@@ -180,7 +180,10 @@ class _Forward:
             return
         if "rules" not in inst.attrs["callee"].memo:  # the test whether arrays share memory
             return
-        rule = inst.attrs["callee"].memo["rules"].tangent
+        rules, r = inst.attrs["callee"].memo["rules"], inst.result
+        if not any(inst.args[n] in self.act for n in rules.writes) and (r is None or r not in self.act):
+            return  # nobody asks for the change of what it gives
+        rule = rules.tangent
         none = None
         twins = []
         for x in inst.args:

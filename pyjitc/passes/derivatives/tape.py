@@ -73,7 +73,12 @@ class Tape:
 
     def decide(self):
         cl = self.act.classes.of
-        self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+        self.writers: dict[Value, list[Block]] = {}  # class of arrays -> the blocks that may write into it
+        for block in self.fn.blocks:
+            for i in block.insts:
+                for x in targets(i):
+                    self.writers.setdefault(cl(x), []).append(block)
+        self.later: dict[Block, set[Block]] = {}
         self.counters = counted.Definitions(self.fn)
         self.own = {v for r in self.rblocks for v in (*r.params, *(i.result for i in r.insts if i.result is not None))}
         needed: dict[Value, None] = {}
@@ -119,18 +124,41 @@ class Tape:
             return line is not None and self.free(line[0])
         if i.op is c.CONST:
             return True
-        if i.op is mem.ARRAY_LOAD and self.act.classes.of(i.args[0]) in self.written:
+        if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
         given = i.args[:1] if i.op in _SAME else i.args
         return self.again(i) and all(map(self.free, given))
+
+    def changes(self, v: Value, x: Value) -> bool:
+        """Whether the array x may hold something else at the end of the first part than where v is computed. An array
+        that a loop makes is another one for each trip."""
+        writers = self.writers.get(self.act.classes.of(x))
+        if not writers:
+            return False
+        home = self.form.home[v]
+        later = self.later.get(home)
+        if later is None:
+            later, work = set(), [home]
+            while work:
+                for e in work.pop().edges():
+                    if e.block not in later:
+                        later.add(e.block)
+                        work.append(e.block)
+            self.later[home] = later
+        if any(block in later for block in writers):
+            return True
+        if home not in writers:
+            return False
+        assert v.inst is not None
+        behind = home.insts[home.insts.index(v.inst):]
+        return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
 
     def again(self, i: Inst) -> bool:
         """Whether the second part may do this once more."""
         op = i.op
         if op is NEST:
-            cl = self.act.classes.of
-            return i.attrs["template"].qualname == "mapped" and all(
-                cl(x) not in self.written for x in i.args if type(x.type) is k.Array) and all(
+            return i.attrs["template"].qualname == "mapped" and not any(
+                self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
