@@ -1,7 +1,7 @@
 """Differentiates generated programs by the thousand: python -m tests.derivatives FIRST LAST.
 
-Each program's gradient is compared with forward mode in one direction, and both with the value of the compiled
-function; where they disagree, the interpreter's central differences say which is right. Batches run in processes of
+Each program's gradient is compared with forward mode in one direction, and the values of both with the interpreter's;
+where the modes disagree, the interpreter's central differences say which is right. Batches run in processes of
 their own, so that a crash is one finding. Prints what differs, and a count of each outcome at the end.
 """
 import math
@@ -18,7 +18,7 @@ _BATCH = 50
 
 def outcome(seed):
     """(word, detail) of the program of a seed."""
-    from pyjitc import UnsupportedError, jvp, njit, value_and_grad
+    from pyjitc import UnsupportedError, jvp, value_and_grad
 
     random = np.random.default_rng(5)
     x, m = random.normal(size=6), random.normal(size=(6, 6)) * 0.4
@@ -27,7 +27,8 @@ def outcome(seed):
     exec(compile(program(seed), f"<program {seed}>", "exec"), space)
     function = space["f"]
     try:
-        expected = njit(function, cache=False)(x.copy(), 0.8, m.copy(), 3)
+        with np.errstate(all="ignore"):
+            expected = function(x.copy(), 0.8, m.copy(), 3)
     except Exception as error:
         return "raises", repr(error)
     try:
@@ -37,7 +38,7 @@ def outcome(seed):
         return "refused", str(error).partition("\n")[0]
     except Exception as error:
         return "error", f"{type(error).__name__}: {error}".partition("\n")[0]
-    if not all(np.array_equal(v, expected, equal_nan=True) for v in (value, again)):
+    if not np.array_equal(value, again, equal_nan=True) or not np.allclose(value, expected, 1e-9, 1e-9, equal_nan=True):
         return "VALUE", f"{value} {again} {expected}"
     product = by_x @ dx + by_a * da + np.sum(by_m * dm)
     scale = 1 + max(np.max(np.abs(by_x)), abs(by_a), np.max(np.abs(by_m)))

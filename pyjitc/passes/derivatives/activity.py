@@ -345,7 +345,7 @@ class Activity:
         if op is a.CAST:
             return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
                            "number that varies: there is no derivative of that",
-                           "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
+                           "compute it with floats")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
             return refused(self.fn, inst, "a value that varies is in a variable of an inner function that stays "
                            "a call, of which there is no derivative", "pass it as an argument, and return it")
