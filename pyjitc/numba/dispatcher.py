@@ -16,13 +16,14 @@ import numpy as np
 
 from ..api.bound import StaticFunction
 from ..api.dispatch import CompiledFunction, dispatcher_class
-from ..api.signature import Signature, gives, signature_of
+from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
+from ..types.lattice import dtype_of
 from . import types
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
@@ -50,6 +51,38 @@ def _callable(value):
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
         return type(value)(map(_callable, value))
     return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
+
+
+def _forced(full, given, wanted):
+    """How many of the arguments lose something as the declared types, the arguments converted, and those types; None
+    where one cannot be converted. A fraction is cut off, and digits are lost, as where Numba converts an argument."""
+    if len(full) != len(wanted):
+        return None
+    lossy, values = 0, []
+    for value, t, declared in zip(full, given, wanted):
+        try:
+            value = convert(value, t, declared)
+        except TypeError:
+            if not (kinds.is_number(t) and kinds.is_number(declared)) or (
+                    kinds.is_complex(t) and not kinds.is_complex(declared)):
+                return None
+            lossy += 1
+            value = _cut(value, declared)
+        values.append(value)
+    return lossy, tuple(values), tuple(wanted)
+
+
+def _cut(value, declared: kinds.Type):
+    """A number as one of a declared type that does not hold all of it. A whole number has to be in range."""
+    if declared in (kinds.Bool, kinds.NpBool):
+        value = bool(value)
+    elif kinds.is_integer(declared):
+        value = int(value)
+        if declared is kinds.uint64 and value < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if declared is not kinds.uint64 and not -1 << 63 <= value < 1 << 63:
+            raise OverflowError("int too big to convert")
+    return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
 class CompileStats(NamedTuple):
@@ -87,12 +120,34 @@ class NumbaFunction(CompiledFunction):
     def _types(self, given):
         return super()._types(tuple(map(_callable, given)))
 
+    def _of_plain_arrays(self, args, kwargs):
+        """The call with arrays of class ndarray in place of those of subclasses: native code takes them as they are,
+        without this class."""
+        plain = [x.view(np.ndarray) if isinstance(x, np.ndarray) and type(x) is not np.ndarray else x for x in args]
+        result = self(*plain, **kwargs)
+        return next((given for given, x in zip(args, plain) if result is x), result)
+
+    def _converted(self, full: tuple, types):
+        try:
+            return super()._converted(full, types)
+        except TypeError:
+            if not self._declared:
+                raise
+            ways = [_forced(full, types, signature.args) for signature in self._declared]
+            ways = [way for way in ways if way is not None]
+            if not ways:
+                raise
+            lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
+            return values, ways[n][2]
+
     @property
     def _wrapped(self) -> dict:
         """Types of arguments -> the function that converts the result of this one."""
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
+        if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
+            return self._of_plain_arrays(args, kwargs)
         literal = self.__dict__.get("__literal__")
         if literal is None:
             try:
