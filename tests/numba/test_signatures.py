@@ -151,3 +151,13 @@ def test_comparisons_of_declared_tuples_are_bools():
 
     for args in (((4, 5), (4, 6)), ((4, 6), (4, 5)), ((5, 4), (4, 5))):
         assert f(*args) is (args[0] >= args[1])
+
+
+@pytest.mark.parametrize("n, x", [(np.int64(3), np.float64(0.5)), (np.longlong(3), 0.5), (3, np.float64(0.5))])
+def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
+    f = nb.njit("float64(int64, float64)")(lambda n, x: n + x)
+    monkeypatch.setattr(type(f), "_answer", None)  # what a call that no native code takes goes to
+    exact(f(n, x), 3.5)
+    exact(f(x=x, n=n), 3.5)
+    with pytest.raises(TypeError):
+        f(np.int32(3), x)
