@@ -180,6 +180,7 @@ class NumbaFunction(CompiledFunction):
         """Compile for a signature now, as `jit(signature)` does."""
         asked = self._as_compiled(signature)
         super().compile(Signature(asked.args))
+        self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
             return  # the interpreter runs it
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
@@ -218,7 +219,11 @@ class NumbaFunction(CompiledFunction):
     @property
     def signatures(self) -> list[tuple]:
         """Types of arguments compiled so far, the oldest first."""
-        return [tuple(map(types.of, args)) for args in self._order[::-1]]
+        return [tuple(map(types.of, self._shown(args))) for args in self._order[::-1]]
+
+    def _shown(self, args) -> tuple:
+        """The types of arguments as the program has declared them, if it has."""
+        return self.__dict__.get("__shown__", {}).get(args, args)
 
     @property
     def nopython_signatures(self) -> list:
@@ -227,17 +232,19 @@ class NumbaFunction(CompiledFunction):
 
     def _signature(self, args):
         result = self._natives[args].entry.result
+        declared = next((one.result for one in self._declared if one.args == args and one.result is not None), None)
         try:
-            result = types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
+            result = types.of(declared) if declared is not None else types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
                 types.of(result))
         except ValueError:
             result = types.Dummy(result)
-        return types.Signature(result, *map(types.of, args))
+        return types.Signature(result, *map(types.of, self._shown(args)))
 
     @property
     def overloads(self) -> dict:
         """Types of arguments -> what was compiled for them."""
-        return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+        return {tuple(map(types.of, self._shown(args))): Overload(self._signature(args), self)
+                for args in self._order[::-1]}
 
     @property
     def stats(self) -> CompileStats:
@@ -245,7 +252,7 @@ class NumbaFunction(CompiledFunction):
         kept = self._order[::-1] if self.options.cache else ()
         found = {args: self._natives[args].origin != "compiled" for args in kept}
         return CompileStats(cache.folder() if self.options.cache else None, *(
-            Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
+            Counter(tuple(map(types.of, self._shown(args))) for args, there in found.items() if there is wanted)
             for wanted in (True, False)))
 
     def get_overload(self, sig):
@@ -253,7 +260,7 @@ class NumbaFunction(CompiledFunction):
         return self
 
     def get_compile_result(self, sig):
-        asked = signature_of(types.signature(sig)).args
+        asked = self._as_compiled(sig).args
         return Overload(self._signature(asked), self)
 
     def get_metadata(self, signature=None):
