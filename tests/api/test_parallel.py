@@ -1475,6 +1475,23 @@ def test_chunks_of_a_chosen_size():
         return set_parallel_chunksize(n), get_parallel_chunksize(), set_parallel_chunksize(0)
 
     assert chosen(7) == (0, 7, 7) and get_parallel_chunksize() == 0
+
+    def in_blocks(n):
+        found = []
+        with parallel_chunksize(4):
+            with parallel_chunksize(8) as inner:
+                found += [inner.n, get_parallel_chunksize()]
+            found.append(get_parallel_chunksize())
+        try:
+            with parallel_chunksize(n):
+                found.append(get_parallel_chunksize())
+                raise ValueError
+        except ValueError:
+            found.append(get_parallel_chunksize())
+        return found
+
+    for n in (5, -1):
+        assert njit(in_blocks)(n) == in_blocks(n)
     for wrong in (-1, -(1 << 62)):
         with pytest.raises(ValueError, match="greater than or equal to zero"):
             set_parallel_chunksize(wrong)
