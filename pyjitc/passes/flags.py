@@ -11,7 +11,7 @@ condition. LLVM vectorises a loop with such a flag when it is arithmetic, and no
 control takes.
 Before:  branch c -> add, on(flag)      add: ... ; jump on(false)
 After:   n = bnot c ; f = band flag, n ; branch c -> add, on(f)      add: ... ; jump on(f)
-Runs behind the passes that copy loops. Needs: SSA.  Keeps: SSA, effects and their order.
+Runs after the passes that copy loops. Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
@@ -223,7 +223,8 @@ def _replace(fn, found, home) -> None:
 
 
 def _compute(block, branch, taken, known, edges) -> None:
-    """The flags that the arm at `branch.targets[taken]` sets, of those that the other edge passes along."""
+    """Compute, before the branch, the flags that the block at `branch.targets[taken]` sets and the other edge passes
+    on."""
     arm, past = branch.targets[taken].block, branch.targets[1 - taken]
     last = arm.insts[-1]
     if len(edges[arm]) != 1 or arm.params or last.op is not control.JUMP or last.targets[0].block is not past.block:
@@ -233,7 +234,7 @@ def _compute(block, branch, taken, known, edges) -> None:
         if value not in known or flag in known or flag.type is not Bool:
             continue
         condition = branch.args[0]
-        if known[value] == (taken == 1):  # the flag and not the condition, or the flag or not the condition
+        if known[value] == (taken == 1):  # `flag and not condition`, or `flag or not condition`
             condition = _before(block, BNOT, condition)
         on.args[k] = past.args[k] = _before(block, BOR if known[value] else BAND, flag, condition)
 

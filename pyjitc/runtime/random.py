@@ -1,6 +1,5 @@
-"""NumPy's generators of random numbers as native code sees them: where an object keeps its `bitgen_t`, and NumPy's own
-C functions of distributions, which its extension module exports (NumPy manual, "Extending",
-numpy/random/distributions.h).
+"""NumPy's random number generators for native code: the address of an object's `bitgen_t`, and NumPy's own C functions
+for distributions, which its extension module exports (NumPy manual, "Extending", numpy/random/distributions.h).
 
 A `bitgen_t` is {state, next_uint64, next_uint32, next_double, next_raw}: compiled code that draws through it moves the
 Python object's own state, so the stream is NumPy's.
@@ -21,8 +20,8 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions; of the
-    classes."""
+    """The address of NumPy's C function `random_...`; `global`: the address of the RandomState behind np.random's
+    functions; also of the classes."""
     if name == "global":
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
@@ -45,9 +44,8 @@ def address(name: str) -> int | None:
 
 
 def normal_tables() -> np.ndarray | None:
-    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: whole numbers, by their bits): they
-    stand one after the other in NumPy's extension module, and are believed when they fulfil their definition; else
-    None."""
+    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: integers, as their bits), or None.
+    They are contiguous in NumPy's extension module, and are accepted if they satisfy their definition."""
     if not _tables:
         _tables.append(_read_tables())
     return _tables[0]
@@ -114,7 +112,7 @@ def _search(cls: type):
 
 def gauss_offset() -> int | None:
     """Offset in a RandomState of {bitgen_t *, int has_gauss, double gauss}: the normal number that the polar method
-    keeps."""
+    stores."""
     cls = np.random.RandomState
     bitgen = bitgen_offset(cls)
     if bitgen is None:
@@ -132,13 +130,13 @@ def gauss_offset() -> int | None:
 
 
 def python_global():
-    """The random.Random whose methods are the functions of the module random."""
+    """The random.Random object whose methods are the functions of the module random."""
     return importlib.import_module("random").random.__self__
 
 
 def python_state_offset() -> int | None:
     """Offset in a random.Random of {int index, uint32 words[624]}, the state of its Mersenne Twister (CPython's
-    Modules/_randommodule.c); None where it is not there."""
+    Modules/_randommodule.c); None where it is not found."""
     if not _python_state:
         sample = importlib.import_module("random").Random(1)
         sample.random()
