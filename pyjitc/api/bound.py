@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
+from ..front.functions import placed
 from ..pipeline import portable
 from .dispatch import Binder
 from .pickled import Pickled
@@ -86,8 +87,7 @@ def _maker(fixed: tuple[str, ...], parameters: str, arguments: str, name: str, f
     exec(f"def make({', '.join((callee, *fixed))}):\n    def fixed({parameters}): return {callee}({arguments})\n"
          "    return fixed\n", space)
     code = space["make"].__code__
-    inside = [c.replace(co_name=name, co_filename=filename, co_firstlineno=line) if isinstance(c, CodeType) else c
-              for c in code.co_consts]
+    inside = [placed(c, name, filename, line) if isinstance(c, CodeType) else c for c in code.co_consts]
     return FunctionType(code.replace(co_consts=tuple(inside)), _SPACE)
 
 

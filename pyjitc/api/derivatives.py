@@ -12,6 +12,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ..base.options import Options
+from ..front.functions import placed
 from ..infer.constants import constant
 from ..infer.meaning import Apply, Derived, Mismatch
 from ..lib import derivatives as names
@@ -361,8 +362,7 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
          _python(fun).__globals__, found)
     made, code = found["make"](fun, **space), _python(fun).__code__
-    made.__code__ = made.__code__.replace(co_name=what, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
+    made.__code__ = placed(made.__code__, what, code.co_filename, code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
     made = njit(made) if options is None else Dispatcher(made, options)

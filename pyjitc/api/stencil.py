@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..base.lazy import lazy
+from ..front.functions import placed
 from .dispatch import CompiledFunction
 from .jit import njit
 
@@ -93,8 +94,7 @@ def _whole(function, names, relative, low, high, cval):
          f"    return whole\n", {"__name__": function.__module__, "__builtins__": {}}, space)
     whole = space["make"](function, _lib.run, _lib.run_into, relative, low, high, cval, 0 if cval is None else cval)
     code = function.__code__
-    whole.__code__ = whole.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                            co_firstlineno=code.co_firstlineno)
+    whole.__code__ = placed(whole.__code__, code.co_name, code.co_filename, code.co_firstlineno)
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(whole, name, getattr(function, name))
     return whole

@@ -198,13 +198,16 @@ class _Made(ufuncs.Record):
                 t = (None if cls.type is None or issubclass(cls.type, (np.flexible, np.object_))
                      else type_of_dtype(cls()))
                 if t is None or kinds.is_time(t):
-                    raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {cls.__name__}; convert them to "
+                    held = _NO_NUMBERS.get(cls.type, cls.__name__)
+                    raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {held}; convert them to "
                                     "numbers, as in x.astype(np.float64)")
             found.append(t)
         known = [t for t in found if t is not None]
         return element_types([t if t is not None else known[0] for t in found])
 
 
+_NO_NUMBERS = {np.str_: "texts", np.bytes_: "bytes", np.object_: "Python objects", np.datetime64: "dates",
+               np.timedelta64: "durations", np.void: "records"}
 # Python classes that abstract dtype classes represent
 _WEAK = {int: kinds.Int, float: kinds.Float, complex: kinds.Complex}
 

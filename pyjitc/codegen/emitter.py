@@ -49,6 +49,7 @@ class Emitter:
         self.tables: dict[int, str] = {}  # number of arguments -> memory for those of a call of a Python object
         self.borrowed: list[str] = []  # objects that are attributes of others, where the program may replace them
         self.looks = 0  # how many items of a list are checked when it is unboxed; -1: all
+        self.computed: dict[tuple[str, str], list[str]] = {}
         self.any_order = module.options.declared  # whether a type accepts more arrays than exactly its own
         self.leaving = False  # whether the code is on a path that leaves the function after a failure
 

@@ -77,7 +77,7 @@ class FunctionEmitter(Emitter):
                     self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
         bodies = []
         for n, block in enumerate(blocks):
-            self.lines, self.polled = [], False
+            self.lines, self.polled, self.computed = [], False, {}
             self.current = self.names[block]
             for inst in block.insts:
                 self.instruction(inst)

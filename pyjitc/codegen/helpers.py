@@ -122,6 +122,11 @@ take:
   store i32 %next, ptr %s, align 4
   %at = getelementptr i32, ptr %s, i32 %next
   %a = load i32, ptr %at, align 4
+  %word = call i32 @pyj_temper(i32 %a)
+  ret i32 %word
+}""",
+    "pyj_temper": """
+define internal i32 @pyj_temper(i32 %a) alwaysinline nounwind {
   %a1 = lshr i32 %a, 11
   %b = xor i32 %a, %a1
   %b1 = shl i32 %b, 7
@@ -133,6 +138,32 @@ take:
   %d1 = lshr i32 %d, 18
   %e = xor i32 %d, %d1
   ret i32 %e
+}""",
+    # A word of a `bitgen_t`: of NumPy's Mersenne Twister, {i32 words[624], i32 pos}, it is taken here until all words
+    # are used up; other generators are called.
+    "pyj_random_word": """
+define internal i32 @pyj_random_word(ptr %bitgen) nounwind {
+  %state = load ptr, ptr %bitgen, align 8
+  %slot = getelementptr i8, ptr %bitgen, i64 16
+  %function = load ptr, ptr %slot, align 8
+  %known = icmp eq ptr %function, @pyjitc_random_twister
+  br i1 %known, label %look, label %call, !prof !0
+look:
+  %pos = getelementptr i32, ptr %state, i64 624
+  %i = load i32, ptr %pos, align 4
+  %left = icmp ult i32 %i, 624
+  br i1 %left, label %take, label %call, !prof !0
+take:
+  %next = add i32 %i, 1
+  store i32 %next, ptr %pos, align 4
+  %k = zext i32 %i to i64
+  %at = getelementptr i32, ptr %state, i64 %k
+  %a = load i32, ptr %at, align 4
+  %word = call i32 @pyj_temper(i32 %a)
+  ret i32 %word
+call:
+  %drawn = call i32 %function(ptr %state) nounwind willreturn
+  ret i32 %drawn
 }""",
     "pyj_mersenne_renew": """
 define internal void @pyj_mersenne_renew(ptr %s) nounwind noinline cold {
@@ -857,7 +888,8 @@ NEEDS = {
     "pyj_same_owner": ("pyj_owning_object",),
     "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
-    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_mersenne": ("pyj_mersenne_renew", "pyj_temper"), "pyj_random_word": ("pyj_temper",),
+    "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
     "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
@@ -901,6 +933,7 @@ _DECLARATIONS = {
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
     "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
+    "pyjitc_random_twister": "@pyjitc_random_twister = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
 

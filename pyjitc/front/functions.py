@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import weakref
 from types import CodeType, FunctionType
 
-__all__ = ["Prototype", "prototype_of", "nested", "carrier"]
+__all__ = ["Prototype", "prototype_of", "nested", "carrier", "placed"]
 
 
 class Prototype:
@@ -55,14 +56,22 @@ def prototype_of(function: FunctionType) -> Prototype:
 _count = itertools.count()
 
 
+def placed(code: CodeType, name: str, filename: str, line: int) -> CodeType:
+    """The code of a function that `exec` made, with this name, all of it at one line of a file. It has no columns:
+    those of its own text would point at other words. Source of the format: CPython, Objects/locations.md."""
+    units = len(code.co_code) // 2
+    at_line = (bytes((254, 0)) * (units // 127) + bytes((units % 127 * 2, 0)) if sys.version_info < (3, 11) else
+               b"".join([bytes((0x80 | 13 << 3 | min(units - k, 8) - 1, 0)) for k in range(0, units, 8)]))
+    return code.replace(co_name=name, co_filename=filename, co_firstlineno=line, co_linetable=at_line)
+
+
 def carrier(fn, names, like: FunctionType) -> FunctionType:
     """A Python function with the parameters `names` whose generic IR is `fn`, in place of the IR of its bytecode: the
     interface for front ends that make IR themselves. It has the name and the source location of the function `like`."""
     space: dict = {"__name__": like.__module__}
     exec(f"def carrier({', '.join(names)}): return {next(_count)}, {like.__name__!r}", space)
     made, code = space["carrier"], like.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
+    made.__code__ = placed(made.__code__, code.co_name, code.co_filename, code.co_firstlineno)
     made.__name__, made.__qualname__ = like.__name__, like.__qualname__
     made.__pyjitc_prototype__ = prototype_of(made)  # it is interned, so it must be kept alive
     made.__pyjitc_prototype__.built = fn

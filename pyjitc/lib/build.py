@@ -22,8 +22,8 @@ from ..types.lattice import dtype_of, part_of, promote
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
-           "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives"]
+           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled", "outlined",
+           "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives"]
 
 const = Const
 
@@ -239,6 +239,14 @@ def is_list(t: k.Type) -> bool:
 def is_sequence(t: k.Type) -> bool:
     """Whether t is the type of a tuple or a list display."""
     return isinstance(t, (k.Tuple, k.ListDisplay))
+
+
+def no_shape(t: k.Type) -> Mismatch:
+    """The error of a value of type t where the length of an axis is wanted."""
+    if isinstance(t, (k.List, k.Array)):
+        return Mismatch("the type of a shape says how many axes there are: lists and arrays of lengths do not",
+                        "pass a tuple, such as (2, 3)")
+    return Mismatch(f"expected a sequence of integers or a single integer, got a value of type {t}", whole_number(t))
 
 
 def whole_number(t: k.Type) -> str:

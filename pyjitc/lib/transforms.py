@@ -211,6 +211,10 @@ def length(x, axis):
         if n is None:
             return length(x[1:], axis[1:] if isinstance(axis, tuple) else axis)
         return n
+    if not isinstance(x, np.ndarray):
+        raise TypeError("vmap goes over the rows of arrays, and got a number; give in_axes None for it")
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"vmap got in_axes {axis} for an array of {x.ndim} dimensions")
     return x.shape[axis]
 
 

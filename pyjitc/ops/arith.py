@@ -312,11 +312,41 @@ def _floor_by_positive(e, width, x, divisor):
     return e.assign(f"xor {width} {quotient}, {sign}")
 
 
+def _divided(e, inst, x, y):
+    """(quotient, remainder) of 64-bit ints whose signs are not known. Where x is not negative and y is positive they
+    are the machine's: nothing waits for the tests of that, whose outcome processors guess. Both operations share a
+    division."""
+    found = e.computed.get((x, y))
+    if found is None:
+        above, plain, signed, done = (e.label(name) for name in ("above", "plain", "signed", "done"))
+        e.branch(e.assign(f"icmp sge i64 {e.assign(f'or i64 {x}, {y}')}, 0"), above, signed, likely=True)
+        e.start(above)  # a branch of its own: LLVM would put the two comparisons together first
+        e.branch(e.assign(f"icmp ne i64 {y}, 0"), plain, signed, likely=True)
+        e.start(plain)
+        ours = [e.assign(f"{op} i64 {x}, {y}") for op in ("udiv", "urem")]
+        e.jump(done)
+        e.start(signed)
+        others = [_floordiv_of(e, inst, x, y), _mod_of(e, inst, x, y)]
+        e.jump(done)
+        e.start(done)
+        found = e.computed[x, y] = [e.phi("i64", [(a, plain), (b, signed)]) for a, b in zip(ours, others)]
+    return found
+
+
+def _signs_are_unknown(e, inst, y):
+    return (e.scalar(inst.args[0].type) == "i64" and _signed(inst.args[0].type) and "flags" not in inst.attrs
+            and not _is_literal(y))
+
+
 def _floordiv_lower(e, inst, x, y):
     x, y = x[0], y[0]
+    return [_divided(e, inst, x, y)[0] if _signs_are_unknown(e, inst, y) else _floordiv_of(e, inst, x, y)]
+
+
+def _floordiv_of(e, inst, x, y):
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
-        return [_floor_by_positive(e, width, x, divisor)]
+        return _floor_by_positive(e, width, x, divisor)
     quotient = e.assign(f"{kind}div {width} {x}, {divisor}")
     if kind == "s":
         remainder = e.assign(f"srem {width} {x}, {divisor}")
@@ -325,7 +355,7 @@ def _floordiv_lower(e, inst, x, y):
         quotient = e.assign(f"add {width} {quotient}, {less}")
     if zero is not None:
         quotient = e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")
-    return [quotient]
+    return quotient
 
 
 def _truncdiv_lower(e, inst, x, y):
@@ -362,16 +392,20 @@ def _mod_lower(e, inst, x, y):
     flags = inst.attrs.get("flags", "").split()
     if "ring" in flags or "near" in flags:
         return [_ring_lower(e, _width(inst, e), x, y, flags)]
+    return [_divided(e, inst, x, y)[1] if _signs_are_unknown(e, inst, y) else _mod_of(e, inst, x, y)]
+
+
+def _mod_of(e, inst, x, y):
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
         quotient = _floor_by_positive(e, width, x, divisor)
-        return [e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")]
+        return e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")
     remainder = e.assign(f"{kind}rem {width} {x}, {divisor}")
     if kind == "s":
         down = _rounds_down(e, width, remainder, divisor)
         more = e.assign(f"select i1 {down}, {width} {divisor}, {width} 0")
         remainder = e.assign(f"add {width} {remainder}, {more}")
-    return [remainder]
+    return remainder
 
 
 def _rounds_down(e, width, remainder, divisor):

@@ -18,8 +18,9 @@ from .effects import NO_RULE, NONDIFF, UNVARIED
 __all__ = ["RANDOM_OPS"]
 
 _EFFECTS = reads(RANDOM) | writes(RANDOM)
-# Compiled code reaches the state of a bit generator only through these calls.
-_HIDDEN = "nounwind willreturn memory(inaccessiblemem: readwrite)"
+# Compiled code also reads words of a Mersenne Twister from its state without a call, so these calls are not the only
+# accesses to that memory.
+_QUICK = "nounwind willreturn"
 _SLOT = {"uint64": 1, "uint32": 2, "double": 3}
 _RESULT = {"uint64": uint64, "uint32": uint32, "double": Float}
 _STREAM_WORDS = 4  # words of the state of a chunk's generator (codegen/pool.py)
@@ -37,9 +38,11 @@ def _bitgen(e, inst, generator):
 def _next_lower(e, inst, generator):
     kind = inst.attrs["kind"]
     bitgen = _bitgen(e, inst, generator)
+    if kind == "uint32" and inst.args[0].type.cls is np.random.RandomState:  # nearly always of a Mersenne Twister
+        return [e.assign(f"call i32 {e.helper('pyj_random_word')}(ptr {bitgen})")]
     state = e.assign(f"load ptr, ptr {bitgen}, align 8")
     function = e.assign(f"load ptr, ptr {_at(e, bitgen, 8 * _SLOT[kind])}, align 8")
-    return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_HIDDEN}")]
+    return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_QUICK}")]
 
 
 def _extended(t, llvm):
@@ -57,19 +60,15 @@ def _call_lower(e, inst, generator, *operands):
     for a, x in zip(inst.args[1:], operands):
         types.append(_extended(a.type, e.scalar(a.type)))
         values.append(x[0])
-    memory = _HIDDEN
     if inst.attrs.get("binomial"):
         kept = e.alloca("i64", _BINOMIAL_WORDS)
         e.at_entry(f"store i64 0, ptr {kept}")
         types.append("ptr")
         values.append(kept)
-        memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
-    if result is None:  # the function fills an array
-        memory = "nounwind willreturn"
     # the address of an array is an int here, a pointer elsewhere
     function = e.external(f"pyjitc_random_{inst.attrs['symbol']}")
     answer = "void" if result is None else e.scalar(result)
-    call = f"call {answer} {function}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {memory}"
+    call = f"call {answer} {function}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {_QUICK}"
     if result is None:
         e.line(call)
         return []
@@ -85,8 +84,7 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     c = _extended(t, llvm)
     function = e.external(f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill")
     e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 "
-           f"zeroext {masked[0]}, "
-           f"ptr {slot}) nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)")
+           f"zeroext {masked[0]}, ptr {slot}) {_QUICK}")
     value = e.assign(f"load {width}, ptr {slot}")
     return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]
 

@@ -22,9 +22,9 @@ from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
 from .operands import Builder
-from .rewrite import clone_inst
+from .rewrite import clone_inst, growing
 
-__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type", "growing",
+__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type",
            "typed"]
 
 # operation of a reduction -> (operation that combines two partial results, neutral element)
@@ -584,15 +584,6 @@ class _Extreme(Part):
 
 
 # ---------------------------------------------------------------- helpers
-
-
-def growing(found: dict):
-    """Iterate over the keys of a dict, including keys that are added during the iteration."""
-    done = 0
-    while done < len(found):
-        rest = list(found)[done:]
-        done = len(found)
-        yield from rest
 
 
 def _uncast(v: ir.Value) -> ir.Value:

@@ -26,7 +26,6 @@ from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
 from ..ops.random import RANDOM_OPS
 from ..types.kinds import Array, Bool, Cell, Int, Iterator, NoneType, Str, any_part, bool_, is_float, is_integer
 from ..types.lattice import dtype_of
-from .rewrite import remove_unreachable
 
 __all__ = ["lower", "keep_small", "check", "calls_in", "in_program"]
 
@@ -44,38 +43,17 @@ _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STO
 def lower(module: list[ir.Function]) -> None:
     """Rewrite what has another form on a GPU."""
     for fn in module:
-        _drop_idle_handlers(fn)
+        _drop_polls(fn)
         _throw_texts(fn)
         _print_parts(fn)
         _bake_arrays(fn)
 
 
-def _drop_idle_handlers(fn: ir.Function) -> None:
-    """Remove handlers that only raise the exception again, which generators of Python 3.12 and later have, and polls
-    for signals, which a GPU does not get."""
-    idle = {block for block in fn.blocks if _only_raises_again(block)}
+def _drop_polls(fn: ir.Function) -> None:
+    """Remove polls for signals, which a GPU does not get."""
     for block in fn.blocks:
         if any(inst.op is memory.POLL for inst in block.insts):
             block.insts = [inst for inst in block.insts if inst.op is not memory.POLL]
-        for inst in block.insts:
-            if inst.unwind is not None and inst.unwind.block in idle:
-                inst.unwind = None
-    remove_unreachable(fn)
-
-
-def _only_raises_again(block: ir.Block) -> bool:
-    insts = [i for i in block.insts if i.op is not control.CONST]
-    if len(insts) != 2 or insts[0].op is not exceptions.EXC_FETCH:
-        return False
-    arrived, last = insts[0].result, insts[1]
-    if last.op is control.JUMP:
-        edge = last.targets[0]
-        if arrived not in edge.args:
-            return False
-        arrived = edge.block.params[edge.args.index(arrived)]
-        insts = [i for i in edge.block.insts if i.op is not control.CONST]
-        last = insts[0]
-    return last.op is control.RERAISE and last.args == [arrived] and last.unwind is None
 
 
 def _throw_texts(fn: ir.Function) -> None:

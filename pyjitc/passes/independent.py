@@ -9,18 +9,22 @@ Needs: counted loops (`counted.py`).  Keeps: everything else.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
+from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
 from .rewrite import substitute
 
 __all__ = ["run"]
 
+cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
+
 
 def run(fn: ir.Function, options=None) -> None:
     if fn.flags.parallel:
-        defs, edges = counted.Definitions(fn), in_edges(fn.blocks)
+        defs, edges, loops = counted.Definitions(fn), in_edges(fn.blocks), []
         for loop in LoopNest(fn).loops:
             found = counted.find(loop, defs, edges)
             mark = _mark(found.start[found.left], set()) if found is not None else None
@@ -28,6 +32,9 @@ def run(fn: ir.Function, options=None) -> None:
                 branch = loop.header.terminator
                 kind = "parts" if mark.attrs.get("parts") else "prange"
                 branch.attrs = {**branch.attrs, "independent": kind}
+                loops.append(found)
+        if loops and any(inst.op is CELL_NEW for block in fn.blocks for inst in block.insts):
+            cells.run(fn, loops)
     replace = {}
     for block in fn.blocks:
         kept = []

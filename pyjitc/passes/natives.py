@@ -21,7 +21,7 @@ from collections import deque
 from typing import Any, Callable
 
 from ..ir import core as ir
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import LoopNest, reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
 from ..ops.sorting import SORT_BY
@@ -279,6 +279,8 @@ class _Lists:
                 self.keep_all(p)
             if fn in self.returned:  # a call of it in this module gets the same lists
                 self.keep_all(self.returned[fn])
+        if fn.flags.parallel:
+            self.shared(fn)
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
@@ -295,6 +297,19 @@ class _Lists:
                         inst.result is not None and self.lists(inst.result.type)
                         or any([self.lists(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
+
+    def shared(self, fn: ir.Function) -> None:
+        """Lists that iterations of a parallel loop share are Python's: threads would count references to native ones
+        without a lock."""
+        for loop in LoopNest(fn).loops:
+            if "independent" in loop.header.terminator.attrs:
+                inside = {p for block in loop.blocks for p in block.params}
+                inside.update([inst.result for block in loop.blocks for inst in block.insts])
+                for block in loop.blocks:
+                    for inst in block.insts:
+                        for v in (*inst.args, *(x for edge in inst.edges() for x in edge.args)):
+                            if v not in inside:
+                                self.keep_all(v)
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result

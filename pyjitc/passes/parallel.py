@@ -37,9 +37,9 @@ from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, growing, typed
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
 from .operands import Builder
-from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable, substitute
+from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
 
 __all__ = ["run"]
 
@@ -253,6 +253,8 @@ class _Region(Carried):
                 if written & ir.RANDOM:
                     self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
+                if rest & (ir.LISTS | ir.ITEMS) and self.own_lists(inst):
+                    rest &= ~(ir.LISTS | ir.ITEMS)
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
 
@@ -275,6 +277,10 @@ class _Region(Carried):
     def own_cells(self, inst: ir.Inst) -> bool:
         """Whether the cells that an instruction writes were made in the same iteration."""
         return all(v in self.defined for v in inst.args if _holds_cell(v.type))
+
+    def own_lists(self, inst: ir.Inst) -> bool:
+        """Whether the native lists that an instruction changes were made in the same iteration."""
+        return all(v in self.defined for v in inst.args if isinstance(v.type, k.NativeList))
 
     def find_users(self) -> None:
         for block in self.inside:

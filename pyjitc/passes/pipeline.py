@@ -23,12 +23,13 @@ restarts, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("res
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, speculate, texts, unroll, versioning) = (
+ ranges, reboxing, reload, remainders, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "speculate", "texts", "unroll",
-                 "versioning"))
-_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "speculate", "texts",
+                 "unroll", "versioning"))
+_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
+             versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
@@ -39,6 +40,7 @@ _LOOK_FOR = {
     localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
     reboxing: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
+    remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
     versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
@@ -48,7 +50,8 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame, reboxing, refcount,
+    remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame,
+    reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
@@ -98,9 +101,8 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 
 def _makes_lists(module: list[ir.Function]) -> bool:
-    """Whether a module may get native lists. Not with parallel loops: the reference counts of native lists are not
-    atomic."""
-    return not any([fn.flags.parallel for fn in module]) and any(
+    """Whether a module may get native lists."""
+    return any(
         [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
@@ -109,7 +111,7 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     """Run the first passes and `natives` over a module that makes lists; returns its functions."""
     found = kept[:]
     for fn in found:  # appended to during the iteration
-        for one in _FIRST:
+        for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])

@@ -26,11 +26,11 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IGT, ILT, INE, ISHR, ISUB
+from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import Definitions, counts_down, find, step_of
+from .counted import WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
@@ -243,6 +243,9 @@ def _interleave(loop, short) -> int:
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:
         return 4 if size <= _SMALL else 2
+    if any((inst.op is IMOD or inst.op is IFLOORDIV) and inst.result.type in WIDE
+           and (inst.args[1].inst or inst).op is not control.CONST for inst in insts):
+        return 1  # no vector divides these, and each division has branches
     return 1 if short or size > _TINY else 2
 
 

@@ -5,8 +5,8 @@ from ..ir.cfg import reverse_postorder, uses_of
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "split_edge", "remove_unreachable",
-           "remove_params", "read_outside", "readers", "drop_check"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing", "split_edge",
+           "remove_unreachable", "remove_params", "read_outside", "readers", "drop_check"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -98,6 +98,15 @@ def copy_of(fn: Function) -> Function:
         new.memo["rules"] = fn.memo["rules"]
     new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
     return new
+
+
+def growing(found: dict):
+    """The keys of a dict, those among them that are added on the way."""
+    done = 0
+    while done < len(found):
+        rest = list(found)[done:]
+        done = len(found)
+        yield from rest
 
 
 def split_edge(edge: Edge, name: str = "edge") -> Block:

@@ -5,7 +5,8 @@ and once on every library function before it is inlined anywhere.
 Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c is True):  jump a
 - folds pure operations on constants (`eval`) and applies passes/rules.py;
 - block parameters: same value from everywhere, aggregates as their parts, values without bits;
-- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides.
+- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides,
+  handlers that only raise again.
 Needs: SSA.  Keeps: SSA, effects and their order. Constants without references end up at the start of the entry.
 """
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from ..ir.cfg import in_edges, reverse_postorder
 from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops.arith import BNOT
-from ..ops.control import BRANCH, CONST, JUMP, SWITCH
+from ..ops.control import BRANCH, CONST, JUMP, RERAISE, SWITCH
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
 from . import dce, flatten, thread
@@ -120,7 +121,7 @@ def _jump(inst: Inst, edge: Edge) -> None:
 
 def _straighten(fn: Function) -> bool:
     """Skip empty blocks, merge chains of blocks, remove unreachable blocks."""
-    changed = _skip_empty(fn)
+    changed = _skip_handlers(fn) | _skip_empty(fn)
     changed |= remove_unreachable(fn)
     edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
@@ -144,6 +145,31 @@ def _straighten(fn: Function) -> bool:
         fn.blocks = [block for block in fn.blocks if block not in gone]
         substitute(fn.blocks, mapping)
     return changed or bool(gone)
+
+
+def _skip_handlers(fn: Function) -> bool:
+    """Exceptions do not stop at a handler that only raises them again, as those around the comprehensions of Python
+    3.12 and later do."""
+    again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
+    changed = False
+    for block in fn.blocks if again else ():
+        for inst in block.insts:
+            if inst.unwind is not None and inst.unwind.block in again:
+                outer = again[inst.unwind.block].unwind
+                inst.unwind = None if outer is None else Edge(outer.block, outer.args)
+                changed = True
+    return changed
+
+
+def _raised_again(block: Block) -> Inst | None:
+    """What raises the exception that arrives at a handler again, if the handler does nothing else."""
+    if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
+        return None
+    arrived, last = block.insts[0].result, block.insts[1]
+    if last.op is JUMP and last.targets[0].args == [arrived]:
+        arrived, last = last.targets[0].block.params[0], last.targets[0].block.insts[0]
+    return last if last.op is RERAISE and last.args == [arrived] and (
+        last.unwind is None or arrived not in last.unwind.args) else None
 
 
 def _skip_empty(fn: Function) -> bool:

@@ -4,7 +4,9 @@ Runs after simplify, when loops over ranges are counted loops of plain ints. Whe
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
-few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`).
+few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). A
+branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y
+in points` tests the length of a row on every trip.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -15,7 +17,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import BAND, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
+from ..ops.arith import BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
 )
@@ -32,6 +34,7 @@ invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
+MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
@@ -79,7 +82,8 @@ class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
     indices that count from the end -> the constant; holds: comparisons that the guard proves true; distinct: array ->
     the others with which it must share no memory;
-    sums: the start of a sum -> the most that one trip adds to it;
+    sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop by an invariant
+    condition -> (the condition, the target inside the loop);
     rows: header of an innermost loop -> (its length, which is invariant in the nest; the greatest length for no poll);
     fixed: the loads that are hoisted before the fast copy (`invariant.py`), or None."""
 
@@ -94,6 +98,7 @@ class _Plan:
         self.holds: set[ir.Inst] = set()
         self.distinct: dict[ir.Value, list[ir.Value]] = {}
         self.sums: dict[ir.Value, int] = {}
+        self.ways: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.met: dict[ir.Value, int] = {}  # value -> its number in the order in which values occur in forms
 
@@ -171,6 +176,11 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
+        branch = block.insts[-1]
+        if branch.op is control.BRANCH and defs.block_of.get(branch.args[0]) not in loop.blocks:
+            ways = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
+            if len(ways) == 1 and len(plan.ways) < MAX_WAYS and all(nest.dom.dominates(block, b) for b in loop.latches):
+                plan.ways[block] = branch.args[0], ways[0]
         for inst in block.insts:
             if inst in known:
                 continue
@@ -443,6 +453,9 @@ def _version(fn, loop, plan, defs, number, found, aliases):
                               "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
+    for block, (_, stays) in plan.ways.items():
+        last = copies[block].insts[-1]
+        copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
     for constant, terms, limit in plan.guards:
         one = _condition(guard, constant, terms, limit, plan.counters, loc)
@@ -452,6 +465,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
+    condition = _on_the_way(guard, plan, condition, loc)
     condition = _sum_up(guard, plan, condition, loc)
     condition = no_overlap(guard, distinct, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
@@ -469,6 +483,18 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def _on_the_way(guard, plan, condition, loc):
+    """`condition`, and that no branch whose condition stays the same leaves the loop."""
+    def make(op, *args):
+        guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
+        return guard.insts[-1].result
+
+    for asked, way in dict.fromkeys(plan.ways.values()):
+        stays = make(BNOT, asked) if way else asked
+        condition = stays if condition is None else make(BAND, condition, stays)
+    return condition
 
 
 def _sum_up(guard, plan, condition, loc):

@@ -12,7 +12,7 @@ import importlib
 import numpy as np
 
 __all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables", "python_global",
-           "python_state_offset"]
+           "python_state_offset", "twister"]
 
 _WORD = 8
 _found: dict[type, int] = {}
@@ -33,6 +33,8 @@ def address(name: str) -> int | None:
     if name == "normal_tables":
         tables = normal_tables()
         return None if tables is None else tables.ctypes.data
+    if name == "twister":
+        return twister()
     if not _library:
         _library.append(ctypes.CDLL(np.random._generator.__file__))
     try:
@@ -80,12 +82,27 @@ def _words(at: int, count: int) -> list[int]:
     return list((ctypes.c_uint64 * count).from_address(at))
 
 
-def _search(cls: type):
-    sample = cls(np.random.PCG64(1))
+def _bitgen(generator) -> list[int]:
+    """The words of the `bitgen_t` of a bit generator."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    wanted = _words(get(sample.bit_generator.capsule if cls is np.random.Generator else sample._bit_generator.capsule,
-                        b"BitGenerator"), 5)
+    return _words(get(generator.capsule, b"BitGenerator"), 5)
+
+
+def twister() -> int:
+    """Address of the function `next_uint32` of NumPy's Mersenne Twister, whose state is {uint32 words[624], int32 pos}
+    (numpy/random/src/mt19937/mt19937.h); where the state is not that, an address that is no such function's."""
+    sample = np.random.MT19937(1)
+    sample.random_raw(5)
+    state, _, function, *_ = _bitgen(sample)
+    known = sample.state["state"]
+    found = np.ctypeslib.as_array((ctypes.c_uint32 * 625).from_address(state))
+    return function if found.tolist() == [*known["key"], known["pos"]] else id(np.random)
+
+
+def _search(cls: type):
+    sample = cls(np.random.PCG64(1))
+    wanted = _bitgen(sample.bit_generator if cls is np.random.Generator else sample._bit_generator)
     words = _words(id(sample), cls.__basicsize__ // _WORD)
     places = [i for i in range(2, len(words) - 4) if words[i:i + 5] == wanted]
     if len(places) != 1:

@@ -11,7 +11,7 @@ from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ....types.lattice import dtype_of
 from ....types.typeof import record_type
-from ...build import is_sequence, whole_number
+from ...build import is_sequence, no_shape
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...py import conversions
@@ -60,8 +60,7 @@ def _shape(x: Expr) -> list[Expr]:
     parts = protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
-            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}",
-                           whole_number(part.type))
+            raise no_shape(part.type)
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 

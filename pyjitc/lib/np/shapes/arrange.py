@@ -14,7 +14,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import apply, cast, compiled, outlined, promoted, whole_number
+from ...build import apply, cast, compiled, no_shape, outlined, promoted
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ..arrays import creation
 from ..indexing import subscripts
@@ -38,8 +38,7 @@ def _int(x):
         return cast(x, Int)
     if subscripts.is_power(x.type):
         return Call(creation.whole_size, x)
-    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}",
-                   whole_number(x.type))
+    raise no_shape(x.type)
 
 
 # ---------------------------------------------------------------- reshape
