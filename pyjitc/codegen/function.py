@@ -43,6 +43,7 @@ class FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
+        self.held_sets: set[tuple] | None = None  # the sets of values held by instructions that may raise, each once
         # (name, file) of the function of a traceback entry -> numbers of its source locations
         self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}
@@ -306,30 +307,40 @@ class FunctionEmitter(Emitter):
         return label
 
     def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
-        """The block that releases owned references and goes to the handler or the caller."""
+        """The block that releases owned references and goes to the handler or the caller. Where another exit holds the
+        same values except the first or the last, it goes on there. (Python objects are released in order, because
+        finalizers can observe it.)"""
         key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
         label = self.fails.get(key)
         if label is not None:
             return label
         label = self.fails[key] = self.label("leave")
-        rest = self._exit((), None) if cleanup and unwind is None else None
-        saved, self.lines, here = self.lines, [], self.current
+        here, rest = cleanup, ()
+        if len(cleanup) > 1 and unwind is None:
+            if self.held_sets is None:
+                self.held_sets = {inst.cleanup for block in self.fn.blocks for inst in block.insts}
+            if cleanup[1:] in self.held_sets:
+                here, rest = cleanup[:1], cleanup[1:]
+            elif cleanup[:-1] in self.held_sets and not holds_object(cleanup[-1].type):
+                here, rest = cleanup[-1:], cleanup[:-1]
+        away = self._exit(rest, None) if cleanup and unwind is None else None
+        saved, self.lines, current = self.lines, [], self.current
         self.start(label)
         self.leaving = True
-        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in cleanup) else None
-        for value in cleanup:
+        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in here) else None
+        for value in here:
             count_references(self, value.type, self.values[value], "release")
         self.unlock(state)
         self.leaving = False
-        if rest is not None:
-            self.jump(rest)
+        if away is not None:
+            self.jump(away)
         elif unwind is not None:
             self.arrive(unwind, self.current)
             self.jump(self.names[unwind.block])
         else:
             self.line(self.failed())
         self.cold += self.lines
-        self.lines, self.current = saved, here
+        self.lines, self.current = saved, current
         return label
 
     def traceback(self, loc: ir.Loc, origin: tuple[str, str]) -> None:

@@ -12,8 +12,8 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
+drops, elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
 
@@ -49,6 +49,9 @@ class _Texts(dict):
                 return self[name]
             made = natives.made(name)
             NEEDS[name] = natives.needs(name)
+        elif kind == "drop":
+            made = drops.made(name)
+            NEEDS[name] = drops.needs(name)
         elif kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -415,11 +418,6 @@ count:
   ret i1 %last
 none:
   ret i1 false
-}""",
-    "pyj_free": """
-define internal void @pyj_free(ptr %box) nounwind alwaysinline {
-  call void @free(ptr %box)
-  ret void
 }""",
     "pyj_retain_object": _RETAIN,
     "pyj_attribute": """
@@ -1010,7 +1008,8 @@ def search_of(name: str) -> str:
 
 def is_often_called(name: str) -> bool:
     """Whether LLVM optimises the helper together with the code around it."""
-    return name.startswith(("pyj_dot_", "pyj_copy_"))
+    return name.startswith(("pyj_dot_", "pyj_copy_", "pyj_native_dead_")) or (
+        name.startswith("pyj_native_free_") and "R" in name)
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
@@ -214,6 +214,18 @@ fill:
 lost:
   ret ptr null
 }}""",
+    "pyj_native_object": """
+define internal noalias ptr @pyj_native_object(i64 %size) nounwind noinline {
+  %made = call ptr @malloc(i64 %size)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %fail, label %fill
+fill:
+  store i64 1, ptr %made, align 8
+  ret ptr %made
+fail:
+  %error = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
     "pyj_native_retain": """
 define internal void @pyj_native_retain(ptr %head) nounwind alwaysinline {
   %none = icmp eq ptr %head, null
@@ -396,19 +408,16 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
 
 
-def _components(layout: str) -> list[str]:
-    """The components of an item layout, in the order in which they are stored."""
-    found, at = [], 0
-    while at < len(layout):
-        depth, end = 0, at
-        while True:
-            depth += {"L": 1, "E": -1}.get(layout[end], 0)
-            end += 1
-            if not depth:
-                break
-        found.append(layout[at:end])
-        at = end
-    return found
+def _attributes(layout: str) -> list[str]:
+    """The components of an object."""
+    return components_of(layout[1:-1], layout)
+
+
+def _given_up(parts: list[str], pointer: str, first: int) -> str:
+    """Text that releases the references among components from `first` bytes behind a pointer on."""
+    return "\n".join([f"""  %p{k} = getelementptr i8, ptr {pointer}, i64 {first + 8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
 
 
 def needs(name: str) -> tuple[str, ...]:
@@ -416,17 +425,22 @@ def needs(name: str) -> tuple[str, ...]:
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "release":
         return (f"pyj_native_free_{layout}",)
-    inner = [f"pyj_native_release_{part[1:-1]}" for part in _components(layout) if part[0] == "L"]
-    return "pyj_release_object", *dict.fromkeys(inner)
+    if kind == "drop":
+        return (f"pyj_native_dead_{layout}",)
+    parts = components_of(layout) if kind == "free" else _attributes(layout)
+    return "pyj_release_object", *dict.fromkeys(giver(part) for part in parts if part != "n")
 
 
 def made(name: str) -> str:
-    """A helper with a layout in its name: `pyj_native_release_...` releases a reference, `pyj_native_free_...` frees
-    the list with its items, the last item first, as the interpreter does."""
+    """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
+    `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
+    `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
-    if not re.fullmatch("[noLE]+", layout) or kind not in ("release", "free"):
+    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead"):
         raise KeyError(name)
-    if kind == "release":
+    if kind == "dead":
+        return _dead(name, layout)
+    if kind in ("release", "drop"):
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{
   %none = icmp eq ptr %head, null
@@ -438,19 +452,13 @@ some:
   %last = icmp eq i64 %new, 0
   br i1 %last, label %free, label %done
 free:
-  call void @pyj_native_free_{layout}(ptr %head)
+  call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
   br label %done
 done:
   ret void
 }}"""
-    parts = _components(layout)
-    given = []
-    for k, part in enumerate(parts):
-        if part != "n":
-            helper = "pyj_release_object" if part == "o" else f"pyj_native_release_{part[1:-1]}"
-            given.append(f"""  %p{k} = getelementptr i8, ptr %item, i64 {8 * k}
-  %x{k} = load ptr, ptr %p{k}, align 8
-  call void @{helper}(ptr %x{k})""")
+    parts = components_of(layout)
+    given = _given_up(parts, "%item", 0)
     loop = f"""
 {_get("length", "i64", "%head", LENGTH)}
   br label %look
@@ -462,7 +470,7 @@ give:
   %i = add i64 %left, -1
   %offset = mul i64 %i, {8 * len(parts)}
   %item = getelementptr i8, ptr %data, i64 %offset
-{chr(10).join(given)}
+{given}
   br label %look
 rest:""" if given else ""
     # The helper for numbers is in the shared image of native lists; those for other layouts are in the modules that
@@ -476,6 +484,49 @@ start:
   call void @pyj_release_object(ptr %object)
   call void @pyj_release_object(ptr %text)
   call void @free(ptr %head)
+  ret void
+}}"""
+
+
+def _dead(name: str, layout: str) -> str:
+    """Gives up an object. One that refers to others of its kind waits in a list until those before it are gone, however
+    many there are behind each other; their counts are the links of the list."""
+    given = _given_up(_attributes(layout), "%one", 8)
+    if "B" not in layout:
+        return f"""
+define internal void @{name}(ptr %one) nounwind noinline {{
+{given}
+  call void @free(ptr %one)
+  ret void
+}}"""
+    return f"""
+@{name}.first = internal global ptr null, align 8
+@{name}.works = internal global i8 0
+define internal void @{name}(ptr %x) nounwind noinline {{
+start:
+  %others = load ptr, ptr @{name}.first, align 8
+  store ptr %others, ptr %x, align 8
+  store ptr %x, ptr @{name}.first, align 8
+  %works = load i8, ptr @{name}.works
+  %again = icmp ne i8 %works, 0
+  br i1 %again, label %done, label %begin
+begin:
+  store i8 1, ptr @{name}.works
+  br label %next
+next:
+  %one = load ptr, ptr @{name}.first, align 8
+  %none = icmp eq ptr %one, null
+  br i1 %none, label %end, label %give
+give:
+  %rest = load ptr, ptr %one, align 8
+  store ptr %rest, ptr @{name}.first, align 8
+{given}
+  call void @free(ptr %one)
+  br label %next
+end:
+  store i8 0, ptr @{name}.works
+  br label %done
+done:
   ret void
 }}"""
 

@@ -164,11 +164,7 @@ def batched(f, axes, out_axes, args, marks):
     """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
     see trees.py."""
     n = examples(args, axes, 0)
-    if n == 0:
-        raise ValueError("vmap of an empty batch: nothing says what the function returns")
-    one = called(f, marks, picked(args, axes, 0))
-    out = room(flat(one), n)
-    put(out, 0, flat(one))
+    one, out = begun(f, axes, args, marks, n, "vmap of an empty batch: nothing says what the function returns")
     for i in range(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
@@ -177,14 +173,20 @@ def batched(f, axes, out_axes, args, marks):
 def batched_in_parallel(f, axes, out_axes, args, marks):
     """The same, with the examples divided among threads."""
     n = examples(args, axes, 0)
-    if n == 0:
-        raise ValueError("pmap of an empty batch: nothing says what the function returns")
-    one = called(f, marks, picked(args, axes, 0))
-    out = room(flat(one), n)
-    put(out, 0, flat(one))
+    one, out = begun(f, axes, args, marks, n, "pmap of an empty batch: nothing says what the function returns")
     for i in prange(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
+
+
+def begun(f, axes, args, marks, n, empty):
+    """The results for the first of n examples, and room for those of all, with the first's in place."""
+    if n == 0:
+        raise ValueError(empty)
+    one = called(f, marks, picked(args, axes, 0))
+    out = room(flat(one), n)
+    put(out, 0, flat(one))
+    return one, out
 
 
 def examples(args, axes, k):

@@ -8,9 +8,10 @@ last, or null.
 """
 from __future__ import annotations
 
-from ..types.kinds import NativeList, Type, is_refcounted
+from ..types.kinds import Array, Cell, Iterator, NativeList, NativeObject, Type, Within, is_refcounted
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "layout",
+           "release_of", "stride"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -24,9 +25,10 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What must be released for the items of a list of type t, as a part of a symbol: for each component `n` for a
-    number, `o` for a reference to a Python object, or `L...E` for one to a native list; a single `n` where there are
-    only numbers."""
+    """What must be released for the items of a list of type t, or for a value of type t, as a part of a symbol: for
+    each component `n` for a number, `o` for a reference to a Python object, `a` for the owner of an array, `L...E` for
+    a reference to a native list, `C...E` for one to a cell, `R...E` for one to a native object, `B` and a letter for
+    one to an enclosing object, `Ba` to the innermost; a single `n` where there are only numbers."""
     if not is_refcounted(t):
         return "n"
     return "".join(_references(e, t))
@@ -37,6 +39,14 @@ def _references(e, t):
         yield "n" * len(e.components(t))
     elif isinstance(t, NativeList):
         yield f"L{layout(e, t.item)}E"
+    elif isinstance(t, Array):
+        yield f"na{'n' * (len(e.components(t)) - 2)}"
+    elif isinstance(t, (Cell, Iterator)):
+        yield f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"
+    elif isinstance(t, NativeObject):
+        yield f"R{''.join([part for _, held in t.attributes for part in _references(e, held)])}E"
+    elif isinstance(t, Within):
+        yield f"B{chr(97 + t.level)}"
     elif t.parts is None:
         yield "o"
     else:
@@ -44,6 +54,43 @@ def _references(e, t):
             yield from _references(e, part)
 
 
-def release_of(e, t: NativeList) -> str:
-    """The name of the helper that releases a reference to a native list."""
+def components_of(layout: str, around: str = "") -> list[str]:
+    """The components of a layout, in the order in which they are stored. around: the layout of the object that contains
+    them, which stands for references to it."""
+    found, at = [], 0
+    while at < len(layout):
+        part, at = _component(layout, at, around)
+        found.append(part)
+    return found
+
+
+def _component(layout: str, at: int, around: str, inside: int = 0) -> tuple[str, int]:
+    """(the component of a layout that begins at a place, where it ends). inside: how many other objects are around it.
+    References to the object `around` become its layout."""
+    text, at = layout[at], at + 1
+    if text == "B":
+        level = ord(layout[at]) - 97
+        return around if level == inside else text + layout[at], at + 1
+    if text in "CLR":
+        inside += text == "R"
+        while layout[at] != "E":
+            part, at = _component(layout, at, around, inside)
+            text += part
+        text, at = text + "E", at + 1
+    return text, at
+
+
+def giver(part: str) -> str:
+    """The name of the helper that releases a component, which is a reference."""
+    if part in ("a", "o"):
+        return "pyj_release" if part == "a" else "pyj_release_object"
+    if part[0] == "R":
+        return f"pyj_native_drop_{part}"
+    return {"C": "pyj_drop_box_", "L": "pyj_native_release_"}[part[0]] + part[1:-1]
+
+
+def release_of(e, t: NativeList | NativeObject) -> str:
+    """The name of the helper that releases a reference to a native list or object."""
+    if isinstance(t, NativeObject):
+        return f"pyj_native_drop_{layout(e, t)}"
     return f"pyj_native_release_{layout(e, t.item)}"

@@ -15,7 +15,7 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NpBool, Undefined, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NpBool, Undefined, Within, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -385,14 +385,18 @@ def count_references(e, t, x, what):
     if isinstance(t, Array):
         e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        if what == "retain":
-            e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
-        else:
-            _release_box(e, t, x[0])
-    elif isinstance(t, NativeList):
+        name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
+    elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif t.parts is not None:
+        if what == "release":
+            given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
+            if len(given) >= _MANY:
+                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+                return
         at = 0
         for part in t.parts:
             n = len(e.components(part))
@@ -403,6 +407,9 @@ def count_references(e, t, x, what):
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
 
 
+_MANY = 3  # references in a value, from which on a function gives them up (codegen/drops.py)
+
+
 def holds_object(t) -> bool:
     """Whether the references in a value are to Python objects, which are counted under the interpreter lock."""
     if not is_refcounted(t) or isinstance(t, Array):
@@ -411,6 +418,10 @@ def holds_object(t) -> bool:
         return holds_object(_content(t))
     if isinstance(t, NativeList):
         return holds_object(t.item)
+    if isinstance(t, NativeObject):
+        return any([holds_object(held) for _, held in t.attributes])
+    if isinstance(t, Within):
+        return False
     return t.parts is None or any(map(holds_object, t.parts))
 
 
@@ -502,19 +513,6 @@ def _iterator_hold_lower(e, inst, x):
 def _iterator_keep_lower(e, inst, x):
     count_references(e, inst.args[0].type, x, "retain")
     return x
-
-
-def _release_box(e, t, box):
-    content = _content(t)
-    dead, done = e.label("dead"), e.label("released")
-    last = e.assign(f"call i1 {e.helper('pyj_drop')}(ptr {box})")
-    e.branch(last, dead, done, likely=None)
-    e.start(dead)
-    if is_refcounted(content):
-        count_references(e, content, e.load_components(content, box), "release")
-    e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
-    e.jump(done)
-    e.start(done)
 
 
 def _poll_lower(e, inst, *operands):

@@ -10,8 +10,8 @@ from ..ir.core import (
 )
 from ..runtime import platform
 from ..types.kinds import (
-    Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NoneType, NpBool, NpFloat, NpInt,
-    NpComplex, NpTime, Object, ObjectOf, Str, Tag, Tuple, Type, Union, is_refcounted,
+    Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NativeObject, NoneType, NpBool, NpFloat,
+    NpInt, NpComplex, NpTime, Object, ObjectOf, Str, Tag, Tuple, Type, Union, is_refcounted,
 )
 from .effects import NO_RULE, NONDIFF
 from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
@@ -27,7 +27,7 @@ def can_hold(t: Type) -> bool:
     if t.parts is not None:
         return (len(t.parts) <= _MOST_PARTS and (isinstance(t, Union) or isinstance(t, Composite) and t.joins)
                 and all(map(can_hold, t.parts)))
-    return t in _OPEN or type(t) in _NUMBERS or isinstance(t, (Container, ObjectOf))
+    return t in _OPEN or type(t) in _NUMBERS or isinstance(t, (Container, ObjectOf, NativeObject))
 
 
 _MOST_PARTS = 8

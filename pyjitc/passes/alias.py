@@ -5,25 +5,35 @@ Accesses to elements are told apart by their arrays: an array that is allocated 
 a test at run time may have shown that two arrays share none (`apart`, see `ops/memory.py`); and elements of one array
 whose indices differ by a constant are different elements. A call has the effects of its callee. There is no type-based
 alias analysis: a NumPy program may view the same bytes as another type.
+
+Two passes ask about lifetimes instead of accesses: `frame.py` follows values through `SAME_MEMORY` to find whether
+memory lives longer than the function; `refcount.py` asks `may_free` whether an item of a list needs a reference of its
+own.
 """
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, READS, WRITES, Function, Inst, Value, regions_read, regions_written, writes,
+    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, RANDOM, READS, SLOTS, WRITES, Function, Inst, Value, regions_read,
+    regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
+from ..ops.arith import IADD, IMUL, ISUB
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "LOADS", "gathers", "root_of"]
+__all__ = ["Aliases", "LOADS", "SAME_MEMORY", "gathers", "may_free", "root_of"]
 
 LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # their result depends on nothing but what they read
 # Operations are given by name, so that a first call need not load those of a GPU.
 _FRESH = frozenset(("array_new", "array_copy", "nest", "shared_array", "local_array"))
+_VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
+# The result may lead to the memory of any operand.
+SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
 _UNREAD = COUNTS | ERRORS  # regions on which no result depends
+_NO_LIFE = ELEMENTS | RANDOM | SLOTS  # regions that decide the lifetime of no object
 _ANYTHING = READS | WRITES, None
 
 
@@ -134,9 +144,16 @@ def is_fresh(v: Value) -> bool:
 
 def root_of(v: Value) -> Value:
     """The array that `v` is a view of."""
-    while (made := v.inst) is not None and (made.op is m.ARRAY_VIEW or made.op is s.RETYPE):
+    while (made := v.inst) is not None and made.op in _VIEWS:
         v = made.args[0]
     return v
+
+
+def may_free(inst: Inst) -> bool:
+    """Whether an instruction may give up an object that a container holds: it changes what objects, cells or containers
+    hold, or runs code of the interpreter. A call may, since references are not counted yet in what it runs."""
+    effects = inst.op.effects
+    return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST)
 
 
 def gathers(inst: Inst) -> bool:

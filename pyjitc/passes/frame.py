@@ -14,17 +14,14 @@ import math
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import arith, control, memory
-from ..ops.arith import IADD, IMUL, ISUB
-from ..ops.structure import RETYPE, SELECT
 from ..types.kinds import Array
+from .alias import SAME_MEMORY
 
 __all__ = ["run"]
 
 KNOWN = 1024  # the most bytes of an array of known lengths
 UNKNOWN = 128  # bytes of the buffer of an array of other lengths
 ROOM = 2048  # the most bytes of all arrays in the frame of a function
-# operations whose result may refer to the same memory as an operand
-_SAME_MEMORY = frozenset((memory.ARRAY_VIEW, RETYPE, SELECT, memory.ARRAY_DATA, IADD, ISUB, IMUL))
 # Operations that keep no reference to an operand; comparisons are of addresses, to see whether two arrays share memory.
 _LOOKS = frozenset((
     memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
@@ -63,7 +60,7 @@ def _held(blocks, kept: _Kept) -> set[ir.Value]:
             for edge in inst.edges():
                 back = place.get(edge.block, 0) <= place[block]
                 held.update(v for v, p in zip(edge.args, edge.block.params) if back or p in held)
-            if inst.op in _SAME_MEMORY:
+            if inst.op in SAME_MEMORY:
                 if inst.result in held:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:

@@ -17,7 +17,7 @@ from ..ops.parallel import INDEPENDENT
 from . import counted
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["run", "shared"]
 
 cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
 
@@ -45,6 +45,21 @@ def run(fn: ir.Function, options=None) -> None:
                 kept.append(inst)
         block.insts = kept
     substitute(fn.blocks, replace)
+
+
+def shared(fn: ir.Function) -> list[ir.Value]:
+    """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
+    Python's: threads would count references to native ones without a lock."""
+    found: dict[ir.Value, None] = {}
+    for loop in LoopNest(fn).loops:
+        if "independent" in loop.header.terminator.attrs:
+            inside = {p for block in loop.blocks for p in block.params}
+            inside.update([inst.result for block in loop.blocks for inst in block.insts])
+            for block in loop.blocks:
+                for inst in block.insts:
+                    for values in (inst.args, *[edge.args for edge in inst.edges()]):
+                        found.update(dict.fromkeys([v for v in values if v not in inside]))
+    return list(found)
 
 
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:

@@ -8,6 +8,7 @@ argument, a result of the interpreter) or goes to an operation that is not known
 contains it or that it contains: it becomes a Python list there, once. A list that is only filled before it escapes is a
 Python list from the start; otherwise it would be built twice. Classes may contain classes: the rows of a list of lists.
 Methods and operators of native lists are functions of lib/py/natives.py.
+Objects of the program's classes that nobody else sees become native objects as well: see `instances`.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
          y = invoke leave s ; return y
@@ -20,18 +21,23 @@ import operator
 from collections import deque
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, reverse_postorder
+from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure
+from ..ops import instances as of
+from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..ops.sorting import SORT_BY
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
-from ..types.kinds import Bool, Deque, Int, List, NativeList, Type, is_refcounted
-from . import inline
+from ..types.kinds import Bool, Deque, Int, List, NativeList, NativeObject, Type, is_refcounted
+from . import inline, instances
 from .rewrite import substitute
 
 __all__ = ["run"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 
@@ -88,18 +94,18 @@ class _Class:
     """An alias class: lists or deques that may be the same object. type: the type of the Python list; items: path in an
     item -> the class of the lists there; python: whether they must be Python lists; resized: whether an operation
     changes their length; used: whether there are uses other than making them; worked: whether there are uses other than
-    filling them; parts: whether some are the result of splitting a text; changed: whether a list of the class has
-    another origin, or is used for more than reading."""
+    filling them; held: whether native objects hold some; parts: whether some are the result of splitting a text;
+    changed: whether a list of the class has another origin, or is used for more than reading."""
 
-    __slots__ = ("changed", "functions", "into", "items", "made", "native", "parts", "python", "resized", "type",
-                 "used", "worked")
+    __slots__ = ("changed", "functions", "held", "into", "items", "made", "native", "parts", "python", "resized",
+                 "type", "used", "worked")
 
     def __init__(self, t: Any):
         self.into: _Class | None = None
         self.type = t
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
-        self.parts = self.changed = False
+        self.parts = self.changed = self.held = False
         self.native: NativeList | None = None
         self.functions: set[ir.Function] = set()
 
@@ -126,9 +132,18 @@ class _Call:
 def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, ir.Function]) -> None:
     """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
     function; own: see `inline.owned`."""
-    found = _Lists(functions)
-    if found.settle():
-        _Rewriting(found, helpers, own).run()
+    without: frozenset[type] = frozenset()
+    while True:
+        objects, first = instances.find(functions, without)
+        found = _Lists(functions, objects)
+        some = found.settle()
+        lost = found.seen_in_lists()
+        if not lost:
+            break
+        without |= lost
+    if some or objects:
+        found.make_objects()
+        _Rewriting(found, helpers, own, first).run()
 
 
 def _lists_in(t: Type, path: tuple = ()):
@@ -140,21 +155,59 @@ def _lists_in(t: Type, path: tuple = ()):
             yield from _lists_in(part, (*path, n))
 
 
-def _with_lists(t: Type, change: Callable, path: tuple = ()) -> Type:
-    """The type t with the types of the lists in it replaced. change: (path, type) -> type."""
+def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()) -> Type:
+    """The type t with the types of the lists and objects in it replaced. change: (path, type) -> type; of_object: type
+    -> type."""
     if type(t) in _LISTS:
         return change(path, t)
-    if isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
-        parts = [_with_lists(part, change, (*path, n)) for n, part in enumerate(t.parts)]
-        return t if all(one is two for one, two in zip(parts, t.parts)) else t.with_parts(parts)
+    if type(t) is k.ObjectOf:
+        return of_object(t)
+    if isinstance(t, k.Union):
+        members = tuple([_with_lists(m, _as_it_is, of_object) for m in t.members])
+        return t if members == t.members else k.Union(members)
+    if isinstance(t, k.Composite):
+        parts = [_with_lists(part, change, of_object, (*path, n)) for n, part in enumerate(t.parts)]
+        return t if all([one is two for one, two in zip(parts, t.parts)]) else t.with_parts(parts)
     return t
+
+
+def _as_it_is(path: tuple, t: Type) -> Type:
+    return t
+
+
+def _lists_apart(t: Type):
+    """The lists and deques in values of type t that cannot be followed."""
+    if isinstance(t, k.Union):
+        for member in t.members:
+            if type(member) in _LISTS:
+                yield member
+            else:
+                yield from _lists_apart(member)
+    elif t.parts is not None:
+        for part in t.parts:
+            yield from _lists_apart(part)
+
+
+def _values(fn: ir.Function):
+    for block in fn.blocks:
+        yield from block.params
+        for inst in block.insts:
+            if inst.result is not None:
+                yield inst.result
 
 
 class _Lists:
     """Finds the alias classes of a module, and decides which of them are native."""
 
-    def __init__(self, functions: list[ir.Function]):
+    def __init__(self, functions: list[ir.Function], attributes: dict[type, dict[str, Type]]):
         self.functions = functions
+        self.attributes = attributes  # of the classes that have native objects
+        self.fields: dict[tuple[Any, Any], ir.Value] = {
+            (cls, name): ir.Value(t) for cls, types in attributes.items() for name, t in types.items()}
+        self.objects: dict[type, Type] = {}  # class -> the type of its native objects
+        self.making: list[type] = []  # the classes of which that is being made
+        self.settled = False  # whether it is known which classes are native
+        self.mentioned: dict[Type | None, bool] = {}
         self.known: dict[Type, list] = {}  # type -> the lists in it
         self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
@@ -164,6 +217,9 @@ class _Lists:
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
         self.fn = functions[0]
+        for value in self.fields.values():
+            for path, _ in self.lists(value.type):
+                self.at(value, path).held = True
         for fn in functions:
             self.fn = fn
             self.look(fn)
@@ -210,6 +266,7 @@ class _Lists:
             one.made |= two.made
             one.parts |= two.parts
             one.changed |= two.changed
+            one.held |= two.held
             one.functions |= two.functions
             for path, item in two.items.items():
                 if path in one.items:
@@ -279,8 +336,8 @@ class _Lists:
                 self.keep_all(p)
             if fn in self.returned:  # a call of it in this module gets the same lists
                 self.keep_all(self.returned[fn])
-        if fn.flags.parallel:
-            self.shared(fn)
+        for v in independent.shared(fn) if fn.flags.parallel else ():
+            self.keep_all(v)
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
@@ -297,19 +354,6 @@ class _Lists:
                         inst.result is not None and self.lists(inst.result.type)
                         or any([self.lists(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
-
-    def shared(self, fn: ir.Function) -> None:
-        """Lists that iterations of a parallel loop share are Python's: threads would count references to native ones
-        without a lock."""
-        for loop in LoopNest(fn).loops:
-            if "independent" in loop.header.terminator.attrs:
-                inside = {p for block in loop.blocks for p in block.params}
-                inside.update([inst.result for block in loop.blocks for inst in block.insts])
-                for block in loop.blocks:
-                    for inst in block.insts:
-                        for v in (*inst.args, *(x for edge in inst.edges() for x in edge.args)):
-                            if v not in inside:
-                                self.keep_all(v)
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
@@ -336,6 +380,10 @@ class _Lists:
             self.stored(one, args[-1])
         elif op is c.HOLDS or op is structure.RETYPE:
             self.joined(args[0], result)
+        elif (op is FIELD_GET or op is FIELD_SET) and args[0].type.cls in self.attributes:
+            held = self.fields.get((args[0].type.cls, inst.attrs["name"]))
+            if held is not None:
+                self.joined(result or args[1], held)
         elif op is structure.SELECT or op is structure.CHOOSE:
             self.joined(args[1], result)
             self.joined(args[2], result)
@@ -552,7 +600,7 @@ class _Lists:
             held = one.items.get(path)
             return t if held is None or held.root.python else self.native(held.root)
 
-        return _with_lists(one.type.item, change)
+        return _with_lists(one.type.item, change, self.object)
 
     def native(self, one: _Class) -> NativeList:
         one = one.root
@@ -562,14 +610,62 @@ class _Lists:
 
     def type_of(self, value: ir.Value) -> Type:
         """The type of a value under the present decisions on classes."""
-        if not self.lists(value.type):
+        if not self.lists(value.type) and not self.has_objects(value.type):
             return value.type
 
         def change(path, t):
             one = self.classes.get((value, path))
             return t if one is None or one.root.python else self.native(one)
 
-        return _with_lists(value.type, change)
+        return _with_lists(value.type, change, self.object)
+
+    # -- native objects
+
+    def has_objects(self, t: Type | None) -> bool:
+        """Whether values of type t may hold native objects."""
+        found = self.mentioned.get(t)
+        if found is None:
+            found = self.mentioned[t] = not self.attributes.keys().isdisjoint(instances.classes_in(t))
+        return found
+
+    def seen_in_lists(self) -> frozenset[type]:
+        """The classes of native objects of which some are in a list that is Python's, or that becomes one."""
+        if not self.attributes:
+            return frozenset()
+        found: set[type] = set()
+        for one in self.everything():
+            if one.python:
+                found |= instances.classes_in(one.type.item)
+        for _, _, inst, n in self.escapes:
+            found |= instances.classes_in(inst.args[n].type)
+        for fn in self.functions:
+            for v in _values(fn):
+                for t in _lists_apart(v.type):
+                    found |= instances.classes_in(t)
+        return frozenset(found & self.attributes.keys())
+
+    def make_objects(self) -> None:
+        """Values have the types of native objects from here on."""
+        self.settled = True
+        for one in self.everything():
+            one.native = None
+
+    def object(self, t: k.ObjectOf) -> Type:
+        """The type of the objects of a class, which may be native."""
+        cls = t.cls
+        if not self.settled or cls not in self.attributes:
+            return t
+        if cls in self.making:
+            return k.Within(self.making[::-1].index(cls))
+        found = self.objects.get(cls)
+        if found is None:
+            self.making.append(cls)
+            found = k.NativeObject(cls, tuple([(name, self.type_of(self.fields[cls, name]))
+                                               for name in sorted(self.attributes[cls])]))
+            self.making.pop()
+            if not self.making:
+                self.objects[cls] = found
+        return found
 
     # -- lists that escape
 
@@ -594,7 +690,7 @@ class _Lists:
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
                 ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
-                bad = bad or any([not self.leaves(one) for one in ones])
+                bad = bad or any([one.held or not self.leaves(one) for one in ones])
                 for one in ones:
                     if not one.python and (bad or not one.worked):
                         one.python = changed = True
@@ -746,8 +842,9 @@ def _type_of_constant(value) -> Type | None:
 class _Rewriting:
     """Replaces the operations on Python lists by those on native lists."""
 
-    def __init__(self, lists: _Lists, helpers: Callable, own: dict):
+    def __init__(self, lists: _Lists, helpers: Callable, own: dict, first: set[ir.Inst]):
         self.lists = lists
+        self.first = first  # stores of attributes that are not set yet
         self.helpers = helpers
         self.own = own
         self.mapping: dict[ir.Value, ir.Value] = {}
@@ -759,6 +856,9 @@ class _Rewriting:
     def run(self) -> None:
         lists = self.lists
         self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        if lists.attributes:
+            self.types.update({v: lists.type_of(v) for fn in lists.functions for v in _values(fn)
+                               if lists.has_objects(v.type)})
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         for value, t in self.types.items():
             value.type = t
@@ -774,7 +874,7 @@ class _Rewriting:
                         self.instruction(inst, gone)
                 block.insts = self.out
             if fn in lists.returned:
-                fn.result = lists.returned[fn].type
+                fn.result = lists.type_of(lists.returned[fn])
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
             if self.fresh:
@@ -835,13 +935,37 @@ class _Rewriting:
             self.of_list(inst, first)
         elif op is c.HOLDS and self.is_native(first):
             self.mapping[result] = first
+        elif op is OBJECT_NEW and type(result.type) is NativeObject:
+            self.emit(of.INSTANCE_NEW, result=result, type=result.type)
+        elif op in _OF_OBJECTS and type(first.type) is NativeObject:
+            self.of_object(inst, first)
         else:
             if op in _TYPED and result in self.types:
                 inst.attrs = {**inst.attrs, "type": result.type}
+            elif op is structure.UNION_IS and inst.attrs["type"] not in first.type.members:
+                inst.attrs = {**inst.attrs, "type": _with_lists(inst.attrs["type"], _as_it_is, self.lists.object)}
             for n, v in enumerate(args):
                 if (inst, n) in gone:
                     inst.args[n] = self.outside(v)
             self.out.append(inst)
+
+    def of_object(self, inst: ir.Inst, x: ir.Value) -> None:
+        op, name = inst.op, inst.attrs.get("name")
+        if op is OBJECT_SAME:
+            self.emit(of.INSTANCE_IS, *inst.args, result=inst.result)
+            return
+        t = dict(x.type.attributes).get(name)
+        if op is FIELD_GET and t is None:
+            self.emit(control.CONST, type=inst.result.type, value=inst.attrs["otherwise"], result=inst.result)
+        elif op is FIELD_GET:
+            self.emit(of.INSTANCE_AT if is_refcounted(inst.result.type) else of.INSTANCE_LOAD, x, name=name,
+                      type=inst.result.type, result=inst.result)
+        elif t is not None:
+            value, t = inst.args[1], self.lists.type_of(self.lists.fields[x.type.cls, name])
+            if value.type is not t:
+                value = self.emit(structure.UNION_MAKE, value, type=t)
+            self.emit(of.INSTANCE_INIT if inst in self.first else of.INSTANCE_PUT if is_refcounted(t) else
+                      of.INSTANCE_STORE, x, value, name=name)
 
     def repeats(self, user: ir.Inst) -> bool:
         """Whether the only use of a list of one item is `[x] * n`."""
@@ -920,4 +1044,6 @@ def _holds_native(t: Type) -> bool:
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
 _EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
-_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF))
+_OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
+_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
+                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST))

@@ -54,6 +54,7 @@ PASSES: list[Any] = [
     reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
+_MAKE = frozenset(("list_new", "object_new"))
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
@@ -101,9 +102,9 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 
 def _makes_lists(module: list[ir.Function]) -> bool:
-    """Whether a module may get native lists."""
+    """Whether a module may get native lists or objects."""
     return any(
-        [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
+        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 

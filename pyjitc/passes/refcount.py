@@ -5,20 +5,27 @@ Runs last before code generation, when no pass moves uses any more.
 Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed
 from the caller for the whole call. Every other value (an element, a view, a tuple, the address of an array) borrows
 from its owners, so a use of it is a use of them. An owner is released after its last use, on edges where it is not
-needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Returning a
-value, passing it to a block and appending it to a text transfer the reference of the owner, or a new one.
+needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native objects
+that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters among
+them. Returning a value, passing it to a block and appending it to a text transfer the reference of the owner, or a new
+one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
 from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_refcounted
+from .alias import may_free
 
 __all__ = ["run"]
+
+lending = lazy(f"{__package__}.lending")  # programs with native objects load it
+_OF_OBJECTS = frozenset(("instance_at", "native_at"))
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -33,6 +40,11 @@ def run(fn: ir.Function, options=None) -> None:
         return found
 
     borrowed = _borrowed(blocks, refcounted)
+    lent: dict[ir.Value, frozenset] = {}
+    if any([inst.op.name in _OF_OBJECTS for block in blocks for inst in block.insts]):
+        lent = lending.find(fn, blocks)
+        _mark(lent)
+        fn.memo["lent"] = frozenset(lent)
     owners: dict[ir.Value, frozenset] = {}
     none: frozenset = frozenset()
     addresses: set = set()
@@ -40,15 +52,17 @@ def run(fn: ir.Function, options=None) -> None:
     for block in blocks:
         for p in block.params:
             if refcounted(p):
-                if block is fn.entry:
-                    owners[p] = none
+                if block is fn.entry or p in lent:
+                    owners[p] = lent.get(p, none)
                 else:
                     owners[p] = frozenset((p,))
                     any_owner = True
         for inst in block.insts:
             r = inst.result
             if r is not None and refcounted(r):
-                if r not in borrowed and (inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE):
+                if r in lent:
+                    owners[r] = lent[r]
+                elif r not in borrowed and (inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE):
                     owners[r] = frozenset((r,))
                     any_owner = True
                 else:
@@ -58,7 +72,7 @@ def run(fn: ir.Function, options=None) -> None:
                 addresses.add(r)
     if not any_owner and not is_refcounted(fn.result):
         return
-    _Counting(fn, blocks, owners, refcounted).run()
+    _Counting(fn, blocks, owners, refcounted, lent).run()
 
 
 def _may_hold(t: Type) -> bool:
@@ -81,11 +95,16 @@ def _borrowed(blocks, refcounted) -> set[ir.Value]:
                 for edge in inst.edges():
                     found.difference_update(edge.args)
                 found.difference_update([a for a in inst.args if a in found and a.inst not in block.insts])
-        for value in found:
-            made = value.inst
-            assert made is not None
-            made.attrs = {**made.attrs, "borrowed": True}
+        _mark(found)
     return found
+
+
+def _mark(values) -> None:
+    """Loads of these values give them without a reference."""
+    for value in values:
+        made = value.inst
+        if made is not None:
+            made.attrs = {**made.attrs, "borrowed": True}
 
 
 def _used_up(block, n, refcounted) -> bool:
@@ -94,9 +113,8 @@ def _used_up(block, n, refcounted) -> bool:
     if not uses:
         return False
     for inst in block.insts[n + 1:uses[-1]]:
-        effects = inst.op.effects
-        if (ir.regions_written(effects) or effects & ir.HOST and "borrowed" not in inst.op.attrs and inst.op.name
-                != "list_len" or any([refcounted(a) and not _is_harmless(a.type) for a in inst.args])):
+        if may_free(inst) and "borrowed" not in inst.op.attrs and inst.op.name != "list_len" or any(
+                [refcounted(a) and not _is_harmless(a.type) for a in inst.args]):
             return False
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
             and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
@@ -115,11 +133,12 @@ def _is_harmless(t: Type) -> bool:
 
 
 class _Counting:
-    def __init__(self, fn, blocks, owners, refcounted):
+    def __init__(self, fn, blocks, owners, refcounted, lent):
         self.fn = fn
         self.blocks = blocks
         self.owners = owners
         self.refcounted = refcounted
+        self.lent = lent
         self.order = {value: n for n, value in enumerate(owners)}
         self.live_in: dict[ir.Block, set] = {}
         self.fresh: list[ir.Block] = []
@@ -234,7 +253,7 @@ class _Counting:
         moved: set = set()
         steps = []
         for arg, param in zip(edge.args, edge.block.params):
-            if not self.refcounted(param):
+            if not self.refcounted(param) or param in self.lent:
                 continue
             if self.owners.get(arg) == {arg} and arg not in needed and arg not in moved:
                 moved.add(arg)

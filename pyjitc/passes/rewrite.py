@@ -101,7 +101,7 @@ def copy_of(fn: Function) -> Function:
 
 
 def growing(found: dict):
-    """The keys of a dict, those among them that are added on the way."""
+    """Iterate over the keys of a dict, including keys that are added during the iteration."""
     done = 0
     while done < len(found):
         rest = list(found)[done:]

@@ -82,8 +82,8 @@ class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
     indices that count from the end -> the constant; holds: comparisons that the guard proves true; distinct: array ->
     the others with which it must share no memory;
-    sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop by an invariant
-    condition -> (the condition, the target inside the loop);
+    sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop, on an invariant
+    condition -> (the condition, which target stays in the loop);
     rows: header of an innermost loop -> (its length, which is invariant in the nest; the greatest length for no poll);
     fixed: the loads that are hoisted before the fast copy (`invariant.py`), or None."""
 

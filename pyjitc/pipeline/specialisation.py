@@ -213,9 +213,10 @@ def _target(form) -> tuple:
 
 def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
     """Compile, store and link a specialisation; or use one that another process has compiled meanwhile."""
-    if not options.cache:
+    key = cache.key_of(function, types, options, _target(form)) if options.cache else None
+    if key is None:
         return _make(function, types, options, args, own, form)
-    with cache.Making(cache.key_of(function, types, options, _target(form))) as making:
+    with cache.Making(key) as making:
         if making.waited:
             native = find(function, types, options, args, own, form)
             if native is not None:

@@ -10,6 +10,7 @@ The garbage collector does not visit the state: a generator with a reference cyc
 from __future__ import annotations
 
 import ctypes
+import sys
 from ctypes import POINTER, byref, c_void_p, cast, py_object
 
 from . import hooks, thunks
@@ -53,7 +54,12 @@ class _Base:
             c_void_p.from_address(address).value = None
             _step.__set__(self, _ended)
 
-    __del__ = close
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:
+            if not sys.is_finalizing():  # else no code can be compiled any more, and the memory goes with the process
+                raise
 
     def __repr__(self):
         return f"<{_token.__get__(self).class_name} of pyjitc at {id(self):#x}>"

@@ -191,6 +191,7 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
     "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, []),
+    "list[str]": (["b", "\u0119", "", "a"] * 2,),
     "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
+from ...infer.constants import constant
 from ...infer.expressions import key_error, list_of
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
 from ...infer.names import describe
@@ -35,13 +36,13 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}",
                        whole_number(i.type))
-    i = ranges.index(i)
+    i, message = ranges.index(i), f"{name} index out of range"
     if i.known:
         k = i.value + length if i.value < 0 else i.value
-        return Apply(TUPLE_GET, x, index=k) if 0 <= k < length else Throw(IndexError, f"{name} index out of range")
+        return Apply(TUPLE_GET, x, index=k) if 0 <= k < length else Throw(IndexError, message)
     if not length:
-        return Throw(IndexError, f"{name} index out of range")
-    return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
+        return Throw(IndexError, message)
+    return Call(tuples.item, x, i, constant(message))
 
 
 class _Tuple(Protocol):
