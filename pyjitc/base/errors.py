@@ -11,7 +11,8 @@ from .lazy import lazy
 from .named import Named
 
 __all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "RaceError", "CompileError", "TypingError",
-           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest"]
+           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest",
+           "with_article"]
 
 _linecache = lazy("linecache")
 _re = lazy("re")
@@ -141,6 +142,11 @@ def suggest(name: str, candidates) -> str | None:
             if found <= limit:
                 best, distance = candidate, found
     return best
+
+
+def with_article(name: str) -> str:
+    """The name of a class after "a" or "an": "an int", "a uint8"."""
+    return f"an {name}" if name.lower().startswith(("a", "e", "i", "o")) else f"a {name}"
 
 
 def did_you_mean(name: str, candidates) -> str:

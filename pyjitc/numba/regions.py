@@ -10,6 +10,7 @@ import ast
 import inspect
 from types import CellType, CodeType, FunctionType
 
+from ..base.errors import with_article
 from ..infer.meaning import Apply, Const, Mismatch
 from ..lib import extended
 from ..lib.protocol import boxed
@@ -68,7 +69,7 @@ def _declared_type(name: str, declared, scope: FunctionType) -> types.Type:
         raise Mismatch(f"objmode cannot find the type {text} of '{name}': {error}",
                        "name a type that is there when the function is compiled") from None
     if not isinstance(found, types.Type):
-        raise Mismatch(f"objmode takes types, and {text} of '{name}' is a {type(found).__name__}",
+        raise Mismatch(f"objmode takes types, and {text} of '{name}' is {with_article(type(found).__name__)}",
                        f"declare it as a type: objmode({name}='float64[:]')")
     return found
 
