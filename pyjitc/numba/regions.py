@@ -89,8 +89,8 @@ def without_regions(function: FunctionType, objmode) -> FunctionType:
     """A function that may use objmode, with its `with objmode` statements replaced by calls."""
     tree = _tree(function)
     if tree is None:
-        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source is not there; write "
-                                      f"the function in a file")
+        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source cannot be read; "
+                                      f"define the function in a file")
     outlined = _Outlined(function, objmode, tree)
     outlined.visit_body(tree)
     return outlined.function() if outlined.regions else function

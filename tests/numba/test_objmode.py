@@ -166,5 +166,5 @@ def test_where_it_cannot_be():
                 y = x
             return y
         """), names)
-    with pytest.raises(UnsupportedError, match="its source is not there"):
+    with pytest.raises(UnsupportedError, match="its source cannot be read"):
         njit(names["nowhere"])
