@@ -214,14 +214,18 @@ def _map(function, *trees):
 
 def _random(random, x):
     if isinstance(x, np.ndarray):
+        if x.dtype.kind == "c":
+            return (random.normal(size=x.shape) + 1j * random.normal(size=x.shape)).astype(x.dtype)
         return random.normal(size=x.shape).astype(x.dtype) if x.dtype.kind == "f" else None
+    if isinstance(x, (complex, np.complexfloating)):
+        return type(x)(complex(random.normal(), random.normal()))
     return type(x)(random.normal()) if isinstance(x, (float, np.floating)) else None
 
 
 def _product(x, y) -> float:
     if isinstance(x, tuple):
         return sum(_product(*pair) for pair in zip(x, y))
-    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y))
+    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y).real)
 
 
 def _compare(what, found, expected, atol, rtol):

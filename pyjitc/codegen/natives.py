@@ -80,8 +80,10 @@ move:
 count:
   %all = phi i64 [ %room, %start ], [ %whole, %move ]
   %half = lshr i64 %all, 1
-  %more = add i64 %all, %half
-  %wanted = add i64 %more, 6
+  %short = icmp ult i64 %all, 1024
+  %extra = select i1 %short, i64 %all, i64 %half
+  %more = add i64 %all, %extra
+  %wanted = add i64 %more, 8
   %many = icmp ugt i64 %wanted, {_MOST}
   br i1 %many, label %fail, label %make
 make:
@@ -240,13 +242,14 @@ done:
 }""",
 }
 
-_CHUNK = 64  # characters between two checks whether there is room
+_CHUNK = 32  # characters between two checks whether there is room
 
 
 def _parts(kind: str) -> str:
-    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. For words, every position
-    is stored as a possible start or end, and counted only if it is one, without a branch, since the positions are
-    unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the interpreter is called."""
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`, from one position in it to
+    another. For words, every position is stored as a possible start or end, and counted only if it is one, without a
+    branch, since the positions are unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the
+    interpreter is called."""
     words = kind == "words"
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
@@ -329,9 +332,12 @@ sixteen.end:
         loops = loops.replace("%which.byte ]", "%which.few ]")
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
     return f"""
-define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark) nounwind noinline {{
-{_get("n", "i64", "%s", STR["length"])}{_get("state", "i32", "%s", STR["state"])}
-  %eighth = lshr i64 %n, 3
+define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
+{_get("state", "i32", "%s", STR["state"])}
+  %before = icmp slt i64 %behind.last, %start
+  %n = select i1 %before, i64 %start, i64 %behind.last
+  %long = sub i64 %n, %start
+  %eighth = lshr i64 %long, 3
   %begin = add i64 %eighth, {_CHUNK + 2}
   %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
   %bad = icmp eq ptr %head, null
@@ -349,9 +355,9 @@ made:
   %quick = and i1 %ascii, %possible
   br label %chunk
 chunk:
-  %i = phi i64 [ 0, %made ], [ %stop, %chunk.end ]
+  %i = phi i64 [ %start, %made ], [ %stop, %chunk.end ]
   %k = phi i64 [ 0, %made ], [ %k.end, %chunk.end ]
-  %from = phi i64 [ {int(words)}, %made ], [ %from.end, %chunk.end ]
+  %from = phi i64 [ {"1" if words else "%start"}, %made ], [ %from.end, %chunk.end ]
   %pairs = lshr i64 %k, 1
   %wanted = add i64 %pairs, {_CHUNK + 2}
   br label %look
@@ -427,19 +433,27 @@ def needs(name: str) -> tuple[str, ...]:
         return (f"pyj_native_free_{layout}",)
     if kind == "drop":
         return (f"pyj_native_dead_{layout}",)
-    parts = components_of(layout) if kind == "free" else _attributes(layout)
+    parts = components_of(layout) if kind in ("free", "entry") else _attributes(layout)
     return "pyj_release_object", *dict.fromkeys(giver(part) for part in parts if part != "n")
 
 
 def made(name: str) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
-    `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object."""
+    `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
+    `pyj_native_entry_...` releases the lists of an entry of a table."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
-    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead"):
+    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead", "entry"):
         raise KeyError(name)
     if kind == "dead":
         return _dead(name, layout)
+    if kind == "entry":
+        lists = "".join(f"""  %p{k} = getelementptr i8, ptr %e, i64 {8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  store ptr null, ptr %p{k}, align 8
+  call void @{giver(part)}(ptr %x{k})
+""" for k, part in enumerate(components_of(layout)) if part[0] == "L")
+        return f"\ndefine internal void @{name}(ptr %e) nounwind {{\n{lists}  ret void\n}}"
     if kind in ("release", "drop"):
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{

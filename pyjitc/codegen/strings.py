@@ -21,6 +21,7 @@ DECLARATIONS = {
     "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+    "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
     "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
     "_PyUnicode_JoinArray": "declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
@@ -918,40 +919,134 @@ _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
   %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}
+  %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}"""
+_MINUS = """
   %first = load i8, ptr %data
   %minus = icmp eq i8 %first, 45
-  %skip = zext i1 %minus to i64"""
-# int(s): up to 18 digits are parsed here, others by the interpreter. Returns the status, 1 where it raised.
+  %skip = zext i1 %minus to i64
+  %count = sub i64 %n, %skip
+  %some = icmp ugt i64 %count, 0"""
+
+
+def _eight_digits(at: str) -> str:
+    return f"""
+  %tops{at} = and i64 %chars{at}, {0xF0F0F0F0F0F0F0F0}
+  %raised{at} = add i64 %chars{at}, {0x0606060606060606}
+  %raised.tops{at} = and i64 %raised{at}, {0xF0F0F0F0F0F0F0F0}
+  %lowered{at} = lshr i64 %raised.tops{at}, 4
+  %marks{at} = or i64 %tops{at}, %lowered{at}
+  %are.digits{at} = icmp eq i64 %marks{at}, {0x3333333333333333}
+  %units{at} = and i64 %chars{at}, {0x0F0F0F0F0F0F0F0F}
+  %units10{at} = mul i64 %units{at}, 10
+  %units.next{at} = lshr i64 %units{at}, 8
+  %pairs{at} = add i64 %units10{at}, %units.next{at}
+  %pairs.a{at} = and i64 %pairs{at}, {0x000000FF000000FF}
+  %fours.a{at} = mul i64 %pairs.a{at}, {100 + (1000000 << 32)}
+  %pairs.down{at} = lshr i64 %pairs{at}, 16
+  %pairs.b{at} = and i64 %pairs.down{at}, {0x000000FF000000FF}
+  %fours.b{at} = mul i64 %pairs.b{at}, {1 + (10000 << 32)}
+  %fours{at} = add i64 %fours.a{at}, %fours.b{at}
+  %number8{at} = lshr i64 %fours{at}, 32"""
+
+
+def _rest_of_digits(value: str, start: str, before: str, good: str) -> str:
+    """Reads the characters from %start on, which are to be digits, eight at a time, and behind them what is left of
+    eight: together with the characters before those, which count as zeros. They may be what an object has in front of
+    its characters. Goes on at `good` with %value3, or at `slow`."""
+    return f"""
+blocks:
+  %b = phi i64 [ {start}, %{before} ], [ %b8, %eight ]
+  %value.b = phi i64 [ {value}, %{before} ], [ %value.b8, %eight ]
+  %left = sub i64 %n, %b
+  %far = icmp uge i64 %left, 8
+  br i1 %far, label %look, label %tail
+look:
+  %at8 = getelementptr i8, ptr %data, i64 %b
+  %chars = load i64, ptr %at8, align 1
+{_eight_digits("")}
+  br i1 %are.digits, label %eight, label %slow
+eight:
+  %value.up = mul i64 %value.b, 100000000
+  %value.b8 = add i64 %value.up, %number8
+  %b8 = add i64 %b, 8
+  br label %blocks
+tail:
+  %end = getelementptr i8, ptr %data, i64 %n
+  %last8.p = getelementptr i8, ptr %end, i64 -8
+  %last8 = load i64, ptr %last8.p, align 1
+  %left.bits = shl i64 %left, 3
+  %cut = sub i64 64, %left.bits
+  %cut63 = and i64 %cut, 63
+  %none.left = icmp eq i64 %left, 0
+  %kept0 = shl i64 -1, %cut63
+  %kept = select i1 %none.left, i64 0, i64 %kept0
+  %those = and i64 %last8, %kept
+  %zero.bits = xor i64 %kept, -1
+  %zero.chars = and i64 %zero.bits, {0x3030303030303030}
+  %chars.t = or i64 %those, %zero.chars
+{_eight_digits(".t")}
+  %up.p = getelementptr i64, ptr @pyj_str_powers, i64 %left
+  %up.by = load i64, ptr %up.p
+  %value.t = mul i64 %value.b, %up.by
+  %value3 = add i64 %value.t, %number8.t
+  br i1 %are.digits.t, label %{good}, label %slow"""
+
+
+def _of_parts(what: str) -> None:
+    """The helper that reads a number of a part of a text. The interpreter gets an object of it where it is asked."""
+    _define(f"i32 @pyj_str_part_to_{what}(ptr %s, i64 %i, i64 %j, ptr %to)", f"""
+{_load("state", "i32", "%s", STR["state"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %some = icmp sgt i64 %j, %i
+  %direct = and i1 %ascii, %some
+  br i1 %direct, label %read, label %slow
+read:
+  %skip = add i64 %i, {STR["ascii"]}
+  %data = getelementptr i8, ptr %s, i64 %skip
+  %n = sub i64 %j, %i
+  %other = call i32 @pyj_str_read_{what}(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
+out:
+  ret i32 0
+slow:
+  %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
+  %bad = icmp eq ptr %part, null
+  br i1 %bad, label %fail, label %ask
+ask:
+  %status = call i32 @pyj_str_to_{what}(ptr %part, ptr %to)
+  call void @Py_DecRef(ptr %part)
+  ret i32 %status
+fail:
+  ret i32 1""", f"pyj_str_read_{what}", f"pyj_str_to_{what}", shared=True)
+
+
+# int(s): up to 18 digits are read here, the rest by the interpreter. 1 where it is to be asked.
+_define("i32 @pyj_str_read_int(ptr %data, i64 %n, ptr %to)", f"""
+{_MINUS}
+  %few = icmp ult i64 %count, 19
+  %t1 = and i1 %some, %few
+  br i1 %t1, label %read, label %slow
+read:
+  br label %blocks
+{_rest_of_digits("0", "%skip", "read", "done")}
+done:
+  %opposite = sub i64 0, %value3
+  %found = select i1 %minus, i64 %opposite, i64 %value3
+  store i64 %found, ptr %to
+  ret i32 0
+slow:
+  ret i32 1""", "pyj_str_tables", shared=True)
+# The status, 1 where it raised.
 _define("i32 @pyj_str_to_int(ptr %s, ptr %to)", f"""
   %over = alloca i32
 {_ASCII_BYTES}
-  %count = sub i64 %n, %skip
-  %some = icmp ugt i64 %count, 0
-  %few = icmp ult i64 %count, 19
-  %t1 = and i1 %some, %few
-  %t2 = and i1 %t1, %ascii
-  br i1 %t2, label %read, label %slow
+  br i1 %ascii, label %read, label %slow
 read:
-  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
-  %value = phi i64 [ 0, %0 ], [ %value1, %next ]
-  %at = getelementptr i8, ptr %data, i64 %i
-  %char = load i8, ptr %at
-  %digit = sub i8 %char, 48
-  %good = icmp ult i8 %digit, 10
-  br i1 %good, label %next, label %slow
-next:
-  %tens = mul i64 %value, 10
-  %wide = zext i8 %digit to i64
-  %value1 = add i64 %tens, %wide
-  %i1 = add i64 %i, 1
-  %end = icmp eq i64 %i1, %n
-  br i1 %end, label %done, label %read
-done:
-  %opposite = sub i64 0, %value1
-  %found = select i1 %minus, i64 %opposite, i64 %value1
-  store i64 %found, ptr %to
-  ret i32 0
+  %other = call i32 @pyj_str_read_int(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
 slow:
   %long = call ptr @PyLong_FromUnicodeObject(ptr %s, i32 10)
   %bad = icmp eq ptr %long, null
@@ -970,28 +1065,22 @@ large:
   call void @PyErr_SetString(ptr %class, ptr @pyj_str_wide)
   ret i32 1
 fail:
-  ret i32 1""", "pyj_str_messages", shared=True)
+  ret i32 1""", "pyj_str_messages", "pyj_str_read_int", shared=True)
 _WIDE = "the int does not fit in 64 bits"
 TEXT["pyj_str_messages"] = f'@pyj_str_wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"'
 
-# float(s): up to 19 digits with a point and without an exponent are parsed here. Up to 15 digits, the integer is
-# divided by a power of ten, with one rounding. With more digits, it is multiplied by 128 bits of the inverse of that
-# power (Eisel and Lemire, "Number parsing at a gigabyte per second"), which is enough for these exponents. Others are
-# left to the interpreter.
-_define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
-{_ASCII_BYTES}
-  %count = sub i64 %n, %skip
-  %some = icmp ugt i64 %count, 0
+# float(s): up to 19 digits with a point and no exponent are read here. Up to 15 are their number divided by a power of
+# ten, which is rounded once. Of more the number is multiplied by 128 bits of that power's inverse (Eisel and Lemire,
+# "Number parsing at a gigabyte per second"), which is enough for these exponents. 1 where the
+# interpreter is to be asked.
+_define("i32 @pyj_str_read_float(ptr %data, i64 %n, ptr %to)", f"""
+{_MINUS}
   %few = icmp ult i64 %count, 21
   %t1 = and i1 %some, %few
-  %t2 = and i1 %t1, %ascii
-  br i1 %t2, label %read, label %slow
+  br i1 %t1, label %read, label %slow
 read:
-  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
-  %value = phi i64 [ 0, %0 ], [ %value2, %next ]
-  %digits = phi i64 [ 0, %0 ], [ %digits2, %next ]
-  %behind = phi i64 [ 0, %0 ], [ %behind2, %next ]
-  %points = phi i64 [ 0, %0 ], [ %points2, %next ]
+  %i = phi i64 [ %skip, %0 ], [ %i1, %take ]
+  %value = phi i64 [ 0, %0 ], [ %value1, %take ]
   %at = getelementptr i8, ptr %data, i64 %i
   %char = load i8, ptr %at
   %digit = sub i8 %char, 48
@@ -1001,23 +1090,22 @@ take:
   %tens = mul i64 %value, 10
   %wide = zext i8 %digit to i64
   %value1 = add i64 %tens, %wide
-  %digits1 = add i64 %digits, 1
-  %behind1 = add i64 %behind, %points
-  br label %next
+  %i1 = add i64 %i, 1
+  %whole.end = icmp eq i64 %i1, %n
+  br i1 %whole.end, label %all, label %read
 dot:
   %isdot = icmp eq i8 %char, 46
-  %first1 = icmp eq i64 %points, 0
-  %onedot = and i1 %isdot, %first1
-  br i1 %onedot, label %next, label %slow
-next:
-  %value2 = phi i64 [ %value1, %take ], [ %value, %dot ]
-  %digits2 = phi i64 [ %digits1, %take ], [ %digits, %dot ]
-  %behind2 = phi i64 [ %behind1, %take ], [ %behind, %dot ]
-  %points2 = phi i64 [ %points, %take ], [ 1, %dot ]
-  %i1 = add i64 %i, 1
-  %end = icmp eq i64 %i1, %n
-  br i1 %end, label %all, label %read
+  %from = add i64 %i, 1
+  br i1 %isdot, label %blocks, label %slow
+{_rest_of_digits("%value", "%from", "dot", "tail.end")}
+tail.end:
+  %behind = sub i64 %n, %from
+  br label %all
 all:
+  %value2 = phi i64 [ %value1, %take ], [ %value3, %tail.end ]
+  %behind2 = phi i64 [ 0, %take ], [ %behind, %tail.end ]
+  %point = phi i64 [ 0, %take ], [ 1, %tail.end ]
+  %digits2 = sub i64 %count, %point
   %least = icmp ugt i64 %digits2, 0
   %most = icmp ult i64 %digits2, 16
   %t3 = and i1 %least, %most
@@ -1094,6 +1182,17 @@ done:
   store double %found, ptr %to
   ret i32 0
 slow:
+  ret i32 1""", "pyj_str_tables", shared=True)
+_define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
+{_ASCII_BYTES}
+  br i1 %ascii, label %try, label %slow
+try:
+  %other = call i32 @pyj_str_read_float(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
+out:
+  ret i32 0
+slow:
   %float = call ptr @PyFloat_FromString(ptr %s)
   %bad = icmp eq ptr %float, null
   br i1 %bad, label %fail, label %open
@@ -1103,8 +1202,9 @@ open:
   call void @Py_DecRef(ptr %float)
   ret i32 0
 fail:
-  ret i32 1""", "pyj_str_tables", shared=True)
-
+  ret i32 1""", "pyj_str_read_float", shared=True)
+for _what in ("int", "float"):
+    _of_parts(_what)
 # s[::-1]: for ASCII here, for other texts by the interpreter, which gets the slice.
 _define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from types import CellType, FunctionType
 
+import numpy as np
+
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..types.kinds import Object
+from ..types.kinds import Float, Int, Object
 from . import box
 from .emitter import Emitter
 from .leaves import components, load, require
@@ -92,7 +94,8 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         pointer = e.assign(f"load ptr, ptr {where}, align 8")
         if t is Object:
             _require_foreign(e, i, pointer)
-        opened = box.unbox(e, t, pointer, "miss")
+        opened = _open_declared(e, t, pointer) if e.any_order and t in (Int, Float) else box.unbox(
+            e, t, pointer, "miss")
         if t.holder:
             _require_others(e, t, pointer, holders)
         if keep:
@@ -115,6 +118,28 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
               "  %other = musttail call ptr %next(ptr %self, ptr %args, i64 %nargsf, ptr %kw)", "  ret ptr %other", "}"]
     module.bodies.append("\n".join(lines))
     return symbols
+
+
+def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
+    """A number of 64 bits for a parameter that is declared as one: NumPy's has the same digits as Python's."""
+    scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
+    found = load(e, "ptr", pointer, platform.OB_TYPE)
+    of_numpy, of_python, done = e.label("scalar"), e.label("number"), e.label("opened")
+    is_numpy = None
+    for cls in dict.fromkeys(scalars):
+        one = e.assign(f"icmp eq ptr {found}, {e.object(cls)}")
+        is_numpy = one if is_numpy is None else e.assign(f"or i1 {is_numpy}, {one}")
+    e.branch(is_numpy, of_numpy, of_python)
+    e.start(of_numpy)
+    kind, = components(t)
+    held = load(e, kind, pointer, platform.SCALAR_VALUE)
+    e.jump(done)
+    e.start(of_python)
+    value, = box.unbox(e, t, pointer, "miss")
+    here = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi(kind, [(held, of_numpy), (value, here)])]
 
 
 def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:

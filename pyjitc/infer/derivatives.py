@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops import arith, derivative, structure
 from ..types import kinds as k
-from ..types.tangents import gradient_type, holds_complex, holds_display, plain, tangent_type, varies
+from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, Derived, Mismatch, Ruled
@@ -100,26 +100,21 @@ def _fits(t, wanted) -> bool:
         return type(t) is k.Tuple and len(t.elements) == len(wanted.elements) and all(
             map(_fits, t.elements, wanted.elements))
     if type(wanted) is k.Array:
-        return t is k.NoneType or k.is_float(t) or (
+        return t is k.NoneType or is_number_that_varies(t) or (
             type(t) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim)
-    return t is k.NoneType or k.is_float(t)
+    return t is k.NoneType or is_number_that_varies(t)
 
 
 def _check_argument(name, i, t, mode):
-    if holds_complex(t):
-        raise Mismatch(f"argument {i} of {name}() is complex: derivatives of complex numbers are not compiled yet",
-                       "differentiate a function of the real and the imaginary part")
     if mode != "gradient" or type(t) is k.Tuple and varies(t):
         return
     if not varies(t):
-        raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats "
-                       "and arrays of floats vary", "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
+        raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
+                       "complex numbers and arrays of these vary",
+                       "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
 
 
 def _check_result(name, result, e):
-    if holds_complex(result):
-        raise Mismatch(f"{name}() returns complex numbers: derivatives of those are not compiled yet",
-                       "return a real number: z.real, or abs(z)")
     if holds_display(result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result):
         raise Mismatch(f"{name}() returns a list or a dict, of which there is no derivative yet", "return a tuple of "
                        "numbers and arrays")
@@ -144,7 +139,7 @@ def _seed(x, wanted, what):
     if type(wanted) is k.Tuple and type(t) is k.Tuple and len(t.elements) == len(wanted.elements):
         parts = [_seed(Apply(structure.TUPLE_GET, x, index=n), part, what) for n, part in enumerate(wanted.elements)]
         return Apply(structure.TUPLE_MAKE, *parts, cls=wanted.cls)
-    if k.is_float(wanted) and (k.is_float(t) or k.is_integer(t)):
+    if k.is_float(wanted) and (k.is_float(t) or k.is_integer(t)) or k.is_complex(wanted) and k.is_number(t):
         return Apply(arith.CAST, x, type=wanted)
     if wanted is k.NoneType:
         return Apply(structure.DISCARD, x)

@@ -338,6 +338,8 @@ def _dict(self, inst, operands):
 
 def _compare(self, inst, operands):
     op = inst.attrs["op"]
+    if op in ("is", "is not") and Object not in (operands[0].type, operands[1].type):
+        raise Mismatch("values without identity are passed")  # their objects would be others: the interpreter runs all
     if op in ("not in", "is not"):
         return self.library.unary("not", by.compare(op.replace("not", "").strip(), *operands))
     return by.compare(op, *operands)

@@ -260,6 +260,8 @@ class Operations:
     def compare(self, inst, operands):
         if inst.attrs['op'] not in ('is', 'is not'):
             operands = plain_ints(operands)
+        elif inst.args[0] is inst.args[1]:  # one value, whether its kind has an identity or not
+            return constant(inst.attrs['op'] == 'is')
         return self.library.compare(inst.attrs["op"], *operands)
 
     def truth(self, inst, operands):

@@ -13,9 +13,9 @@ from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
-           "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "for_all", "full",
-           "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
-           "zeros_by_columns", "zeros_like"]
+           "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
+           "for_all", "full", "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "pushed_complex",
+           "reduced", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
 def copied(x):
@@ -161,6 +161,10 @@ def move_row(shadow, source, place, n):
         ARRAY_STORE(shadow, *at, shadow.dtype.type(0))
 
 
+def conjugate(x):
+    return np.conj(x)
+
+
 # -- products
 
 
@@ -206,4 +210,12 @@ def pushed(tape, at, x):
     """The tape with the elements of an array stored from position `at` on."""
     tape = roomy(tape, at + x.size)
     tape[at:at + x.size] = x.reshape(-1)
+    return tape
+
+
+def pushed_complex(tape, at, x):
+    """The same of complex elements, of which each is two numbers of the tape."""
+    tape = roomy(tape, at + 2 * x.size)
+    tape[at:at + 2 * x.size:2] = x.real.reshape(-1)
+    tape[at + 1:at + 2 * x.size:2] = x.imag.reshape(-1)
     return tape

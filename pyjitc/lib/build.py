@@ -83,18 +83,20 @@ class Rules(Named):
     with the arguments; then, for each array, its array of adjoints, or None where the array is not active, and None for
     all other arguments; then with the adjoint of the result, or None. It adds to the adjoints of arrays that the
     function reads, and clears those of arrays that it writes. rereads: positions of the arrays whose elements `adjoint`
-    reads; writes: positions of the arrays that the function writes."""
+    reads; writes: positions of the arrays that the function writes; of_complex: whether both are right for complex
+    numbers, whose adjoint is dL/dRe + i dL/dIm."""
 
     tangent: Callable
     adjoint: Callable
     rereads: tuple[int, ...]
     writes: tuple[int, ...]
+    of_complex: bool
 
 
 DERIVATIVES: dict[CodeType, Rules | Ruled] = {}  # code of a library function -> its derivatives
 
 
-def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
+def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "", of_complex: bool = False) -> None:
     """Declare the derivatives of a library function that is not inlined, since it calls BLAS or LAPACK, sorts, or has
     better derivatives than those that follow from its body. Parameters whose arguments are always constants are left
     out of both. rereads, writes: names of parameters, see Rules."""
@@ -109,7 +111,8 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "")
                             f"{', '.join(given)} and then what belongs to each")
     if code not in FLAGS:
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
-    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
+    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)),
+                              of_complex)
 
 
 def by_value(module: str, *functions) -> None:

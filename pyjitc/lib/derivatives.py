@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Derived
+from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
@@ -67,6 +68,10 @@ def stopped(x):
     return STOPPED(x)
 
 
+def stopped_complex(x):
+    return a.COMPLEX_MAKE(STOPPED(a.REAL(x)), STOPPED(a.IMAG(x)))
+
+
 def stop_gradient(x):
     """x as a constant for differentiation. Arrays are copied."""
     return x
@@ -78,7 +83,11 @@ def _stop_gradient(x):
         return x
     if type(t) is k.Tuple:
         return Apply(s.TUPLE_MAKE, *map(_stop_gradient, _items(x)), cls=t.cls)
-    return over(stopped, [], [x]) if type(t) is k.Array else Apply(STOPPED, x)
+    if type(t) is k.Array:
+        return over(stopped_complex if k.is_complex(t.dtype) else stopped, [], [x])
+    if k.is_complex(t):
+        return Apply(a.COMPLEX_MAKE, Apply(STOPPED, Apply(a.REAL, x)), Apply(STOPPED, Apply(a.IMAG, x)))
+    return Apply(STOPPED, x)
 
 
 stop_gradient.rule = Rule(_stop_gradient, "pyjitc.stop_gradient")

@@ -19,7 +19,7 @@ from .protocol import protocol_of
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
-__all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
+__all__ = ["binary", "compare", "fixed", "no_identity", "same_item", "truth", "unary", "unpack"]
 
 
 _REPEATED = (list, tuple, str, bytes, bytearray)  # the classes whose objects `*` repeats
@@ -140,16 +140,16 @@ def _identity(op: str, x: Expr, y: Expr) -> Expr:
         if type(one) is tuple and not one and isinstance(other, Tuple):
             return number(not other.elements and not other.cls)
         if type(one) is {Int: int, Float: float}.get(other, tuple if isinstance(other, Tuple) else None):
-            raise _no_identity(op, x)
+            raise no_identity(op, x)
         if one is None or one is ... or isinstance(one, bool) or other in (Int, Float, Bool) or isinstance(
                 other, (Array, Tuple)):
             return number(False)
     if type(x.type) is not type(y.type):
         return number(False)
-    raise _no_identity(op, x)
+    raise no_identity(op, x)
 
 
-def _no_identity(op: str, x: Expr) -> Mismatch:
+def no_identity(op: str, x: Expr) -> Mismatch:
     return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
                     "compare with == instead")
 

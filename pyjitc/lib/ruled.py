@@ -162,11 +162,13 @@ def zero_of(x):
     if isinstance(x, tuple):
         return zeros(x)
     if isinstance(x, np.ndarray):
-        if x.dtype.kind == "f":
+        if x.dtype.kind == "f" or x.dtype.kind == "c":
             return np.zeros(x.shape, x.dtype)
         return None
-    if isinstance(x, np.floating):
+    if isinstance(x, (np.floating, np.complexfloating)):
         return x.dtype.type(0)
+    if isinstance(x, complex):
+        return 0j
     if isinstance(x, float):
         return 0.0
     return None

@@ -138,7 +138,7 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
-        if rule is None and type(target) is pytypes.FunctionType and target.__module__ == _POOL:
+        if rule is None and type(target) in (pytypes.FunctionType, type) and target.__module__ == _POOL:
             rule = parallel.CALLS.get(target)
         elif rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)

@@ -19,6 +19,17 @@ __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "reverse_jacobi
 OF_TREES = ("a Jacobian is by a number or an array, not by a tree of them yet: write a function of the leaf, "
             "lambda w: f({**tree, 'w': w})")
 
+BY_COMPLEX = ("a Jacobian by complex numbers is that of a function of their real and imaginary parts: write it as one, "
+              "lambda x, y: f(x + 1j * y), or use jvp, once in the direction 1 and once in 1j")
+OF_COMPLEX = ("reverse mode gives one row of a Jacobian for each real number in the result, and the result is complex: "
+              "use jacfwd, or return the real and the imaginary part")
+
+
+def is_complex(x):
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "c"
+    return isinstance(x, (complex, np.complexfloating))
+
 
 def forward_jacobian(f, at, has_aux, args, marks):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
@@ -26,6 +37,8 @@ def forward_jacobian(f, at, has_aux, args, marks):
     x = args[at[0]]
     if isinstance(x, tuple):
         raise TypeError(OF_TREES)
+    if is_complex(x):
+        raise TypeError(BY_COMPLEX)
     if not isinstance(x, np.ndarray):
         return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
     y = first(called(f, marks, args), has_aux)
@@ -43,8 +56,12 @@ def reverse_jacobian(f, at, has_aux, args, marks):
     x, y = args[at[0]], first(called(f, marks, args), has_aux)
     if isinstance(x, tuple):
         raise TypeError(OF_TREES)
+    if is_complex(x):
+        raise TypeError(BY_COMPLEX)
     if isinstance(y, tuple):
         return rows_of_parts(f, at, has_aux, args, marks, x, y, 0)
+    if is_complex(y):
+        raise TypeError(OF_COMPLEX)
     if not isinstance(y, np.ndarray):
         return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
     along = np.zeros(y.size, y.dtype)
@@ -68,6 +85,8 @@ def rows_of_part(f, at, has_aux, args, marks, x, y, n):
     part = y[n]
     if isinstance(part, tuple):
         raise TypeError("jacrev is of functions that return a number, an array or a tuple of these: use jacfwd")
+    if is_complex(part):
+        raise TypeError(OF_COMPLEX)
     if not isinstance(part, np.ndarray):
         return pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1][0]
     along = np.zeros(part.size, part.dtype)

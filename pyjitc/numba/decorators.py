@@ -11,7 +11,7 @@ from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from . import special, types
-from .dispatcher import SMALL, Dispatcher
+from .dispatcher import SMALL, Dispatcher, passing
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
 extended = lazy("pyjitc.lib.extended")
@@ -130,18 +130,7 @@ def _with_ints(function, whole):
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
         return function
-    names = list(inspect.signature(function).parameters)
-    passed = ", ".join(f"int({name})" if k in whole else name for k, name in enumerate(names))
-    namespace = {"int": int}
-    exec(f"def make(function_):\n    def taken({', '.join(names)}):\n        function_({passed})\n"
-         f"    return taken\n", namespace)
-    made = namespace["make"](function)
-    code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
-    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(made, name, getattr(function, name))
-    return made
+    return passing(function, dict.fromkeys(whole, "int({})"), {"int": int})
 
 
 def cfunc(sig, **options):

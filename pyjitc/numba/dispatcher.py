@@ -7,6 +7,7 @@ result that is a number becomes a Python number, since programs pass Python numb
 """
 from __future__ import annotations
 
+import ctypes
 import inspect
 from collections import Counter
 from types import FunctionType
@@ -16,16 +17,18 @@ import numpy as np
 
 from ..api.bound import StaticFunction
 from ..api.dispatch import CompiledFunction, dispatcher_class
-from ..api.signature import Signature, gives, signature_of
+from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
+from ..runtime import platform
 from ..types import kinds
 from ..types import text as texts
+from ..types.lattice import dtype_of
 from . import types
 
-__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
 
 extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
@@ -50,6 +53,74 @@ def _callable(value):
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
         return type(value)(map(_callable, value))
     return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
+
+
+def _forced(full, given, wanted):
+    """How many of the arguments lose something as the declared types, the arguments converted, and those types; None
+    where one cannot be converted. A fraction is cut off, and digits are lost, as where Numba converts an argument."""
+    if len(full) != len(wanted):
+        return None
+    lossy, values = 0, []
+    for value, t, declared in zip(full, given, wanted):
+        try:
+            value = convert(value, t, declared)
+        except TypeError:
+            if not (kinds.is_number(t) and kinds.is_number(declared)) or (
+                    kinds.is_complex(t) and not kinds.is_complex(declared)):
+                return None
+            lossy += 1
+            value = _cut(value, declared)
+        values.append(value)
+    return lossy, tuple(values), tuple(wanted)
+
+
+def _cut(value, declared: kinds.Type):
+    """A number as one of a declared type that does not hold all of it. A whole number has to be in range."""
+    if declared in (kinds.Bool, kinds.NpBool):
+        value = bool(value)
+    elif kinds.is_integer(declared):
+        value = int(value)
+        if declared is kinds.uint64 and value < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if declared is not kinds.uint64 and not -1 << 63 <= value < 1 << 63:
+            raise OverflowError("int too big to convert")
+    return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
+
+
+def _array_of(record: np.void) -> np.ndarray:
+    """An array of one record in the same memory."""
+    where = ctypes.c_void_p.from_address(id(record) + platform.RECORD_DATA).value
+    memory = (ctypes.c_char * record.itemsize).from_address(where)
+    memory.record = record  # whose memory it is
+    array = np.frombuffer(memory, record.dtype)
+    if not record.flags.writeable:
+        array.flags.writeable = False
+    return array
+
+
+def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
+    """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
+    as in "int({})"."""
+    parameters = list(inspect.signature(function).parameters.values())
+    given, passed, last = [], [], inspect.Parameter.POSITIONAL_ONLY
+    for k, parameter in enumerate(parameters):
+        if parameter.kind is parameter.KEYWORD_ONLY and last not in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
+            given.append("*")
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        value = forms.get(k, "{}").format(parameter.name)
+        given.append(stars + parameter.name)
+        passed.append(f"{parameter.name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else stars + value)
+        last = parameter.kind
+    space = {"__called__": function, **names}
+    exec(f"def make(__called__):\n    def taken({', '.join(given)}):\n        return __called__({', '.join(passed)})\n"
+         f"    return taken\n", space)
+    made = space["make"](function)
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"):
+        setattr(made, name, getattr(function, name))
+    return made
 
 
 class CompileStats(NamedTuple):
@@ -88,12 +159,50 @@ class NumbaFunction(CompiledFunction):
     def _types(self, given):
         return super()._types(tuple(map(_callable, given)))
 
+    def _of_plain_arrays(self, args, kwargs):
+        """The call with arrays of class ndarray in place of those of subclasses: native code takes them as they are,
+        without this class."""
+        plain = [x.view(np.ndarray) if isinstance(x, np.ndarray) and type(x) is not np.ndarray else x for x in args]
+        result = self(*plain, **kwargs)
+        return next((given for given, x in zip(args, plain) if result is x), result)
+
+    def _of_records(self, args, kwargs):
+        """The call with an array of one record in place of each record, for code that takes the record out of it."""
+        code = self.py_func.__code__
+        names = code.co_varnames[:code.co_argcount]
+        given = {**dict(zip(names, args)), **kwargs}
+        records = frozenset([name for name, x in given.items() if isinstance(x, np.void) and x.dtype.names is not None])
+        known = self.__dict__.setdefault("__taking__", {})
+        found = known.get(records)
+        if found is None:
+            forms = {k: "{}[0]" for k, name in enumerate(inspect.signature(self.py_func).parameters) if name in records}
+            found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
+        return found(*[_array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
+                     **{name: _array_of(x) if name in records else x for name, x in kwargs.items()})
+
+    def _converted(self, full: tuple, types):
+        try:
+            return super()._converted(full, types)
+        except TypeError:
+            if not self._declared:
+                raise
+            ways = [_forced(full, types, signature.args) for signature in self._declared]
+            ways = [way for way in ways if way is not None]
+            if not ways:
+                raise
+            lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
+            return values, ways[n][2]
+
     @property
     def _wrapped(self) -> dict:
         """Argument types -> a function that calls this one and converts its result."""
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
+        if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
+            return self._of_plain_arrays(args, kwargs)
+        if any([isinstance(x, np.void) and x.dtype.names is not None for x in (*args, *kwargs.values())]):
+            return self._of_records(args, kwargs)
         literal = self.__dict__.get("__literal__")
         if literal is None:
             try:
@@ -126,6 +235,7 @@ class NumbaFunction(CompiledFunction):
         """Compile for a signature now, as `jit(signature)` does."""
         asked = self._as_compiled(signature)
         super().compile(Signature(asked.args))
+        self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
             return  # the interpreter runs the function
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
@@ -164,7 +274,11 @@ class NumbaFunction(CompiledFunction):
     @property
     def signatures(self) -> list[tuple]:
         """The argument types compiled so far, the oldest first."""
-        return [tuple(map(types.of, args)) for args in self._order[::-1]]
+        return [tuple(map(types.of, self._shown(args))) for args in self._order[::-1]]
+
+    def _shown(self, args) -> tuple:
+        """The argument types as the program declared them, if it did."""
+        return self.__dict__.get("__shown__", {}).get(args, args)
 
     @property
     def nopython_signatures(self) -> list:
@@ -173,17 +287,23 @@ class NumbaFunction(CompiledFunction):
 
     def _signature(self, args):
         result = self._natives[args].entry.result
+        declared = next((one.result for one in self._declared if one.args == args and one.result is not None), None)
         try:
-            result = types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
-                types.of(result))
+            if declared is not None:
+                result = types.of(declared)
+            elif isinstance(result, str):
+                result = types.of(texts.parse(result))
+            else:
+                result = types.none if result is None else types.of(result)
         except ValueError:
             result = types.Dummy(result)
-        return types.Signature(result, *map(types.of, args))
+        return types.Signature(result, *map(types.of, self._shown(args)))
 
     @property
     def overloads(self) -> dict:
         """Argument types -> the specialisation for them."""
-        return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+        return {tuple(map(types.of, self._shown(args))): Overload(self._signature(args), self)
+                for args in self._order[::-1]}
 
     @property
     def stats(self) -> CompileStats:
@@ -191,7 +311,7 @@ class NumbaFunction(CompiledFunction):
         kept = self._order[::-1] if self.options.cache else ()
         found = {args: self._natives[args].origin != "compiled" for args in kept}
         return CompileStats(cache.folder() if self.options.cache else None, *(
-            Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
+            Counter(tuple(map(types.of, self._shown(args))) for args, there in found.items() if there is wanted)
             for wanted in (True, False)))
 
     def get_overload(self, sig):
@@ -199,7 +319,7 @@ class NumbaFunction(CompiledFunction):
         return self
 
     def get_compile_result(self, sig):
-        asked = signature_of(types.signature(sig)).args
+        asked = self._as_compiled(sig).args
         return Overload(self._signature(asked), self)
 
     def get_metadata(self, signature=None):

@@ -98,7 +98,7 @@ class Signature:
         return hash((self.args, self.return_type))
 
     def __repr__(self):
-        return f"({', '.join(map(str, self.args))}) -> {self.return_type}"
+        return f"({', '.join(map(str, self.args))}{',' * (len(self.args) == 1)}) -> {self.return_type}"
 
     def __iter__(self):
         return iter((self.return_type, self.args))

@@ -25,33 +25,28 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What must be released for the items of a list of type t, or for a value of type t, as a part of a symbol: for
-    each component `n` for a number, `o` for a reference to a Python object, `a` for the owner of an array, `L...E` for
-    a reference to a native list, `C...E` for one to a cell, `R...E` for one to a native object, `B` and a letter for
-    one to an enclosing object, `Ba` to the innermost; a single `n` where there are only numbers."""
-    if not is_refcounted(t):
-        return "n"
-    return "".join(_references(e, t))
+    """What must be released for an item of a list, or a value, of type t, as a part of a symbol: a single `n` where
+    there are only numbers, else the `words`."""
+    return "".join(words(e, t)) if is_refcounted(t) else "n"
 
 
-def _references(e, t):
+def words(e, t: Type) -> list[str]:
+    """The kind of each component of a value of type t: `n` for a number, `o` for a reference to a Python object, `a`
+    for the owner of an array, `L...E` for a reference to a native list, `C...E` for one to a cell, `R...E` for one to a
+    native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
     if not is_refcounted(t):
-        yield "n" * len(e.components(t))
-    elif isinstance(t, NativeList):
-        yield f"L{layout(e, t.item)}E"
-    elif isinstance(t, Array):
-        yield f"na{'n' * (len(e.components(t)) - 2)}"
-    elif isinstance(t, (Cell, Iterator)):
-        yield f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"
-    elif isinstance(t, NativeObject):
-        yield f"R{''.join([part for _, held in t.attributes for part in _references(e, held)])}E"
-    elif isinstance(t, Within):
-        yield f"B{chr(97 + t.level)}"
-    elif t.parts is None:
-        yield "o"
-    else:
-        for part in t.parts:
-            yield from _references(e, part)
+        return ["n"] * len(e.components(t))
+    if isinstance(t, NativeList):
+        return [f"L{layout(e, t.item)}E"]
+    if isinstance(t, Array):
+        return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
+    if isinstance(t, (Cell, Iterator)):
+        return [f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"]
+    if isinstance(t, NativeObject):
+        return [f"R{''.join([word for _, held in t.attributes for word in words(e, held)])}E"]
+    if isinstance(t, Within):
+        return [f"B{chr(97 + t.level)}"]
+    return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
 
 
 def components_of(layout: str, around: str = "") -> list[str]:

@@ -384,22 +384,52 @@ CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _c
 
 
 
-def _complex(name, ufunc, operands="x: C"):
+def _complex(name, ufunc, partials, operands="x: C"):
     def meaning(*args):
         with np.errstate(all="ignore"):
             result = ufunc(*args)
         return complex(result) if type(args[0]) is complex else result
 
-    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), NO_RULE,
+    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), partials,
                f"C's {name} of complex numbers.")
 
 
-CSQRT, CEXP, CLOG = _complex("csqrt", np.sqrt), _complex("cexp", np.exp), _complex("clog", np.log)
-CSIN, CCOS, CTAN = _complex("csin", np.sin), _complex("ccos", np.cos), _complex("ctan", np.tan)
-CASIN, CACOS, CATAN = _complex("casin", np.arcsin), _complex("cacos", np.arccos), _complex("catan", np.arctan)
-CSINH, CCOSH, CTANH = _complex("csinh", np.sinh), _complex("ccosh", np.cosh), _complex("ctanh", np.tanh)
-CASINH, CACOSH, CATANH = _complex("casinh", np.arcsinh), _complex("cacosh", np.arccosh), _complex("catanh", np.arctanh)
-CPOW = _complex("cpow", np.power, "x: C, y: C")
+def _over_root(b, x, sign):
+    """1 / sqrt(1 + sign * x * x)."""
+    one, square = b.const(1.0), b.fmul(x, x)
+    return b.fdiv(one, b.csqrt(b.fadd(one, square) if sign > 0 else b.fsub(one, square)))
+
+
+def _over_two_roots(b, x):
+    """1 / sqrt(x * x - 1) on the branch of acosh: its roots are taken one by one."""
+    one = b.const(1.0)
+    return b.fdiv(one, b.fmul(b.csqrt(b.fsub(x, one)), b.csqrt(b.fadd(x, one))))
+
+
+def _cpow_partials(b, x, y, out):
+    one, zero = b.const(1.0), b.const(0.0)
+    by_x = b.select(b.is_zero(y), zero, b.fmul(y, b.cpow(x, b.fsub(y, one))))
+    return by_x, b.select(b.is_zero(x), zero, b.fmul(out, b.clog(x)))
+
+
+CSQRT = _complex("csqrt", np.sqrt, lambda b, x, out: (b.fdiv(b.const(0.5), out),))
+CEXP = _complex("cexp", np.exp, lambda b, x, out: (out,))
+CLOG = _complex("clog", np.log, lambda b, x, out: (b.fdiv(b.const(1.0), x),))
+CSIN = _complex("csin", np.sin, lambda b, x, out: (b.ccos(x),))
+CCOS = _complex("ccos", np.cos, lambda b, x, out: (b.fneg(b.csin(x)),))
+CTAN = _complex("ctan", np.tan, lambda b, x, out: (b.fadd(b.const(1.0), b.fmul(out, out)),))
+CSINH = _complex("csinh", np.sinh, lambda b, x, out: (b.ccosh(x),))
+CCOSH = _complex("ccosh", np.cosh, lambda b, x, out: (b.csinh(x),))
+CTANH = _complex("ctanh", np.tanh, lambda b, x, out: (b.fsub(b.const(1.0), b.fmul(out, out)),))
+CASIN = _complex("casin", np.arcsin, lambda b, x, out: (_over_root(b, x, -1),))
+CACOS = _complex("cacos", np.arccos, lambda b, x, out: (b.fneg(_over_root(b, x, -1)),))
+CATAN = _complex("catan", np.arctan, lambda b, x, out: (
+    b.fdiv(b.const(1.0), b.fadd(b.const(1.0), b.fmul(x, x))),))
+CASINH = _complex("casinh", np.arcsinh, lambda b, x, out: (_over_root(b, x, 1),))
+CACOSH = _complex("cacosh", np.arccosh, lambda b, x, out: (_over_two_roots(b, x),))
+CATANH = _complex("catanh", np.arctanh, lambda b, x, out: (
+    b.fdiv(b.const(1.0), b.fsub(b.const(1.0), b.fmul(x, x))),))
+CPOW = _complex("cpow", np.power, _cpow_partials, "x: C, y: C")
 
 
 def _either(b, first):

@@ -216,10 +216,12 @@ def _unshift_lower(e, inst, x, value):
     return []
 
 
-def _places_lower(e, inst, s):
+def _places_lower(e, inst, s, *bounds):
     mark = inst.attrs["mark"]
     helper = e.helper("pyj_native_words" if mark is None else "pyj_native_fields")
-    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)})")
+    length = e.assign(f"load i64, ptr {_at(e, s[0], platform.STR['length'])}, align 8") if not bounds else None
+    start, end = (at[0] for at in bounds) if bounds else (0, length)
+    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)}, i64 {start}, i64 {end})")
     e.check_null(found, inst)
     return [found]
 
@@ -228,6 +230,10 @@ def _piece_lower(e, inst, x, i):
     found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, i64 {i[0]})")
     e.check_null(found, inst)
     return [found]
+
+
+def _bounds_lower(e, inst, x, i, *of):
+    return _load(e, inst.result.type, _items(e, x[0]), i[0])
 
 
 def _lift_lower(e, inst, x, i):
@@ -325,6 +331,15 @@ def _spread(x, at, by):
         x[at:at] = [None] * by
 
 
+def _bounds(parts, i, s, at=0, *, mark):
+    for n, part in enumerate(parts):
+        at = s.index(part, at)
+        if n == i:
+            return at, at + len(part)
+        at += len(part) + len(mark or "")
+    raise IndexError
+
+
 _CHANGES = writes(LISTS, ITEMS)
 NATIVE_NEW = Op("native_new", _typed, RAISES | ALLOCATES, lower=_new_lower, partials=NO_RULE,
                 eval=lambda *items, type: list(items), eval_attrs=True, doc="native list of {type} with these items")
@@ -386,12 +401,17 @@ NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), AL
 NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
                   eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
 NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
-                   lower=_places_lower, partials=NONDIFF, eval=lambda s, *, mark: s.split(mark), eval_attrs=True,
-                   doc="where the parts of a text begin and end, of which str.split makes texts: those between the "
-                       "characters {mark}, or the words where it is None")
+                   lower=_places_lower, partials=NONDIFF, eval_attrs=True,
+                   eval=lambda s, *bounds, mark: s[slice(*bounds) if bounds else slice(None)].split(mark),
+                   doc="where the parts of a text, or of s[i:j] of it, begin and end, of which str.split makes texts: "
+                       "those between the characters {mark}, or the words where it is None")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
                   doc="part i, which there is, of a text, of what native_places has found")
+NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
+                   partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,
+                   doc="where part i, which there is, of a text begins and ends, of what native_places has found of it "
+                       "for {mark}, from a place on if one is given")
 LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
                 lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
                 doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")

@@ -324,9 +324,10 @@ def _made_of_lower(helper: str, kind: str):
 
 
 def _parsed_lower(helper: str, kind: str):
-    def lower(e, inst, s):
+    def lower(e, inst, s, *bounds):
         slot = e.alloca(kind)
-        e.check_status(e.assign(f"call i32 {e.helper(helper)}(ptr {s[0]}, ptr {slot})"), inst)
+        given = "".join(f"i64 {at[0]}, " for at in bounds)
+        e.check_status(e.assign(f"call i32 {e.helper(helper)}(ptr {s[0]}, {given}ptr {slot})"), inst)
         return [e.assign(f"load {kind}, ptr {slot}")]
 
     return lower
@@ -345,6 +346,12 @@ STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, 
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_str_to_int", "i64"), int, "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_str_to_float", "double"), float,
                    "float(s)", UNVARIED)
+STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
+                      _parsed_lower("pyj_str_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
+                      "int(s[i:j]), 0 <= i, j <= length")
+STR_PART_TO_FLOAT = _op("str_part_to_float", "s: str, i: int, j: int -> float", RAISES | HOST,
+                        _parsed_lower("pyj_str_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
+                        "float(s[i:j]), 0 <= i, j <= length", UNVARIED)
 
 
 def _hash_lower(e, inst, x):

@@ -14,7 +14,7 @@ Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
+from typing import Any, Callable
 
 from ..ir import core as ir
 from ..ops import localtables as t
@@ -27,7 +27,7 @@ from ..ops.structure import SELECT, TUPLE_GET
 from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, Set, Tuple, Type
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["of_lists", "run"]
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
 # Operations on a table whose other operands are a key, and a value or none.
@@ -52,6 +52,13 @@ def run(fn: ir.Function, options=None) -> None:
                 leaving.setdefault(inst, []).append(value)
     if local:
         _Rewrite(fn, local, leaving, factories).run()
+
+
+def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
+    """For each dict that does not leave, and with values of a type that has lists in it, the values that stand for
+    it."""
+    return [group.values for group in _groups(fn) if isinstance(group.type, Dict) and has_lists(group.type.values)
+            and _leaves(fn, group) == []]
 
 
 class _Group:
@@ -259,7 +266,7 @@ class _Rewrite:
         return self.make(t.LOCAL_SLOT, [x, key], inst, Int)
 
     def put(self, inst, x, key, *value) -> None:
-        slot = self.make(t.LOCAL_CLAIM, [x, key, self.slot(inst, x, key)], inst, Int)
+        slot = self.make(t.LOCAL_CLAIM, [x, self.slot(inst, x, key), key], inst, Int)
         if value:
             self.make(t.LOCAL_STORE, [x, slot, *value], inst)
 
@@ -289,7 +296,7 @@ class _Rewrite:
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
         else:
-            slot = self.make(t.LOCAL_CLAIM, [x, key, slot], inst, Int)  # the value in a claimed slot is zero
+            slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # the value in a claimed slot is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])
 
     def same(self, inst) -> None:

@@ -9,6 +9,7 @@ contains it or that it contains: it becomes a Python list there, once. A list th
 Python list from the start; otherwise it would be built twice. Classes may contain classes: the rows of a list of lists.
 Methods and operators of native lists are functions of lib/py/natives.py.
 Objects of the program's classes that nobody else sees become native objects as well: see `instances`.
+A dict that does not escape (passes/localtables.py) contains classes, too: if they are native it becomes a table here.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
          y = invoke leave s ; return y
@@ -25,7 +26,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
-from ..ops import control, memory, natives, pyobject, structure
+from ..ops import control, memory, natives, pyobject, structure, tables
 from ..ops import instances as of
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..ops.sorting import SORT_BY
@@ -38,6 +39,7 @@ from .rewrite import substitute
 __all__ = ["run"]
 
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
+localtables = lazy(f"{__package__}.localtables")
 
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 
@@ -81,6 +83,9 @@ _OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
     c.LIST_SORT: ("xb", ("sort", None, False)), c.HEAP_PUSH: ("xv", ("heap_push", None, True)),
     c.HEAP_POP: ("x", ("heap_pop", _ITEM, True)),
 }
+# Operations on dicts: the operands that become values, and where in the result a value is.
+_STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
+_FOUND: dict[ir.Op, tuple[int, ...]] = {tables.DICT_GET: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
@@ -220,8 +225,10 @@ class _Lists:
         for value in self.fields.values():
             for path, _ in self.lists(value.type):
                 self.at(value, path).held = True
+        self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
         for fn in functions:
             self.fn = fn
+            self.find_tables(fn)
             self.look(fn)
 
     # -- alias classes
@@ -320,7 +327,40 @@ class _Lists:
         for path, _ in self.lists(one.type.item):
             self.same(self.item(one, path), self.item(two, path))
 
+    def held(self, table: ir.Value, path: tuple) -> _Class:
+        """The class of the lists at a place in the values of a dict that does not leave."""
+        found = self.tables[table].get(path)
+        if found is None:
+            t: Any = table.type
+            found = self.tables[table][path] = _Class(dict(self.lists(t.values))[path])
+        found = found.root
+        found.functions.add(self.fn)
+        return found
+
     # -- constraints from instructions
+
+    def find_tables(self, fn: ir.Function) -> None:
+        if any([inst.result is not None and isinstance(inst.result.type, k.Dict) and self.lists(inst.result.type.values)
+                for block in fn.blocks for inst in block.insts]):
+            for values in localtables.of_lists(fn, self.lists):
+                held: dict[tuple, _Class] = {}
+                self.tables.update(dict.fromkeys(values, held))
+
+    def of_table(self, inst: ir.Inst) -> bool:
+        """An operation on a dict that does not leave, as its record says; whether it is one."""
+        table = inst.result if inst.op is tables.DICT_NEW else inst.args[0] if inst.args else None
+        if table not in self.tables or inst.op not in _STORED and inst.op not in _FOUND:
+            return False
+        t: Any = table.type
+        for path, _ in self.lists(t.values):
+            one = self.held(table, path)
+            if inst.op in _STORED:
+                for v in inst.args[_STORED[inst.op]]:
+                    self.same(one, self.at(v, path))
+            else:
+                where = (1, 1) if inst.attrs.get("what") == "items" else _FOUND[inst.op]
+                self.same(one, self.at(inst.result, (*where, *path)))
+        return True
 
     def look(self, fn: ir.Function) -> None:
         blocks = self.blocks[fn]
@@ -338,6 +378,7 @@ class _Lists:
                 self.keep_all(self.returned[fn])
         for v in independent.shared(fn) if fn.flags.parallel else ():
             self.keep_all(v)
+            self.tables.pop(v, None)
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
@@ -357,6 +398,8 @@ class _Lists:
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
+        if self.of_table(inst):
+            return
         if op is c.LIST_NEW:
             one = self.at(result)
             one.made = one.changed = True
@@ -513,8 +556,9 @@ class _Lists:
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
-            self.at(result).changed = True
-            self.share_items(first, self.at(result))
+            one = self.at(result)
+            one.used = one.changed = True
+            self.share_items(first, one)
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
 
@@ -547,13 +591,16 @@ class _Lists:
 
     def everything(self) -> list[_Class]:
         found: dict[_Class, None] = {}
-        work = [one.root for one in self.classes.values()]
+        work = [one.root for one in (*self.classes.values(), *self.in_tables())]
         while work:
             one = work.pop().root
             if one not in found:
                 found[one] = None
                 work += one.items.values()
         return list(found)
+
+    def in_tables(self) -> list[_Class]:
+        return [one.root for held in self.tables.values() for one in held.values()]
 
     def spread(self) -> bool:
         """One round of: classes that meet Python lists must be Python lists, too. Returns whether one was added."""
@@ -610,6 +657,11 @@ class _Lists:
 
     def type_of(self, value: ir.Value) -> Type:
         """The type of a value under the present decisions on classes."""
+        if value in self.tables:
+            held, t = self.tables[value], value.type
+            assert isinstance(t, k.Dict)
+            return type(t)(t.keys, _with_lists(t.values, lambda path, t: (
+                t if path not in held or held[path].root.python else self.native(held[path])), lambda t: t))
         if not self.lists(value.type) and not self.has_objects(value.type):
             return value.type
 
@@ -674,6 +726,7 @@ class _Lists:
         such."""
         changed = False
         group = self.groups()
+        kept = {group[one] for one in self.in_tables()}
         for fn in self.functions:
             mine = [(block, inst, n) for f, block, inst, n in self.escapes if f is fn]
             out = [(block, inst, n) for block, inst, n in mine
@@ -686,7 +739,7 @@ class _Lists:
                 v = inst.args[n]
                 gone = {group[self.classes[v, path].root] for path, _ in self.lists(v.type)}
                 home = set().union(*(of.functions for of, number in group.items() if number in gone))
-                bad = bool(gone & after[inst]) or fn is not self.functions[0] and (
+                bad = bool(gone & (after[inst] | kept)) or fn is not self.functions[0] and (
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
                 ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
@@ -855,10 +908,12 @@ class _Rewriting:
 
     def run(self) -> None:
         lists = self.lists
-        self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        self.types = {v: lists.type_of(v) for v in dict.fromkeys([*(v for v, _ in lists.classes), *lists.tables])}
         if lists.attributes:
             self.types.update({v: lists.type_of(v) for fn in lists.functions for v in _values(fn)
                                if lists.has_objects(v.type)})
+        tables_of = {fn for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
+                     if inst.result in lists.tables and self.types[inst.result] is not inst.result.type}
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         for value, t in self.types.items():
             value.type = t
@@ -877,6 +932,8 @@ class _Rewriting:
                 fn.result = lists.type_of(lists.returned[fn])
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
+            if fn in tables_of:  # which the interpreter's operations cannot be done with
+                localtables.run(fn)
             if self.fresh:
                 inline.put_in(fn, list(self.fresh), self.own)
 
@@ -1046,4 +1103,4 @@ _EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
 _OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
 _TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
-                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST))
+                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

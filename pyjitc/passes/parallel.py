@@ -37,7 +37,7 @@ from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, constant_of, element_type, typed
 from .operands import Builder
 from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
 
@@ -295,8 +295,9 @@ class _Region(Carried):
 
     def check_elements(self) -> None:
         """Raise for elements that are known to be accessed by two iterations, one of which writes. Arrays to whose
-        elements iterations only add get a copy for each chunk: `self.shared`, array -> operation."""
-        self.shared: dict[ir.Value, ir.Op] = {}
+        elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
+        (operation, neutral element)."""
+        self.shared: dict[ir.Value, tuple] = {}
         if self.kind != "prange":
             return
         memo: dict = {}
@@ -329,7 +330,7 @@ class _Region(Carried):
                     self.counters.get(v) for form in places for v in form.terms)
                     for _, _, whose, writes, places in accesses):
                 raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
-                                   "the same", "only sums are added up for each thread: a[j] += x or -=, |=, ^=")
+                                   "the same", "only sums, products, bits: a[j] += x, -=, *=, |=, &= or ^=")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -353,9 +354,9 @@ class _Region(Carried):
                                 and all(self.is_same(x, inner, known) for x in v.inst.args))
         return found
 
-    def added_up(self, root: ir.Value, accesses) -> ir.Op | None:
-        """The operation by which iterations update elements of an array, where they do nothing else with it; else
-        None."""
+    def added_up(self, root: ir.Value, accesses) -> tuple | None:
+        """(the operation by which iterations update elements of an array, its neutral element), where they do nothing
+        else with the array; else None."""
         if root.type.layout == "F" or root.type.ndim > 3:
             return None
         op, known = None, set()
@@ -364,9 +365,9 @@ class _Region(Carried):
                 continue
             value = inst.args[-1]
             made = value.inst
-            if made is None or made.op not in SUMS or SUMS[made.op][1] != 0 or op not in (None, SUMS[made.op][0]):
+            if made is None or made.op not in SUMS or op not in (None, SUMS[made.op]):
                 return None
-            op = SUMS[made.op][0]
+            op = SUMS[made.op]
             load = next((x.inst for n, x in enumerate(made.args) if x.inst is not None
                          and x.inst.op is memory.ARRAY_LOAD and x.inst.args[1:] == inst.args[1:-1]
                          and (x.inst.args[0] is inst.args[0]
@@ -509,7 +510,7 @@ class _Region(Carried):
         for root, lengths in extents.items():
             t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
             made = b.op(memory.ARRAY_NEW, chunks, *lengths, type=t)
-            made.inst.attrs.update(type=t, zero=True)
+            made.inst.attrs.update(type=t, zero=not self.shared[root][1])
             copies_of[root] = made
         # the function that runs a chunk
         starts = {p: count.start[p] for p in header.params if p is not count.left}
@@ -607,8 +608,15 @@ class _Region(Carried):
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
         # the call, and its results
+        blocks, ready = [before], before
+        for root, array in copies_of.items():
+            empty = self.shared[root][1]
+            if empty:
+                ready = _for_all(ready, blocks, [chunks, *extents[root]], loc, None, lambda b, *indices: b.op(
+                    memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
+        b = Builder(ready.insts, loc, b.unwind)
         result = ir.Value(k.NoneType)
-        before.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
                                     result, loc, (), self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
         final: dict[ir.Value, ir.Value] = {count.left: zero, **starts}
         for p, step in self.counters.items():
@@ -620,12 +628,12 @@ class _Region(Carried):
                 last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
                         for p, step in self.counters.items()}
                 part.finish(b, last, b.op(a.IGT, trips, zero, type=k.Bool), final)
-        blocks = [before]
-        where = before
+        where = ready
         if arrays:
-            where = self.combine(before, blocks, chunks, arrays, final, zero, one, loc)
+            where = self.combine(ready, blocks, chunks, arrays, final, zero, one, loc)
         for root, array in copies_of.items():
-            where = _add_up(where, blocks, root, array, self.shared[root], [chunks, *extents[root]], loc, self.unwind)
+            where = _add_up(where, blocks, root, array, self.shared[root][0], [chunks, *extents[root]], loc,
+                            self.unwind)
         where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
                                    [ir.Edge(header, [final[p] for p in header.params])]))
         self.branch.op, self.branch.args, self.branch.attrs = control.JUMP, [], {}
@@ -731,6 +739,17 @@ def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
 
 def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:
     """Make loops that add each chunk's copy, in order, to the array; returns the block after them."""
+    def added(b, chunk, *indices):
+        old = b.op(memory.ARRAY_LOAD, root, *indices, type=root.type.dtype)
+        part = b.op(memory.ARRAY_LOAD, array, chunk, *indices, type=root.type.dtype)
+        b.op(memory.ARRAY_STORE, root, *indices, b.op(op, old, part, type=root.type.dtype))
+
+    return _for_all(where, blocks, lengths, loc, unwind, added)
+
+
+def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
+    """Make loops over all indices below these lengths, for which body(builder, *indices) writes code; returns the block
+    after them."""
     zero = None
     counters: list[ir.Value] = []
     latches: list[tuple] = []
@@ -747,10 +766,7 @@ def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> i
         latches.append((head, after))
         blocks += [head, inside, after]
         where = inside
-    b = Builder(where.insts, loc, unwind)
-    old = b.op(memory.ARRAY_LOAD, root, *counters[1:], type=root.type.dtype)
-    part = b.op(memory.ARRAY_LOAD, array, *counters, type=root.type.dtype)
-    b.op(memory.ARRAY_STORE, root, *counters[1:], b.op(op, old, part, type=root.type.dtype))
+    body(Builder(where.insts, loc, unwind), *counters)
     for head, after in reversed(latches):
         b = Builder(where.insts, loc, None)
         steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),

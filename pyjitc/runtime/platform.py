@@ -18,7 +18,7 @@ __all__ = [
     "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "LIST_ITEMS", "LIST_ROOM", "TYPE_NAME", "BYTES_DATA",
     "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
     "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
-    "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
+    "FUNCTION", "SCALAR_VALUE", "RECORD_DATA", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
     "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_CACHED_KEYS", "INLINE_VALUES",
     "INLINE_FLAG", "MANAGED_DICT", "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -71,6 +71,7 @@ STR = {"length": 16, "hash": 24, "state": 32, "ascii": 48 if PYTHON < (3, 12) el
 STR_STATE = {"sizes": 0x3C, "one": 0x24, "two": 0x28, "four": 0x30, "ascii": 0x40}
 STR_IN_PIECES = PYTHON < (3, 12)  # whether extensions can make a str whose characters are outside of the object
 SCALAR_VALUE = 16  # the offset of the value of a NumPy scalar
+RECORD_DATA = 24  # the offset of the address of the fields of a record, a scalar of np.void
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
 # time: the offset of the data with the unit of dates, which is at TIME_UNIT there
 DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}
@@ -360,6 +361,8 @@ def _check_numpy() -> None:
                         (np.int16(-300), ctypes.c_int16), (np.complex128(4.5), ctypes.c_double),
                         (np.bool_(True), byte)):
         _need(_read(kind, value, SCALAR_VALUE) == value, "NumPy scalars")
+    records = np.zeros(2, "i4,i4")
+    _need(_read(pointer, records[1], RECORD_DATA) == _read(pointer, records, ARRAY["data"]) + 8, "NumPy records")
     table = numpy_api_table()
     _need(_read_at(table, NUMPY_API["PyArray_Type"]) == id(np.ndarray), "NumPy's C-API table")
     _need(_read_at(table, NUMPY_API["PyArrayDescr_Type"]) == id(np.dtype), "NumPy's C-API table")

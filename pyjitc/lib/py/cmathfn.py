@@ -14,10 +14,10 @@ from ...ops.math import (
 )
 from ...ops.pyobject import PY_BOX, PY_CALL, PY_UNBOX
 from ...types.kinds import Complex
-from ..build import provoked
+from ..build import derivatives, outlined, provoked
 from .mathfn import RANGE, TOLERANCE
 
-INF, E, PI, LN2, LN10 = math.inf, math.e, math.pi, math.log(2.0), math.log(10.0)
+INF, NAN, E, PI, LN2, LN10 = math.inf, math.nan, math.e, math.pi, math.log(2.0), math.log(10.0)
 LEAST = 2.2250738585072014e-308
 LARGE = 1.7976931348623157e308 / 4.0
 SQRT_LARGE, LOG_LARGE, SQRT_LEAST = math.sqrt(LARGE), math.log(LARGE), math.sqrt(LEAST)
@@ -28,8 +28,20 @@ def is_special(z):
     return not (FABS(REAL(z)) < INF and FABS(IMAG(z)) < INF)
 
 
+@outlined
 def special(z, function):
     return PY_UNBOX(PY_CALL(function, PY_BOX(z), kwnames=()), type=Complex)
+
+
+def special_tangent(z, function, z_t, function_t):
+    return COMPLEX_MAKE(NAN, NAN)
+
+
+def special_adjoint(z, function, z_, function_, g):
+    return COMPLEX_MAKE(NAN, NAN), None
+
+
+derivatives(special, special_tangent, special_adjoint, of_complex=True)
 
 
 def checked(z):

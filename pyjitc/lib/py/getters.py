@@ -1,7 +1,7 @@
-"""operator.itemgetter, attrgetter and methodcaller, functools.partial and cmp_to_key, contextlib.suppress.
+"""operator.itemgetter, attrgetter and methodcaller, functools.cmp_to_key, contextlib.suppress.
 
 An itemgetter, attrgetter or methodcaller is constructed when a function is compiled: its arguments decide the type of
-its results. A partial that is made in compiled code is a closure.
+its results.
 """
 from __future__ import annotations
 
@@ -84,19 +84,6 @@ def _one(x: Expr, args, kwargs) -> Expr:
     return args[0]
 
 
-def partial_of(function, *args, **kwargs):
-    def bound(*more, **named):
-        return function(*args, *more, **kwargs, **named)
-
-    return bound
-
-
-def _partial(args, kwargs):
-    if not args:
-        raise Mismatch("type 'partial' takes at least one argument")
-    return CallValue(constant(partial_of), *args, keywords=kwargs)
-
-
 def _suppress(args, kwargs):
     classes = [x.type.value if isinstance(x.type, Singleton) else None for x in args]
     if kwargs or not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
@@ -146,7 +133,7 @@ def _cmp_to_key(mycmp):
 CALLS = {
     functools.cmp_to_key: _cmp_to_key,
     operator.itemgetter: _maker(operator.itemgetter, True), operator.attrgetter: _maker(operator.attrgetter, True),
-    operator.methodcaller: _maker(operator.methodcaller, False), functools.partial: _partial,
+    operator.methodcaller: _maker(operator.methodcaller, False),
     contextlib.suppress: _suppress,
     **{getattr(operator, name): _in_place(symbol, name) for name, symbol in _SYMBOLS.items()},
     operator.concat: _two("concat", lambda a, b: operations.binary("+", a, b)),

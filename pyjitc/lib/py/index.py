@@ -35,8 +35,9 @@ FUNCTIONS: dict[str, str] = {
                "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
                "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
                "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
-               "operator.is_not operator.countOf operator.indexOf functools.partial functools.cmp_to_key "
+               "operator.is_not operator.countOf operator.indexOf functools.cmp_to_key "
                "contextlib.suppress",
+    "partials": "functools.partial",
     "caches": "functools.cache functools.lru_cache",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "

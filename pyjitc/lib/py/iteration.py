@@ -8,12 +8,15 @@ import sys
 
 import numpy as np
 
+from ...infer.constants import constant
+from ...infer.meaning import Apply
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, STRUCT_MAKE, TUPLE_AT
 from ...types.kinds import Ended
 from ..intrinsics import NOTHING, advance, iterate, put_state, same
 from ..protocol import State
+from ..rule import intrinsic
 
 __all__ = ["PROTOCOLS"]
 
@@ -253,15 +256,25 @@ def iterator_step(it):
     return True, one[1], it
 
 
-def list_iterator_step(it):
-    """The same for a list: an iterator that has reached the end stays exhausted, even if the list grows."""
+def growing_iterator_step(it):
+    """The same for a container that may grow: an iterator that has reached the end stays exhausted. Field 1 of its
+    state is its position."""
     state = CELL_LOAD(it)
+    if STRUCT_GET(state, field="1") == sys.maxsize:
+        return False, NOTHING, it
     one = advance(state)
     if not one[0]:
-        CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), sys.maxsize, name="list_iterator"))
+        CELL_STORE(it, at_the_end(state))
         return False, NOTHING, it
     CELL_STORE(it, one[2])
     return True, one[1], it
+
+
+@intrinsic
+def at_the_end(state):
+    fields = [constant(sys.maxsize) if name == "1" else Apply(STRUCT_GET, state, field=name)
+              for name, _ in state.type.members]
+    return Apply(STRUCT_MAKE, *fields, type=state.type)
 
 
 def generator_step(it):

@@ -38,7 +38,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
                                   lazy("pyjitc.lib.py.membership"))
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
-texts = lazy("pyjitc.lib.py.texts")
+partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
@@ -109,6 +109,9 @@ class _Object(_ByReference):
     compared = compare
 
     def identical(self, x, y):
+        for one in (x, y):
+            if isinstance(one.type, Tuple) and not one.known:
+                raise operations.no_identity("is", one)
         return by.compare("is", x, y)
 
     def truth(self, x):
@@ -234,7 +237,7 @@ class _Function(Protocol):
         t = x.type.function if isinstance(x.type, k.FunctionObject) else x.type
         if isinstance(t, k.Function) and name in ("__name__", "__qualname__"):
             return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
-        return None
+        return partials.of_partial(x, name) if isinstance(x.type, k.Function) else None
 
     def identical(self, x, y):
         if not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
@@ -254,6 +257,10 @@ class _Function(Protocol):
 # ---------------------------------------------------------------- iterators
 
 
+_GROWING = ("list_iterator", "bytearray_iterator", "set_iterator", "dict_keyiterator", "dict_valueiterator",
+            "dict_itemiterator")  # the states over containers that may have grown when an iterator is asked again
+
+
 class _Iterator(State):
     """The protocol of iterator objects."""
 
@@ -263,8 +270,9 @@ class _Iterator(State):
         state = it.type.state
         if type(state) is Union:
             return Call(iteration.generator_step, it)
-        grows = isinstance(state, Struct) and state.name == "list_iterator" and state.parts[0].item is not Undefined
-        return Call(iteration.list_iterator_step if grows else iteration.iterator_step, it)
+        grows = isinstance(state, Struct) and state.name in _GROWING and (
+            getattr(state.parts[0], "item", None) is not Undefined)
+        return Call(iteration.growing_iterator_step if grows else iteration.iterator_step, it)
 
 
 class _Generator(State):

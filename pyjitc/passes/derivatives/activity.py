@@ -30,15 +30,23 @@ SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
 _TEXTS = (k.Str, k.Bytes, k.Object)
 _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them: they only print, and need no derivative
+_OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
 # structural operations whose derivatives the transforms know
-_KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
+_KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
     a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
     mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT)) | _OBJECTS
+
+
+def _part(t):
+    """What an element consists of: a complex number of two floats."""
+    return k.float64 if t is k.complex128 else k.float32 if t is k.complex64 else t
 
 
 def is_known(nest: Inst) -> bool:
     """Whether reverse mode knows the derivative of a loop nest as a whole."""
     name = nest.attrs["template"].qualname
+    if name.startswith("dotted") and _is_complex(nest):
+        return False
     if name in ("folded", "folded_axes") and nest.attrs.get("how") != "sum":
         return False
     return name in ("mapped", "stored", "folded", "folded_axes", "dotted_rows", "dotted_columns") and (
@@ -53,6 +61,8 @@ def _only_looks(call: Inst) -> bool:
 
 def _reads_text(inst: Inst) -> bool:
     """Whether an instruction parses a float from a text, which may have been formatted from a float that varies."""
+    if inst.op is c.INVOKE and rules_of(inst) is not None:
+        return False
     return inst.result is not None and is_varying(inst.result.type) and any([x.type in _TEXTS for x in inst.args])
 
 
@@ -76,6 +86,16 @@ def _is_complex(inst: Inst) -> bool:
     return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
 
 
+def _is_of_complex(inst: Inst) -> bool:
+    """Whether the rule of an instruction is one of complex numbers, too."""
+    if inst.op is c.INVOKE:
+        rules = rules_of(inst)
+        if type(rules) is Ruled:  # those of a program, which are typed functions, are of whatever it computes with
+            return isinstance(rules.backward, Function)
+        return rules is not None and rules.of_complex
+    return inst.op is not mem.DOT
+
+
 def _hides(t) -> bool:
     """Whether a value of type t, such as a union, may hold numbers that vary where the transforms do not look."""
     return not is_varying(t) and type(t) is not k.Tuple and k.any_part(t, is_varying)
@@ -83,7 +103,9 @@ def _hides(t) -> bool:
 
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
-    if _reads_text(inst) or _is_complex(inst) or inst.result is not None and _hides(inst.result.type):
+    if _reads_text(inst) or inst.result is not None and _hides(inst.result.type):
+        return False
+    if _is_complex(inst) and not _is_of_complex(inst):
         return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
@@ -180,8 +202,6 @@ def flows(inst: Inst) -> list[Value]:
     op, r = inst.op, inst.result
     if r is None or op is mem.ARRAY_NEW:
         return []
-    if holds_complex(r.type):
-        return list(inst.args)
     if op in _OBJECTS:
         return list(inst.args)
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
@@ -277,7 +297,7 @@ class Activity:
                         x in self for x in targets)):
                     raise self._refusal(inst)
                 if (inst.op in SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
-                    and inst.result.type.dtype is not inst.args[0].type.dtype and inst.args[0] in self):
+                    and _part(inst.result.type.dtype) is not _part(inst.args[0].type.dtype) and inst.args[0] in self):
                     raise refused(self.fn, inst, "the bits of an array that varies are read or written as elements of "
                                   "another type: there is no derivative of that",
                                   "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
@@ -311,7 +331,8 @@ class Activity:
     def _refusal(self, inst):
         op = inst.op
         if _is_complex(inst):
-            return refused(self.fn, inst, "complex numbers that vary are not differentiated yet",
+            what = f"{inst.attrs['callee'].qualname}()" if op is c.INVOKE else f"the operation {op.name}"
+            return refused(self.fn, inst, f"there is no derivative of {what} of complex numbers yet",
                            "compute with the real and the imaginary part, as numbers or arrays of their own")
         if op is c.INVOKE:
             callee = inst.attrs["callee"]
@@ -327,7 +348,7 @@ class Activity:
         if op is a.CAST:
             return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
                            "number that varies: there is no derivative of that",
-                           "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
+                           "compute it with floats")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
             return refused(self.fn, inst, "a value that varies is in a variable of an inner function that stays "
                            "a call, of which there is no derivative", "pass it as an argument, and return it")

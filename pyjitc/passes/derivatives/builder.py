@@ -6,6 +6,7 @@ from typing import Any
 from ...base.errors import Diagnostic, UnsupportedError
 from ...ir.core import Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
+from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.control import CONST, INVOKE
@@ -53,8 +54,11 @@ class Builder:
         t = t or self.t
         if isinstance(t, k.NpFloat):
             value = dtype_of(t).type(value)
+        elif k.is_complex(t):
+            value = complex(value) if t is k.Complex else dtype_of(t).type(value)
         made = self.op(CONST, type=t, value=value)
-        self.known[made] = float(value)
+        if not k.is_complex(t):
+            self.known[made] = float(value)
         return made
 
     def zero(self, t) -> Value:
@@ -75,10 +79,60 @@ class Builder:
                 return q
             if factor == -1.0:
                 return self.op(a.FNEG, q)
+        if k.is_complex(x.type):
+            (p, q), (r, t) = self.parts(x), self.parts(y)
+            return self.op(a.COMPLEX_MAKE, self.op(a.FSUB, self.op(a.FMUL, p, r), self.op(a.FMUL, q, t)),
+                           self.op(a.FADD, self.op(a.FMUL, p, t), self.op(a.FMUL, q, r)))
         return self.op(a.FMUL, x, y)
 
     def fneg(self, x: Value) -> Value:
+        if k.is_complex(x.type):
+            return self.op(a.COMPLEX_MAKE, *(self.op(a.FNEG, part) for part in self.parts(x)))
         return self.const(-self.known[x]) if x in self.known else self.op(a.FNEG, x)
+
+    def fadd(self, x: Value, y: Value) -> Value:
+        return self.by_parts(a.FADD, x, y)
+
+    def fsub(self, x: Value, y: Value) -> Value:
+        return self.by_parts(a.FSUB, x, y)
+
+    def fdiv(self, x: Value, y: Value) -> Value:
+        """x / y; of complex numbers the divisor is scaled by its larger part, so that its square does not overflow."""
+        if not k.is_complex(x.type):
+            return self.op(a.FDIV, x, y)
+        p, q = self.parts(y)
+        larger = self.op(m.FABS, p), self.op(m.FABS, q)
+        scale = self.op(s.SELECT, self.op(a.FGT, *larger), *larger)
+        p, q = self.op(a.FDIV, p, scale), self.op(a.FDIV, q, scale)
+        size = self.op(a.FADD, self.op(a.FMUL, p, p), self.op(a.FMUL, q, q))
+        size = self.op(a.FMUL, size, scale)
+        inverse = self.op(a.COMPLEX_MAKE, self.op(a.FDIV, p, size), self.op(a.FNEG, self.op(a.FDIV, q, size)))
+        return self.fmul(x, inverse)
+
+    # -- complex numbers
+
+    def by_parts(self, op: Op, x: Value, y: Value) -> Value:
+        """An operation that treats the real and the imaginary part alike."""
+        if not k.is_complex(x.type):
+            return self.op(op, x, y)
+        return self.op(a.COMPLEX_MAKE, *(self.op(op, *pair) for pair in zip(self.parts(x), self.parts(y))))
+
+    def parts(self, x: Value) -> tuple[Value, Value]:
+        return self.op(a.REAL, x), self.op(a.IMAG, x)
+
+    def conjugate(self, x: Value) -> Value:
+        """The complex conjugate of a number; a float itself."""
+        if not k.is_complex(x.type):
+            return x
+        real, imaginary = self.parts(x)
+        return self.op(a.COMPLEX_MAKE, real, self.op(a.FNEG, imaginary))
+
+    def is_zero(self, x: Value) -> Value:
+        if not k.is_complex(x.type):
+            return self.op(a.FEQ, x, self.zero(x.type))
+        real, imaginary = self.parts(x)
+        zero = self.zero(real.type)
+        return self.op(a.BAND, self.op(a.FEQ, real, zero), self.op(a.FEQ, imaginary, zero))
 
     def cast(self, x: Value, t) -> Value:
         return x if x.type is t else self.op(a.CAST, x, type=t)

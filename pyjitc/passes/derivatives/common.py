@@ -17,7 +17,8 @@ __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "pla
 
 # Their derivatives are infinite or NaN at some points: a zero factor must not give 0 * inf = NaN there.
 _SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
-                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2))
+                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2, m.CLOG, m.CSQRT, m.CPOW, m.CASIN, m.CACOS, m.CATAN, m.CASINH,
+                       m.CACOSH, m.CATANH))
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
@@ -25,8 +26,7 @@ def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
     term = b.fmul(d, g)
     if inst.op not in _SINGULAR:
         return term
-    zero = b.zero(g.type)
-    return b.op(s.SELECT, b.op(a.FEQ, g, zero), zero, term)
+    return b.op(s.SELECT, b.is_zero(g), b.zero(g.type), term)
 
 
 def plain_value(b: Builder, y: Value) -> Value:

@@ -145,6 +145,10 @@ class _Forward:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
+        elif op is a.REAL or op is a.IMAG:
+            dual[r] = b.op(op, self.tangent(inst.args[0]))
+        elif op is a.COMPLEX_MAKE:
+            dual[r] = b.op(op, *map(self.tangent, inst.args))
         elif op is a.FADD or op is a.FSUB:
             x, y = map(dual.get, inst.args)
             dual[r] = (b.op(op, x, y) if x is not None and y is not None else x if x is not None
@@ -176,7 +180,10 @@ class _Forward:
             return
         if "rules" not in inst.attrs["callee"].memo:  # the check for shared memory has no result
             return
-        rule = inst.attrs["callee"].memo["rules"].tangent
+        rules, r = inst.attrs["callee"].memo["rules"], inst.result
+        if not any(inst.args[n] in self.act for n in rules.writes) and (r is None or r not in self.act):
+            return  # nobody asks for the change of what it gives
+        rule = rules.tangent
         none = None
         twins = []
         for x in inst.args:

@@ -14,7 +14,7 @@ from typing import Callable
 from ...ir.core import Function
 from ...ops.derivative import request_of
 from .. import inline
-from . import forward, reverse
+from . import forward, reverse, transposed
 from .activity import is_known
 from .prepare import put_in_calls, tidy, whole
 
@@ -42,6 +42,8 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         fn.memo["tape"] = body.memo.pop("tape", None)
         del fn.memo["derivative"]
         tidy(fn, options)
+        if not pushes:
+            transposed.run(fn)
 
     reached = functions[:1]
     for fn in reached:  # appended to during the iteration

@@ -121,7 +121,7 @@ class Nests:
         order = list(dict.fromkeys(given))
         leaves = [Leaf(order.index(x)) for x in given]
         t = kernel.result
-        t = k.float64 if t is k.Float else t
+        t = k.float64 if t is k.Float else k.complex128 if t is k.Complex else t
         ndim = inst.attrs["ndim"]
         shape = inst.args[0]
         template = self.helpers("mapped", (shape.type, k.DType(t)))
@@ -145,7 +145,7 @@ class Nests:
             put_in_calls(body, [body.params[n]], options, lambda nest: True)
             types = [*(p.type for p in kernel.params), tangent_type(kernel.result)]
             t = gradient_type(kernel.params[n].type)
-            request = Request(kernel, "pull", (n,), False)
+            request = Request(kernel, "element", (n,), False)
             for block in body.blocks:
                 for one in block.insts:
                     if not one.loc.line:

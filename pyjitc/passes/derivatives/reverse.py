@@ -6,6 +6,10 @@ was reached from: the only one; of a loop header the latch (k - 1) or, where k i
 condition of the branch above says, or a number that says which way was taken.
 An edge P -> B(args) gives adjoint(arg) += adjoint(parameter).
 
+The adjoint of a complex number z of the value L is  dL/dRe(z) + i dL/dIm(z): of a function with the derivative f'(z)
+it is the adjoint of the result times the conjugate of f'(z). What goes in and out, cotangents and gradients, are its
+conjugates, as in JAX.
+
 Adjoints are of two kinds. Of floats, and of arrays that nobody writes into, views, or reads an element of, they are
 values, which flow backwards. Other arrays have a second array of adjoints beside them, made where the array is made:
     y = a[i]: a_[i] += y_        a[i] = x: x_ += a_[i] ; a_[i] = 0
@@ -100,7 +104,7 @@ class _Reverse:
                 self.opened.update(parts)
                 parts = [open_up(part, found) for part in parts]
                 return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-            if type(t) is k.Array and k.is_float(t.dtype) and t.layout != "C":
+            if type(t) is k.Array and is_varying(t) and t.layout != "C":
                 x = self.copied(b, x)
             if is_varying(t):
                 found.append(x)
@@ -175,7 +179,7 @@ class _Reverse:
         """Whether the adjoint of v is an SSA value."""
         t = v.type
         if type(t) is k.Array:
-            return k.is_float(t.dtype) and (self.act.classes.of(v) in self.values
+            return is_varying(t) and (self.act.classes.of(v) in self.values
                                             or self.flows(v) and self.root(v) is v)
         return is_varying(t)
 
@@ -430,6 +434,7 @@ class _Reverse:
             if y in self.act:
                 cur[y] = b.const(1.0, tangent_type(y.type))
             return
+        is_inner = self.request.mode == "element"  # of a part of a function: adjoints go in and out as they are
 
         def put(y, g):
             if isinstance(y, list):
@@ -438,9 +443,15 @@ class _Reverse:
                         continue
                     put(part, b.op(s.TUPLE_GET, g, index=n))
             elif y in self.act:
-                self.add(b, cur, y, self.shaped(b, y, g) if type(y.type) is k.Array else g)
+                g = self.shaped(b, y, g) if type(y.type) is k.Array else g
+                self.add(b, cur, y, g if is_inner else self.conjugate(b, g))
 
         put(self.form.parts[0] if self.request.has_aux else self.form.parts, self.seeds[0])
+
+    def conjugate(self, b, g):
+        if type(g.type) is k.Array and k.is_complex(g.type.dtype):
+            return b.call(self.helpers("conjugate", (g.type,)), g)
+        return g if type(g.type) is k.Array else b.conjugate(g)
 
     def shaped(self, b, y, g):
         """A cotangent given by the caller, after a check that it has the shape of the result."""
@@ -460,7 +471,10 @@ class _Reverse:
             return b.op(s.TUPLE_MAKE, *(self.gradient(b, cur, part, leaves) for part in t.elements), cls=t.cls)
         if not is_varying(t):
             return b.op(c.CONST, type=k.NoneType, value=None)
-        p = next(leaves)
+        found = self.adjoint_of_argument(b, cur, t, next(leaves))
+        return found if self.request.mode == "element" else self.conjugate(b, found)
+
+    def adjoint_of_argument(self, b, cur, t, p):
         if type(t) is not k.Array:
             return cur[p] if p in cur else b.zero(tangent_type(t))
         wanted = gradient_type(t)
@@ -590,6 +604,13 @@ class _Reverse:
         elif op is a.CAST or op in SAME_VALUE:
             if is_varying(inst.args[0].type):
                 self.add(b, cur, inst.args[0], b.cast(g, tangent_type(inst.args[0].type)))
+        elif op is a.REAL:
+            self.add(b, cur, inst.args[0], b.op(a.COMPLEX_MAKE, g, b.zero(g.type)))
+        elif op is a.IMAG:
+            self.add(b, cur, inst.args[0], b.op(a.COMPLEX_MAKE, b.zero(g.type), g))
+        elif op is a.COMPLEX_MAKE:
+            for x, part in zip(inst.args, b.parts(g)):
+                self.add(b, cur, x, part)
         elif op is a.FADD or op is a.FSUB:
             self.add(b, cur, inst.args[0], g)
             if inst.args[1] in act:
@@ -602,7 +623,7 @@ class _Reverse:
         else:
             for x, d in partials_of(b, inst):
                 if x in act:
-                    self.add(b, cur, x, guarded_term(b, inst, d, g))
+                    self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
 
     def accumulate_if(self, b, cur, test, x, g):
         array = self.beside(b, cur, x)
@@ -663,8 +684,8 @@ class _Reverse:
                 return none
             g = of_result.get(y)
             if type(y.type) is k.Array:
-                return self.dense(b, g, y)
-            return b.zero(tangent_type(y.type)) if g is None else g
+                return self.conjugate(b, self.dense(b, g, y))
+            return b.zero(tangent_type(y.type)) if g is None else self.conjugate(b, g)
 
         def as_it_was(t, x, made):
             """A value that the backward rule reads, as it was at the call."""
@@ -680,6 +701,7 @@ class _Reverse:
                     if found.type is not k.NoneType:
                         add(b.op(s.TUPLE_GET, found, index=n), part)
             elif found.type is not k.NoneType and x in self.act:
+                found = self.conjugate(b, found)
                 if type(x.type) is k.Array and type(found.type) is k.Array:
                     found = self.shaped(b, x, found)
                 elif type(x.type) is k.Array:

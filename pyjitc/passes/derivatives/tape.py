@@ -28,7 +28,7 @@ from .variables import Variable, read, write
 __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
-                    s.DUAL_WIDE, s.DUAL_MAKE))
+                    s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
 # operations whose result is their first operand, which they check
 _SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))
 _BUFFER = k.Array(k.float64, 1)
@@ -42,6 +42,7 @@ class Tape:
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
         self.shadows, self.helpers = shadows, helpers
+        self.parts: dict[Value, list[Value]] = {}  # complex number that is kept -> its parts
         self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
         # variables of values from before the loops, which may not have been computed on all paths
         self.kept: dict[Value, Variable] = {}
@@ -75,7 +76,12 @@ class Tape:
 
     def decide(self):
         cl = self.act.classes.of
-        self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+        self.writers: dict[Value, list[Block]] = {}  # class of arrays -> the blocks that may write into it
+        for block in self.fn.blocks:
+            for i in block.insts:
+                for x in targets(i):
+                    self.writers.setdefault(cl(x), []).append(block)
+        self.later: dict[Block, set[Block]] = {}
         self.counters = counted.Definitions(self.fn)
         self.own = {v for r in self.rblocks for v in (*r.params, *(i.result for i in r.insts if i.result is not None))}
         needed: dict[Value, None] = {}
@@ -98,6 +104,8 @@ class Tape:
         for v in list(taped):
             if type(v.type) is k.Array:
                 self.keep_elements(v, taped)
+            elif k.is_complex(v.type):
+                self.keep_parts(v, taped)
         self.taped = taped
 
     def position(self, v):
@@ -120,18 +128,41 @@ class Tape:
             return line is not None and self.free(line[0])
         if i.op is c.CONST:
             return True
-        if i.op is mem.ARRAY_LOAD and self.act.classes.of(i.args[0]) in self.written:
+        if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
         given = i.args[:1] if i.op in _SAME else i.args
         return self.again(i) and all(map(self.free, given))
+
+    def changes(self, v: Value, x: Value) -> bool:
+        """Whether the array x may hold something else at the end of the first part than where v is computed. An array
+        that a loop makes is another one for each trip."""
+        writers = self.writers.get(self.act.classes.of(x))
+        if not writers:
+            return False
+        home = self.form.home[v]
+        later = self.later.get(home)
+        if later is None:
+            later, work = set(), [home]
+            while work:
+                for e in work.pop().edges():
+                    if e.block not in later:
+                        later.add(e.block)
+                        work.append(e.block)
+            self.later[home] = later
+        if any(block in later for block in writers):
+            return True
+        if home not in writers:
+            return False
+        assert v.inst is not None
+        behind = home.insts[home.insts.index(v.inst):]
+        return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
 
     def again(self, i: Inst) -> bool:
         """Whether the backward part may repeat this instruction."""
         op = i.op
         if op is NEST:
-            cl = self.act.classes.of
-            return i.attrs["template"].qualname == "mapped" and all(
-                cl(x) not in self.written for x in i.args if type(x.type) is k.Array) and all(
+            return i.attrs["template"].qualname == "mapped" and not any(
+                self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
@@ -161,9 +192,20 @@ class Tape:
             return (v,)  # arrays are kept in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
+    def keep_parts(self, v, taped):
+        """Of a complex number its two parts are kept."""
+        del taped[v]
+        block = self.form.home[v]
+        b = Builder([], v.inst)
+        self.parts[v] = list(b.parts(v))
+        taped.update(dict.fromkeys(self.parts[v]))
+        at = 0 if v.inst is None else block.insts.index(v.inst) + 1
+        block.insts[at:at] = b.insts
+        self.form.note(block, b.insts)
+
     def keep_elements(self, v, taped):
         """Keep the elements of an array on a tape of their own, and read them through a view."""
-        if v in self.shadows or not (k.is_float(v.type.dtype) or v.type.dtype is k.NpBool):
+        if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool):
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
         del taped[v]
@@ -174,8 +216,10 @@ class Tape:
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
-        write(b, tape, b.call(self.helpers("pushed", (_BUFFER, k.Int, v.type)), read(b, tape), place, v))
-        size = b.const(1, k.Int)
+        is_complex = k.is_complex(v.type.dtype)
+        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type))
+        write(b, tape, b.call(push, read(b, tape), place, v))
+        size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
             size = b.op(a.IMUL, size, d)
         write(b, at, b.op(a.IADD, place, size))
@@ -371,6 +415,8 @@ class Tape:
             return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
+        if v in self.parts:
+            return b.op(a.COMPLEX_MAKE, *map(go, self.parts[v]))
         if loop is None:
             home = form.home[v]
             if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
@@ -402,14 +448,15 @@ class Tape:
 
     def elements_back(self, b, v, go):
         tape, place, dims = self.arrays[v]
-        n, step = [go(d) for d in dims], b.const(8, k.Int)
+        kept = k.complex128 if k.is_complex(v.type.dtype) else k.float64
+        n, step = [go(d) for d in dims], b.const(dtype_of(kept).itemsize, k.Int)
         strides: list[Value] = []
         for d in reversed(n):
             strides.insert(0, step)
             step = b.op(a.IMUL, step, d)
-        t = k.Array(k.float64, v.type.ndim)
+        t = k.Array(kept, v.type.ndim)
         x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
-        if v.type.dtype is not k.float64:
+        if v.type.dtype is not kept:
             own = b.op(c.CONST, type=k.DType(v.type.dtype), value=dtype_of(v.type.dtype))
             x = b.call(self.helpers("as_type", (t, own.type)), x, own)
         return x if x.type is v.type else b.op(s.RETYPE, x, type=v.type)

@@ -15,6 +15,7 @@ from ....types.kinds import (
 from ...build import is_list, is_sequence
 from ...protocol import Protocol, by_python, text_by_python
 from .. import index
+from ... import extended
 
 __all__ = ["PROTOCOLS"]
 
@@ -139,9 +140,9 @@ class _Array(Protocol):
 
 
 def _is_field(a, name: str) -> bool:
-    """Whether `name` is an attribute of a recarray: a field."""
-    return isinstance(a.type.dtype, Record) and issubclass(a.type.dtype.cls, np.record) and (
-        name in a.type.dtype.dtype.names)
+    """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
+    return isinstance(a.type.dtype, Record) and name in a.type.dtype.dtype.names and (
+        issubclass(a.type.dtype.cls, np.record) or bool(extended.WAYS))
 
 
 def _no_records(op, *operands):

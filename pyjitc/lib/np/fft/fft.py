@@ -10,7 +10,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_list, outlined, provoked
+from ...build import compiled, derivatives, is_list, outlined, provoked
 from ...intrinsics import strided
 from ...rule import call, expression, intrinsic, rule
 from . import fft_core
@@ -314,6 +314,33 @@ def transform_rows(out, a, points, scale, inverse, half):
         plan, roots = fft_core.plan_of(n, t), None
     rows(out, a, n, plan, fft_core.work_of(plan, t), roots, t.type(factor(real_type(a), n, int(scale))), bool(inverse),
          half)
+
+
+def transform_tangent(out, a, points, scale, inverse, out_t, a_t, points_t, scale_t, inverse_t):
+    if a_t is None:
+        out_t[...] = 0
+    else:
+        transform_rows(out_t, a_t, points, scale, inverse, out.dtype.kind != "c")
+
+
+def transform_adjoint(out, a, points, scale, inverse, out_, a_, points_, scale_, inverse_, g):
+    """A transform is linear: its adjoint is the one in the other direction, with the same factor."""
+    if a_ is not None:
+        n, m = int(points), min(int(points), a.shape[-1])
+        if out.dtype.kind != "c":  # from the half of a spectrum that the other half mirrors
+            m = min(n // 2 + 1, m)
+            found = np.empty(out.shape[:-1] + (n // 2 + 1,), complex_type(out))
+            transform_rows(strided(found), out_, points, scale, np.bool_(False), False)
+            found[..., 1:(n + 1) // 2] *= 2
+            a_[..., :m] += found[..., :m]
+        else:
+            found = np.empty(out.shape[:-1] + (n,), out.dtype)
+            transform_rows(strided(found), out_, points, scale, np.bool_(not inverse), False)
+            a_[..., :m] += found[..., :m] if a.dtype.kind == "c" else found[..., :m].real
+    out_[...] = 0
+
+
+derivatives(transform_rows, transform_tangent, transform_adjoint, "", "out", True)
 
 
 def along(a, n, axis, norm, out, kind):

@@ -95,7 +95,7 @@ def give_back(a_, mask, g, taken):
     return taken
 
 
-derivatives(masked, masked_tangent, masked_adjoint, "mask")
+derivatives(masked, masked_tangent, masked_adjoint, "mask", of_complex=True)
 
 
 @outlined

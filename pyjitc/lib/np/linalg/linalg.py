@@ -20,7 +20,7 @@ from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, converted, of_type, stack_text
+from .products import as_array, conjugated, converted, of_type, stack_text
 from .stacks import over_matrices
 from ..shapes.views import shape_text
 
@@ -143,19 +143,19 @@ def solve_tangent(x, a, b, x_t, a_t, b_t):
 
 
 def solve_adjoint(x, a, b, x_, a_, b_, g):
-    y = solved(a.T, x_)
+    y = solved(conjugated(a.T), x_)
     if b_ is not None:
         b_ += y
     if a_ is not None:
         if b.ndim == 1:
-            a_ -= y.reshape(-1, 1) * solved(a, b)
+            a_ -= y.reshape(-1, 1) * conjugated(solved(a, b))
         else:
-            a_ -= y @ solved(a, b).T
+            a_ -= y @ conjugated(solved(a, b).T)
     x_[...] = 0
 
 
-derivatives(solve_matrix, solve_tangent, solve_adjoint, "a b", "x")
-derivatives(solve_vector, solve_tangent, solve_adjoint, "a b", "x")
+derivatives(solve_matrix, solve_tangent, solve_adjoint, "a b", "x", True)
+derivatives(solve_vector, solve_tangent, solve_adjoint, "a b", "x", True)
 
 
 def solve_columns(a, rhs):
@@ -193,12 +193,12 @@ def inv_tangent(x, a, x_t, a_t):
 
 
 def inv_adjoint(x, a, x_, a_, g):
-    y = inverse(a).T
+    y = conjugated(inverse(a).T)
     a_ -= y @ x_ @ y
     x_[...] = 0
 
 
-derivatives(inv_matrix, inv_tangent, inv_adjoint, "a", "x")
+derivatives(inv_matrix, inv_tangent, inv_adjoint, "a", "x", True)
 
 
 def solve_stack(x, a, b):

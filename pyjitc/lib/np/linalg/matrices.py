@@ -11,7 +11,7 @@ from ....ops.blas import BLAS
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import a_type, outlined, type_name, unvectorised
+from ...build import a_type, by_value, outlined, type_name, unvectorised
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...intrinsics import strided
@@ -383,16 +383,22 @@ def lstsq(a, b, single, rcond):
     m, n = a.shape
     if b.shape[0] != m:
         raise LinAlgError("Incompatible dimensions")
-    wide = b.shape[1] if b.ndim == 2 else 1
+    limit = max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else float(rcond)
+    xs, left, rank, s = fitted_columns(strided(a), strided(b if b.ndim == 2 else b[:, None]), limit)
+    x = xs if b.ndim == 2 else xs[:, 0].copy()
+    return narrowed(x, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+
+
+@outlined
+def fitted_columns(a, b, limit):
+    """(the solution for each column of b, sums of squares of what is left, the rank, the singular values)"""
+    m, n = a.shape
+    wide = b.shape[1]
     rhs = np.zeros((max(wide, 1), max(m, n)), a.dtype)
     for i in range(m):
-        if b.ndim == 1:
-            rhs[0, i] = b[i]
-        else:
-            for j in range(wide):
-                rhs[j, i] = b[i, j]
+        for j in range(wide):
+            rhs[j, i] = b[i, j]
     s = np.zeros(min(m, n), np.float64)
-    limit = max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else float(rcond)
     rank = 0
     if m > 0 and n > 0:
         rank = least_squares(columns(a), rhs, s, m, n, limit)
@@ -402,13 +408,12 @@ def lstsq(a, b, single, rcond):
         for i in range(n, m):
             total += np.abs(rhs[j, i]) ** 2
         left[j] = total
-    if b.ndim == 1:
-        x = np.empty(n, a.dtype)
-        x[:] = rhs[0, :n]
-        return narrowed(x, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
     xs = np.empty((n, wide), a.dtype)
     put_columns(xs, rhs)
-    return narrowed(xs, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+    return xs, left, rank, s
+
+
+by_value("np.linalg.rules", fitted_columns)
 
 
 @rule("np.linalg.lstsq")

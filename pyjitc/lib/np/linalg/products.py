@@ -97,9 +97,14 @@ def dot_tangent(a, b, a_t, b_t):
 
 def dot_adjoint(a, b, a_, b_, g):
     if a_ is not None:
-        add_multiple(a_, b, g)
+        add_multiple(a_, conjugated(b), g)
     if b_ is not None:
-        add_multiple(b_, a, g)
+        add_multiple(b_, conjugated(a), g)
+
+
+def conjugated(x):
+    """The complex conjugate: what an adjoint is multiplied with."""
+    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def add_multiple(y, x, factor):
@@ -108,8 +113,8 @@ def add_multiple(y, x, factor):
         ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
 
 
-derivatives(long_dot, dot_tangent, dot_adjoint, "a b")
-derivatives(other_dot, dot_tangent, dot_adjoint, "a b")
+derivatives(long_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
+derivatives(other_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
 
 
 # -- matrix and vector
@@ -186,15 +191,15 @@ def matvec_tangent(y, a, x, y_t, a_t, x_t):
 def matvec_adjoint(y, a, x, y_, a_, x_, g):
     if a_ is not None:
         for i in range(a.shape[0]):
-            add_multiple(a_[i], x, ARRAY_LOAD(y_, i))
+            add_multiple(a_[i], conjugated(x), ARRAY_LOAD(y_, i))
     if x_ is not None:
         part = np.empty(len(x), y.dtype)
-        matvec(strided(part), a.T, y_)
+        matvec(strided(part), strided(conjugated(a.T)), y_)
         x_ += part
     y_[...] = 0
 
 
-derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y")
+derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y", True)
 
 
 # -- two matrices
@@ -313,17 +318,17 @@ def matmat_tangent(c, a, b, c_t, a_t, b_t):
 def matmat_adjoint(c, a, b, c_, a_, b_, g):
     if a_ is not None:
         part = np.empty(a.shape, c.dtype)
-        matmat(part, strided(c_), strided(b.T))
+        matmat(part, strided(c_), strided(conjugated(b.T)))
         a_ += part
     if b_ is not None:
         part = np.empty(b.shape, c.dtype)
-        matmat(part, strided(a.T), strided(c_))
+        matmat(part, strided(conjugated(a.T)), strided(c_))
         b_ += part
     c_[...] = 0
 
 
-derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c")
-derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c")
+derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c", True)
+derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c", True)
 
 
 @unoptimised

@@ -11,6 +11,7 @@ import numpy as np
 
 from .eigen import eigen_lower, eigen_upper
 from .linalg import determinant, log_determinant, lower_factor, reduced_qr, singular_parts
+from .matrices import fitted_columns
 
 __all__: list[str] = []
 
@@ -233,3 +234,44 @@ def eigenvalues_upper_tangent(a, a_t):
 def eigenvalues_upper_backward(a, w, g):
     v = eigen_upper(a)[1]
     return (folded_lower((v * g) @ v.T).T,)
+
+
+# -- least squares
+
+
+def fitted_columns_tangent(a, b, limit, a_t, b_t, limit_t):
+    """By Golub and Pereyra: the rank does not change."""
+    x, left, _, s = fitted_columns(a, b, limit)
+    inverse = np.linalg.pinv(a, limit)
+    rest, moved = b - a @ x, b_t - a_t @ x
+    x_t = inverse @ moved + inverse @ (inverse.T @ (a_t.T @ rest))
+    other = a_t.T @ (inverse.T @ x)
+    x_t += other - inverse @ (a @ other)
+    left_t = np.zeros(len(left))
+    for j in range(len(left)):
+        left_t[j] = 2.0 * np.sum(rest[:, j] * moved[:, j])
+    u, _, v = np.linalg.svd(a, full_matrices=False)
+    s_t = np.zeros(len(s))
+    for i in range(len(s)):
+        s_t[i] = u[:, i] @ a_t @ v[i]
+    return x_t, left_t, None, s_t
+
+
+def fitted_columns_backward(a, b, limit, result, g):
+    x, left, _, s = result
+    x_, left_, _, s_ = g
+    inverse = np.linalg.pinv(a, limit)
+    rest, y = b - a @ x, inverse.T @ x_
+    b_ = y.copy()
+    a_ = rest @ (y.T @ inverse.T) - y @ x.T
+    other = inverse.T @ x
+    a_ += other @ x_.T - other @ (x_.T @ inverse) @ a
+    for j in range(len(left)):
+        b_[:, j] += 2.0 * left_[j] * rest[:, j]
+        for i in range(a.shape[0]):
+            for k in range(a.shape[1]):
+                a_[i, k] -= 2.0 * left_[j] * rest[i, j] * x[k, j]
+    if np.any(s_ != 0.0):
+        u, _, v = np.linalg.svd(a, full_matrices=False)
+        a_ += (u * s_) @ v
+    return a_, b_, None

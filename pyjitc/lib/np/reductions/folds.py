@@ -218,8 +218,9 @@ def sum_adjoint(a, count, a_, count_, g):
         ARRAY_STORE(a_, j, ARRAY_LOAD(a_, j) + g)
 
 
-derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_, n_, g: sum_adjoint(a, n, a_, n_, g))
-derivatives(long_row, sum_tangent, sum_adjoint)
+derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_, n_, g: sum_adjoint(a, n, a_, n_, g),
+            of_complex=True)
+derivatives(long_row, sum_tangent, sum_adjoint, of_complex=True)
 
 
 def pairwise_row(index, first, n, how, unit, t, room):

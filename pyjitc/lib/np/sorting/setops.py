@@ -8,7 +8,7 @@ from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types.kinds import Bool, DType, Int, Singleton
 from ....types.lattice import dtype_of, kind_of
-from ...build import outlined, promoted
+from ...build import by_value, outlined, promoted
 from ...rule import ArrayLike, Constant, rule
 from ...intrinsics import as_type, strided
 from ..indexing.masks import count_true
@@ -47,10 +47,25 @@ def kept(a, mask, n):
     return out
 
 
+@outlined
 def sorted_copy(a):
+    """All elements in order."""
     b = flat_copy(a)
     sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
     return b
+
+
+@outlined
+def sorted_places(a):
+    """(all elements in order, the place of each in `a`)"""
+    b = flat_copy(a)
+    places = np.empty(len(b), np.int64)
+    count_up(places)
+    sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+    return b, places
+
+
+by_value("np.sorting.rules", sorted_copy, sorted_places)
 
 
 def distinct(a, equal_nan):
@@ -101,17 +116,14 @@ def counts_of(mask, n):
 def unique(ar, return_index, return_inverse, return_counts, equal_nan):
     if not return_index and not return_inverse and not return_counts:
         return distinct(ar, equal_nan)
-    b = flat_copy(ar)
     if return_index or return_inverse:
-        places = np.empty(len(b), np.int64)
-        count_up(places)
-        sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+        b, places = sorted_places(ar)
         mask = np.empty(len(b), np.bool_)
         n = new_ones(b, mask, equal_nan)
         found = (kept(b, mask, n),) + ((kept(places, mask, n),) if return_index else ())
         found = found + ((inverse_of(ar, mask, places),) if return_inverse else ())
         return found + ((counts_of(mask, n),) if return_counts else ())
-    sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
+    b = sorted_copy(ar)
     mask = np.empty(len(b), np.bool_)
     n = new_ones(b, mask, equal_nan)
     return kept(b, mask, n), counts_of(mask, n)
@@ -145,9 +157,8 @@ def as_set(a, assume_unique):
 
 
 def setxor1d(a, b, assume_unique, t):
-    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
+    both = sorted_copy(joined(as_set(a, assume_unique), as_set(b, assume_unique), t))
     n = len(both)
-    sort_keys(both, np.empty(n, t), None, None, n)
     mask = np.empty(n, np.bool_)
     total = 0
     for i in range(n):
@@ -161,10 +172,8 @@ def setxor1d(a, b, assume_unique, t):
 def intersect1d(a, b, assume_unique, return_indices, t):
     if return_indices:
         return intersect_places(flat(a), flat(b), assume_unique, t)
-    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
-    n = len(both)
-    sort_keys(both, np.empty(n, t), None, None, n)
-    mask = np.empty(n, np.bool_)
+    both = sorted_copy(joined(as_set(a, assume_unique), as_set(b, assume_unique), t))
+    mask = np.empty(len(both), np.bool_)
     return kept(both, mask, twice(both, mask))
 
 
@@ -188,11 +197,8 @@ def intersect_places(a, b, assume_unique, t):
 
 
 def common(a, b, a_places, b_places, t):
-    both = joined(a, b, t)
+    both, places = sorted_places(joined(a, b, t))
     n = len(both)
-    places = np.empty(n, np.int64)
-    count_up(places)
-    sort_keys(both, np.empty(n, t), places, np.empty(n, np.int64), n)
     mask = np.empty(n, np.bool_)
     total = twice(both, mask)
     first, second = np.empty(total, np.int64), np.empty(total, np.int64)
