@@ -21,7 +21,7 @@ _OPTIONS = ("cval", "standard_indexing", "neighborhood")
 
 
 def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Callable:
-    """A function of whole arrays from one of an element and its neighbours::
+    """A function of whole arrays, made of a function of an element and its neighbours::
 
         @stencil
         def smoothed(a):
@@ -30,10 +30,10 @@ def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Cal
         smoothed(image)                  # from Python, and in compiled functions
         smoothed(image, out=result)
 
-    Indices of its arrays count from the element. Elements without all neighbours become `cval` (0), in an array that
-    is given as `out` without a cval they stay. What the indices are is read from the function where they are
-    constants; else `neighborhood` says it, as ((-1, 1), (0, 2)), the first and last offset of each axis. Arrays named
-    in `standard_indexing` are indexed as usual; other arguments are numbers.
+    Indices into its arrays are relative to the element. Elements without all neighbours become `cval` (0); in an array
+    that is given as `out` without a cval they are not changed. The offsets are read from the function where they are
+    constants; otherwise `neighborhood` gives them, as in ((-1, 1), (0, 2)), the first and last offset of each axis.
+    Arrays named in `standard_indexing` are indexed as usual; other arguments are numbers.
     """
     for name in options:
         if name not in _OPTIONS:
@@ -81,7 +81,7 @@ def _stencil(function, cval=None, standard_indexing=(), neighborhood=None) -> Co
 
 
 def _whole(function, names, relative, low, high, cval):
-    """def name(a, b, out=None) over whole arrays, with the name and the place of the function."""
+    """def name(a, b, out=None) over whole arrays, with the name and source location of the function."""
     space: dict = {}
     given = ", ".join(names)
     taken = itertools.chain(("out",), (f"out_{n}" for n in itertools.count()))
@@ -101,12 +101,12 @@ def _whole(function, names, relative, low, high, cval):
 
 
 def _offsets(function, names, usual):
-    """(constant indices of relatively indexed parameters, None for one that is none; the names that are indexed)."""
+    """({relatively indexed parameter: constant indices, or None where one is not constant}, the indexed names)."""
     fn = _stages.generic(function)
     origin = {p: p.name for p in fn.params if p.name in names}
     constants: dict = {}
     changed = True
-    while changed:  # parameters that reach other blocks
+    while changed:  # parameters are passed to other blocks
         changed = False
         for block in fn.blocks:
             for inst in block.insts:

@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import components_of
+from ..ops.heads import components_of, giver
 
 __all__ = ["made", "needs"]
 
 _BOX, _ALL = "pyj_drop_box_", "pyj_drop_all_"
 
 
-def _given_up(part: str) -> str:
-    """The helper that gives up a component."""
-    if part in "ao":
-        return "pyj_release" if part == "a" else "pyj_release_object"
-    return {"C": _BOX, "L": "pyj_native_release_"}[part[0]] + part[1:-1]
-
-
 def needs(name: str) -> tuple[str, ...]:
     """The helpers that one calls."""
     return (*(("pyj_drop",) if name.startswith(_BOX) else ()),
-            *dict.fromkeys(_given_up(part) for part in components_of(name[len(_BOX):]) if part != "n"))
+            *dict.fromkeys(giver(part) for part in components_of(name[len(_BOX):]) if part != "n"))
 
 
 def made(name: str) -> str:
     parts = components_of(name[len(_BOX):])
-    if not re.fullmatch("(box|all)_[naoCLE]*", name[len("pyj_drop_"):]):
+    if not re.fullmatch("(box|all)_([naoCLRE]|B[a-z])*", name[len("pyj_drop_"):]):
         raise KeyError(name)
     if name.startswith(_ALL):
-        given = "".join([f"\n  call void @{_given_up(part)}(ptr %x{k})" for k, part in enumerate(parts)])
+        given = "".join([f"\n  call void @{giver(part)}(ptr %x{k})" for k, part in enumerate(parts)])
         return f"""
 define internal void @{name}({", ".join([f"ptr %x{k}" for k in range(len(parts))])}) nounwind noinline {{{given}
   ret void
@@ -41,7 +34,7 @@ define internal void @{name}({", ".join([f"ptr %x{k}" for k in range(len(parts))
     given = "".join([f"""
   %p{k} = getelementptr i8, ptr %box, i64 {16 + 8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
-  call void @{_given_up(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
+  call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
     return f"""
 define internal void @{name}(ptr %box) nounwind noinline {{
   %last = call i1 @pyj_drop(ptr %box)

@@ -1,8 +1,8 @@
-"""Find the loops over `prange`, and note on the test in their headers that their iterations are independent.
+"""Mark the branch in the header of each loop over `prange`: its iterations are independent.
 
-Runs once counted loops have their form, and before other passes look at how often loops run: the operation that marks
-the end of the range would hide it from them. Without `parallel=True`, of the function or of one that calls it, the
-mark is dropped, and `prange` is `range`.
+Runs once counted loops have their form, and before the passes that look at numbers of trips, from which the operation
+`independent` would hide the end of the range. Unless the function, or one that calls it, has `parallel=True`, the
+operation is removed without a mark, and `prange` is `range`.
 Before:  stop = independent n; left = isub stop, start; jump header(left)    header(left): branch left > 0 -> body, exit
 After:   left = isub n, start; jump header(left)        header(left): branch {independent: 'prange'} left > 0 -> ...
 Needs: counted loops (`counted.py`).  Keeps: everything else.
@@ -17,7 +17,7 @@ from ..ops.parallel import INDEPENDENT
 from . import counted
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["run", "shared"]
 
 cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
 
@@ -47,8 +47,23 @@ def run(fn: ir.Function, options=None) -> None:
     substitute(fn.blocks, replace)
 
 
+def shared(fn: ir.Function) -> list[ir.Value]:
+    """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
+    Python's: threads would count references to native ones without a lock."""
+    found: dict[ir.Value, None] = {}
+    for loop in LoopNest(fn).loops:
+        if "independent" in loop.header.terminator.attrs:
+            inside = {p for block in loop.blocks for p in block.params}
+            inside.update([inst.result for block in loop.blocks for inst in block.insts])
+            for block in loop.blocks:
+                for inst in block.insts:
+                    for values in (inst.args, *[edge.args for edge in inst.edges()]):
+                        found.update(dict.fromkeys([v for v in values if v not in inside]))
+    return list(found)
+
+
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:
-    """The end of a `prange` that a number is computed from, by arithmetic alone."""
+    """The operation `independent` from which a number of trips is computed by arithmetic alone, or None."""
     inst = v.inst
     if v in seen or len(seen) > 64 or inst is None:
         return None

@@ -1,7 +1,7 @@
-"""Fold, flatten and straighten: one table of rules over values, and the clean-up of control flow that follows.
+"""Simplify instructions by one table of rules, and the control flow that becomes simpler by that.
 
-Runs after inlining, which leaves constants, tuples taken apart where they were made, and blocks in a row; and once
-on every library function before it is inlined anywhere.
+Runs after inlining, which leaves constants, tuples that are packed and unpacked in one function, and chains of blocks;
+and once on every library function before it is inlined anywhere.
 Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c is True):  jump a
 - folds pure operations on constants (`eval`) and applies passes/rules.py;
 - block parameters: same value from everywhere, aggregates as their parts, values without bits;
@@ -25,7 +25,7 @@ from .rules import Facts, simplify_inst
 
 __all__ = ["run"]
 
-ROUNDS = 12  # every round exposes work for the next; real functions need three or four
+ROUNDS = 12  # Every round finds work for the next; real functions need three or four.
 
 
 def run(fn: Function, options: Any = None) -> None:
@@ -57,7 +57,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
         for inst in block.insts:
             op, result = inst.op, inst.result
             if op is CONST:
-                if is_refcounted(result.type):  # stays where it is used
+                if is_refcounted(result.type):  # it stays where it is used
                     kept.append(inst)
                 else:
                     mapping[result] = facts.constant(result.type, inst.attrs["value"])
@@ -76,7 +76,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
             if fresh:
                 kept += fresh
                 fresh.clear()
-            if better is not None:  # rules know operations that compute or check, and checks that hold
+            if better is not None:  # rules know the unchecked forms of operations, and checks that hold
                 mapping[result] = better
                 changed = True
                 continue
@@ -91,7 +91,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
 
 
 def _terminator(facts: Facts, inst: Inst) -> bool:
-    """branch and switch on what is known, or with one destination."""
+    """Simplify a branch or switch on a known value, or with only one destination."""
     if inst.op is BRANCH:
         known = facts.known(inst.args[0])
         yes, no = inst.targets
@@ -120,7 +120,7 @@ def _jump(inst: Inst, edge: Edge) -> None:
 
 
 def _straighten(fn: Function) -> bool:
-    """Skip empty blocks, join blocks in a row, drop unreachable ones."""
+    """Skip empty blocks, merge chains of blocks, remove unreachable blocks."""
     changed = _skip_handlers(fn) | _skip_empty(fn)
     changed |= remove_unreachable(fn)
     edges = in_edges(fn.blocks)
@@ -173,7 +173,7 @@ def _raised_again(block: Block) -> Inst | None:
 
 
 def _skip_empty(fn: Function) -> bool:
-    """Edges to a block that only jumps lead to where it jumps, if nobody else reads its parameters."""
+    """Redirect edges to a block that only jumps to the target of the jump, if nothing else reads its parameters."""
     empty = {b for b in fn.blocks if len(b.insts) == 1 and b.insts[0].op is JUMP and b is not fn.entry
              and b.insts[0].targets[0].block is not b}
     if not empty:
@@ -204,7 +204,7 @@ def _skip_empty(fn: Function) -> bool:
 
 
 def _parameters(fn: Function, facts: Facts) -> bool:
-    """Remove block parameters that are the same value on every way in, or have only one value."""
+    """Remove block parameters that are the same value on every incoming edge, or whose type has only one value."""
     edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
     changed = True
@@ -229,7 +229,7 @@ def _parameters(fn: Function, facts: Facts) -> bool:
 
 
 def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
-    """The one value that arrives, besides the parameter itself and values nobody reads."""
+    """The only value that arrives, apart from the parameter itself and undefined values; or None."""
     only = undefined = None
     several = False  # of which each is there on its own way only
     for arg in args:
@@ -247,5 +247,5 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
     if only is None:
         return None if several else undefined
     if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
-        return None  # it need not be there on the other ways
+        return None  # it may not be defined on the other edges
     return only

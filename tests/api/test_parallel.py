@@ -402,6 +402,28 @@ def columns(a):
     return s
 
 
+def factors(a):
+    f, q = np.ones(3), np.full((2, 2), 5.0)
+    for i in prange(len(a)):
+        f[i % 3] *= a[i]
+        q /= a[i] * a[i]
+    return f, q
+
+
+def bits_of_elements(a, every, some):
+    for i in prange(len(a)):
+        every &= a[i] | 8
+        some[a[i] % 4] |= a[i]
+    return every, some
+
+
+def factors_of_ints(a):
+    f = np.full(7, 3, np.int32)
+    for i in prange(len(a)):
+        f *= a[i] % 5 + 1
+    return f
+
+
 def gradient(a, x):
     g, c = np.zeros(a.shape[1]), 0.0
     for i in prange(a.shape[0]):
@@ -420,7 +442,8 @@ def gradient(a, x):
     (least_of_numpy, (np.r_[A, np.nan],)), (place_of_least, (A,)), (place_of_least, (np.repeat(A[:300], 200),)),
     (nearest, (M, M[7])), (all_bits, (U | 1,)), (any_bits, (U,)), (odd_bits, (U,)), (found, (A,)), (found, (-A**2,)),
     (every, (A,)), (every, (A**2,)), (last, (A,)), (last, (A[:1],)), (histogram, (I,)),
-    (added_to, (I + 5, np.zeros(110, np.int64))),
+    (added_to, (I + 5, np.zeros(110, np.int64))), (factors_of_ints, (I.astype(np.int32),)),
+    (bits_of_elements, (I | 2, np.full((2, 3), 255), np.zeros(4, np.int64))),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_reductions(function, args):
     agree(function, *args)
@@ -430,6 +453,7 @@ def test_reductions(function, args):
     (total, (A,), 1e-11), (total_of_some, (A,), 1e-11), (total_of_inner, (M,), 1e-11), (total_of_singles, (
         A.astype(np.float32) + 1,), 1e-4), (total_of_complex, (A + 1j,), 1e-11), (several, (A,), 1e-11),
     (multiplied, (A,), 1e-11), (columns, (M,), 1e-9), (gradient, (M, M[3]), 1e-10),
+    (factors, (1 + A / A.size,), 1e-10),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_sums_of_floats(function, args, rtol):
     agree(function, *args, rtol=rtol)
@@ -1283,13 +1307,6 @@ def test_elements_that_are_different(function, argument):
     agree(function, argument)
 
 
-def factors(a):
-    f = np.ones(3)
-    for i in prange(len(a)):
-        f[i % 3] *= a[i]
-    return f
-
-
 def bins_of_greatest(a):
     m = np.zeros(50)
     for i in prange(len(a)):
@@ -1307,7 +1324,7 @@ def histogram_that_is_read(a):
     return h
 
 
-@pytest.mark.parametrize("function, argument", [(factors, A), (bins_of_greatest, A), (histogram_that_is_read, I)])
+@pytest.mark.parametrize("function, argument", [(bins_of_greatest, A), (histogram_that_is_read, I)])
 def test_elements_that_several_iterations_may_change(function, argument):
     f = njit(parallel=True, cache=False)(function)
     with pytest.warns(ParallelWarning, match="change elements of .* that they also read"):
@@ -1644,6 +1661,23 @@ def test_chunks_of_a_chosen_size():
         return set_parallel_chunksize(n), get_parallel_chunksize(), set_parallel_chunksize(0)
 
     assert chosen(7) == (0, 7, 7) and get_parallel_chunksize() == 0
+
+    def in_blocks(n):
+        found = []
+        with parallel_chunksize(4):
+            with parallel_chunksize(8) as inner:
+                found += [inner.n, get_parallel_chunksize()]
+            found.append(get_parallel_chunksize())
+        try:
+            with parallel_chunksize(n):
+                found.append(get_parallel_chunksize())
+                raise ValueError
+        except ValueError:
+            found.append(get_parallel_chunksize())
+        return found
+
+    for n in (5, -1):
+        assert njit(in_blocks)(n) == in_blocks(n)
     for wrong in (-1, -(1 << 62)):
         with pytest.raises(ValueError, match="greater than or equal to zero"):
             set_parallel_chunksize(wrong)

@@ -1,4 +1,4 @@
-"""What tuples mean, and lists and dicts that a program writes out: how many items they have is part of their type."""
+"""The protocols of tuples, and of list and dict displays, whose number of items is part of their type."""
 from __future__ import annotations
 
 from ...base.lazy import lazy
@@ -25,7 +25,7 @@ refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
 def _item_of(x: Expr, i: Expr, name: str) -> Expr:
-    """x[i] of a tuple that stands for a sequence which messages call `name`."""
+    """x[i] of a tuple that represents a sequence; `name`: its class in error messages."""
     length = len(x.type.elements)
     if isinstance(i.type, Slice):
         if not i.known:
@@ -46,7 +46,7 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
 
 
 class _Tuple(Protocol):
-    """Tuples, and named tuples, whose class may say more."""
+    """The protocol of tuples, and of named tuples, whose class may define operations."""
 
     text = text_by_python
 
@@ -141,7 +141,7 @@ def _searched(x, name, args, kwargs):
 
 
 class _Display(Protocol):
-    """Lists and dicts that a program writes out: how many items they have is part of their type."""
+    """The protocol of list and dict displays: their number of items is part of their type."""
 
     def binary(self, op, x, y, inplace):
         if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
@@ -167,12 +167,13 @@ class _Display(Protocol):
 
 
 class _List(Protocol):
-    """What is done with a list that is written out where its type is enough. For all else it must be a list, of which
-    lists.py says what it means: see infer/displays.py."""
+    """Operations on a list display for which its type is enough. For all others it must become a list, whose protocol
+    is in lists.py: see infer/displays.py."""
 
     def binary(self, op, x, y, inplace):
         if op == "*" and y.known and any_part(x.type, lambda part: isinstance(part, Iterator)):
-            return list_of(self.elements(x) * y.value)  # for zip(*[iter(x)] * n): lists hold no iterators
+            # for zip(*[iter(x)] * n): a Python list cannot hold such iterators
+            return list_of(self.elements(x) * y.value)
         if op in "+*":
             raise NeedsList
         return None

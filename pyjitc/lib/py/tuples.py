@@ -29,7 +29,7 @@ def equal(a, b, k=0):
 
 
 def ordered(a, b, less, strict, k=0):
-    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b."""
+    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b (neither)."""
     if k == len(a) or k == len(b):
         if less:
             return len(a) < len(b) if strict else len(a) <= len(b)

@@ -204,6 +204,11 @@ def test_cross():
     check(cross, array("float64", 4, 3), array("int32", 3))
     check(cross, array("int32", 4, 3), array("int32", 4, 3)[::-1])
     check(cross, array("float64", 4), array("float64", 4))
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+        check(cross, array("float64", 2), array("float64", 3))
+        check(cross, array("int32", 4, 3), array("int32", 2))
+        with pytest.raises(NotImplementedError, match=r"write a\[\.\.\., 0\] \* b"):
+            njit(cross)(array("float64", 2), array("float64", 2))
 
 
 def trace(a):
