@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control, generic
-from ..types.kinds import Composite, ListDisplay, Union, all_parts, any_part
+from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
 from .meaning import Restart
 
@@ -140,11 +140,6 @@ def mark(analysis, block, inst):
     elif not known:
         findings.every = True
     raise Restart
-
-
-def is_display(t) -> bool:
-    """Whether a value of type t is a list display, or contains one."""
-    return any_part(t, lambda part: isinstance(part, ListDisplay))
 
 
 def may_repeat(analysis, value) -> bool:

@@ -30,11 +30,10 @@ from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT,
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import WIDE, Definitions, counts_down, find, step_of
+from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
-from .unroll import FEW
 
 __all__ = ["run", "adds_in_order"]
 
