@@ -79,7 +79,8 @@ _OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
 }
 # Operations on dicts: the operands that become values, and where in the result a value is.
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
-_FOUND: dict[ir.Op, tuple[int, ...]] = {tables.DICT_GET: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
+_FOUND: dict[ir.Op, tuple[int, ...]] = {
+    tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
@@ -297,6 +298,8 @@ class _Lists:
         t: Any = table.type
         for path, _ in self.lists(t.values):
             one = self.held(table, path)
+            if inst.op is tables.DICT_ASK:  # of a defaultdict(list)
+                one.made = one.changed = True
             if inst.op in _STORED:
                 for v in inst.args[_STORED[inst.op]]:
                     self.same(one, self.at(v, path))

@@ -12,7 +12,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, Deque, List
+from ..types.kinds import Bool, DefaultDict, Deque, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -101,7 +101,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether there may be native lists. Threads would count references to them without a lock."""
     return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
+        [inst.op.name == "list_new" or inst.op.name in _GIVES and type(inst.result.type) in (DefaultDict, Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
