@@ -1,14 +1,14 @@
-"""Helpers of local tables: dicts and sets that compiled code makes and that nobody else sees (passes/localtables.py).
+"""Helpers of local tables: dicts and sets that compiled code makes and that do not escape (passes/localtables.py).
 
-A table has a head as an object of the interpreter, so that its references are counted and it is freed as one, and what
-ops/localtables.py has the offsets of. `entries` are in the order in which keys came, each (hash, words of the key,
-words of the value); the hash of one that was removed is -1. `indices` are numbers of entries of 32 bits, -1 where there
-is none and -2 where one was removed. `objects` has a bit for each word of an entry that is a reference to an object,
-and `drop` gives up those of an entry to native lists, where it has such. A new table has room for a few entries in
-itself. Programs share these helpers: they are compiled once, see shared.py.
+A table starts with the head of a Python object, so that it is reference-counted and freed as one; the offsets of its
+other fields are in ops/localtables.py. `entries` are in insertion order, each (hash, words of the key, words of the
+value); the hash of a removed entry is -1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a
+removed entry. `objects` has a bit for each word of an entry that is a reference to an object, and `drop` releases the
+references of an entry to native lists, if there are any. A new table contains room for a few entries. Programs share
+these helpers: they are compiled once, see shared.py.
 
-The probing is CPython's. The hash of an int is the int with its upper half added, which keeps neighbours together: ints
-of programs are dense.
+The probing is CPython's. The hash of an int is the int with its upper half added, so that neighbouring ints get
+neighbouring slots: the ints of programs are often dense.
 """
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from . import tables
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
 _FEW = 8  # indices of a new table, of which two thirds can be used
-_BYTES = at.OWN + 4 * _FEW  # of a table without the entries in itself
-_MOST = 1 << 30  # entries
+_BYTES = at.OWN + 4 * _FEW  # bytes of a table, without its first entries
+_MOST = 1 << 30  # the most entries
 
 TEXT: dict[str, str] = {"pyj_str_same": tables.TEXT["pyj_str_same"]}
 NEEDS: dict[str, tuple[str, ...]] = {}
@@ -46,7 +46,7 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
     return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}.at\n"
 
 
-# What stands for a class: the interpreter asks it for `tp_dealloc` alone, which is at the same offset in all versions.
+# A substitute for a class: the interpreter only reads `tp_dealloc` of it, which has the same offset in all versions.
 TEXT["pyj_table_class"] = "@pyj_table_class = internal global [128 x i64] zeroinitializer"
 _define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
 {_store("ptr @pyj_table_free", "@pyj_table_class", platform.TYPE_DEALLOC, "free")}
@@ -128,7 +128,7 @@ done:
   call void @free(ptr %d)
   ret void""", "pyj_table_drop", shared=True)
 
-# Room for as many entries again: 0, or -1 where there is no memory.
+# Make room for twice as many entries: 0, or -1 where memory is exhausted.
 _define("i32 @pyj_table_grow(ptr %d)", f"""
 {_load("used", "i64", "%d", at.USED)}{_load("count", "i64", "%d", at.COUNT)}
 {_load("stride", "i64", "%d", at.STRIDE)}{_load("old", "ptr", "%d", at.INDICES)}
@@ -230,7 +230,7 @@ write:
 {_store("ptr %to0", "%d", at.ENTRIES, "entries")}
   ret i32 0""", shared=True)
 
-# An entry is no more; its number is given.
+# Remove the entry with the given number.
 _define("void @pyj_table_remove(ptr %d, i64 %n)", f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
@@ -271,7 +271,7 @@ _MIX = (11400714785074694791, 14029467366897019727, 1609587929392839161)
 
 
 def _hash_of_words(n: int) -> str:
-    """Of n ints: products by odd numbers, whose upper halves are mixed into the lower ones."""
+    """The hash of n ints: products with odd numbers, whose upper halves are mixed into the lower ones."""
     text = ""
     for i in range(n):
         text += f"""
@@ -311,7 +311,7 @@ text:
   %equal = call i1 @pyj_str_same(ptr %o, ptr %k0)
   br i1 %equal, label %found, label %next
 """
-# The class of keys: the LLVM types of its words, its hash, how it is compared and written, and what that needs.
+# The class of keys: the LLVM types of its words, its hash, its comparison and store, and the declarations for these.
 _KEYS = {
     "int": (("i64",), "  %upper = lshr i64 %k0, 32\n  %h = add i64 %k0, %upper" + _NO_ERROR, _same_words(1),
             _write_words(1), ()),
@@ -541,7 +541,7 @@ other:
 {_SEARCH.format(first="0")}
 {_same}
 {_FOUND}""", f"pyj_table_hash_{_name}", *_needs, shared=True)
-    # The number of a new entry for a key that there is not, whose value is all zeros; -1 where there is no memory.
+    # The number of a new entry for a key that is missing, with a value of zeros; -1 where memory is exhausted.
     _define(f"i64 @pyj_table_claim_{_name}(ptr %d, {_parameters})", f"""
 start:
   %hash = call i64 @pyj_table_hash_{_name}({_parameters})

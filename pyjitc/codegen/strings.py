@@ -1,6 +1,6 @@
-"""Helpers that make and read str objects as they lie in memory (runtime/platform.py).
+"""Helpers that make and read str objects in memory (runtime/platform.py).
 
-They are loaded by programs that use text. Those that stay calls are shared: they are compiled once, see shared.py.
+They are loaded by programs that use text. Those that are not inlined are shared: they are compiled once, see shared.py.
 """
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ DECLARATIONS = {
 
 
 def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
-    """head: result and name with parameters. shared: it is called from other modules, else part of what calls it."""
+    """head: result and name with parameters. shared: whether other modules call the helper; else it is in the image of
+    its callers."""
     name = head.partition("@")[2].partition("(")[0]
     TEXT[name] = f"\ndefine internal {head} nounwind{' noinline' if shared else ''} {{\n{body.strip(chr(10))}\n}}"
     if needs:
@@ -51,7 +52,7 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
 
 # ---------------------------------------------------------------- characters, equality
 
-# The interpreter keeps the characters below 256.
+# The interpreter has one object for each character below 256.
 _define("ptr @pyj_str_char(i64 %code)", """
   %latin = icmp ult i64 %code, 256
   br i1 %latin, label %kept, label %make
@@ -74,7 +75,7 @@ pieces:
   %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
   %equal = icmp eq i32 %order, 0
   ret i1 %equal"""
-# Texts that are equal have characters of one size.
+# Equal texts have characters of the same size.
 _define("i1 @pyj_str_equal(ptr %x, ptr %y)", f"""
   %same = icmp eq ptr %x, %y
   br i1 %same, label %yes, label %lengths
@@ -227,10 +228,10 @@ no:
 
 # ---------------------------------------------------------------- appending
 
-# What an object that has been asked for its UTF-8 keeps beside its characters; an ASCII one has the first alone, until
-# 3.11.
+# The fields of an object besides its characters, for UTF-8 that was requested; an ASCII object has only the first of
+# them until 3.11.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
-_SMALL = 512  # bytes up to which the interpreter's own allocator gives memory, in steps of 16
+_SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
 
 
 def _kept_is_null(name: str, offset: int | None) -> str:
@@ -239,10 +240,10 @@ def _kept_is_null(name: str, offset: int | None) -> str:
     return f"{_load(f'{name}.kept', 'ptr', '%x', offset)}  %{name} = icmp eq ptr %{name}.kept, null\n"
 
 
-# x + y, where the reference to x is given up. A text that nobody else has, and whose hash nobody has asked for, becomes
-# the result where there is room behind it, or where it can be moved to more room; the room is an eighth of it, so that
-# a loop of `s += t` takes time for what is added alone. How much there is the C library says, of blocks that are not
-# small: @pyjitc_str_grows is 0 where memory does not come from it.
+# x + y; the reference to x is consumed. If x has no other reference and no cached hash, it becomes the result where
+# there is room after its characters, or where it can be moved to a larger block, whose spare room is an eighth of it,
+# so that a loop of `s += t` takes time proportional to the appended text. The C library says how large a block is if it
+# is not small: @pyjitc_str_grows is 0 where memory does not come from it.
 _define("ptr @pyj_str_append(ptr %x, ptr %y)", f"""
   %slot = alloca ptr
   %grows = load i64, ptr @pyjitc_str_grows
@@ -333,7 +334,7 @@ slow:
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
 
-# The same of one character, which comes without an object.
+# The same for one character, which is passed without an object.
 _define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
   %may = icmp ne i64 %grows, 0
@@ -405,7 +406,7 @@ TEXT["pyj_str_tables"] += "".join(
     f"{', '.join(f'i64 {x >> at & (1 << 64) - 1}' for x in _INVERSES)}]"
     for name, at in (("pyj_str_inverses", 64), ("pyj_str_inverses_low", 0)))
 
-# Writes the digits of a number without a sign before `end`; where they begin.
+# Writes the digits of a number without a sign so that they end before `end`; returns their start.
 _define("ptr @pyj_str_digits(ptr %end, i64 %number)", """
   br label %test
 test:
@@ -472,8 +473,8 @@ make:
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
   ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
 
-# repr of a float. Where 15 digits or fewer say it, it is m / 10**k with the least k, which division rounds as reading
-# the digits does; for others, and those that have an exponent, see below.
+# repr of a float. Where 15 digits are enough, it is m / 10**k with the smallest k, since that division rounds as
+# parsing the digits does; for other floats, and for exponents, see below.
 _define("ptr @pyj_str_of_float(double %x)", """
   %room = alloca [40 x i8]
   %size = call double @llvm.fabs.f64(double %x)
@@ -551,7 +552,7 @@ slow:
   %result = call ptr @pyj_str_shortest(double %x)
   ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_shortest", "pyj_str_tables", shared=True)
 
-# The powers of ten from 10**-292 to 10**324 as 128 bits of which the first is set, rounded up.
+# The powers of ten from 10**-292 to 10**324 as 128 bits, of which the first is set, rounded up.
 _LEAST_POWER, _MOST_POWER = -292, 324
 
 
@@ -571,8 +572,8 @@ def shortest() -> str:
     return f"@pyj_str_exponents = private unnamed_addr constant [{2 * len(powers)} x i64] [{words}]"
 
 
-# The product of 128 bits of a power of ten and a number, without its lowest 128 bits; its last bit says whether these
-# are more than the power's own inexactness.
+# The product of a number and a power of ten of 128 bits, without its lowest 128 bits; its last bit says whether these
+# are larger than the error of the power.
 _define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
   %n = zext i64 %number to i128
   %h = zext i64 %high to i128
@@ -588,7 +589,7 @@ _define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
   %last = zext i1 %inexact to i64
   %result = or i64 %whole, %last
   ret i64 %result""")
-# repr of a float by the fewest digits that say it, of these the nearest ones. Source: Raffaello Giulietti, "The
+# repr of a float by the fewest digits that identify it, and the nearest of these. Source: Raffaello Giulietti, "The
 # Schubfach way to render doubles" (2020), in the form of Alexander Bolz's Drachennest.
 _define("ptr @pyj_str_shortest(double %x)", f"""
 start:
@@ -766,7 +767,7 @@ make:
   ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scaled", "pyj_str_exponents",
         shared=True)
 
-# A float as the C function of the interpreter writes it: its code, precision and flags.
+# A float as formatted by the interpreter's C function: its format code, precision and flags.
 _define("ptr @pyj_str_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """
   %chars = call ptr @PyOS_double_to_string(double %x, i8 %code, i32 %precision, i32 %flags, ptr null)
   %none = icmp eq ptr %chars, null
@@ -780,8 +781,8 @@ make:
 out:
   ret ptr null""", "pyj_str_of_bytes", shared=True)
 
-# A float with up to 9 digits behind the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
-# and rounded to even, as dtoa rounds. Numbers from 2**53 on, and those that have 19 digits, are left to the
+# A float with up to 9 digits after the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
+# and rounded half to even, as dtoa rounds. Numbers from 2**53 on, and those with 19 digits, are left to the
 # interpreter.
 _POWERS = ", ".join(f"i64 {10 ** n}" for n in range(10))
 TEXT["pyj_str_scales"] = f"@pyj_str_scales = private unnamed_addr constant [10 x i64] [{_POWERS}]"
@@ -868,7 +869,7 @@ slow:
   %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
   ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scales", shared=True)
 
-# The texts of a table of n joined: ASCII ones are copied, others are left to the interpreter.
+# The concatenation of a table of n texts: ASCII ones are copied, others are left to the interpreter.
 _define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""
 start:
   br label %size
@@ -1204,7 +1205,7 @@ fail:
   ret i32 1""", "pyj_str_read_float", shared=True)
 for _what in ("int", "float"):
     _of_parts(_what)
-# s[::-1]: ASCII here, other texts by the interpreter, which is given the slice.
+# s[::-1]: for ASCII here, for other texts by the interpreter, which gets the slice.
 _define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}

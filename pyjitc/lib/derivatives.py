@@ -1,8 +1,9 @@
-"""What the functions that `pyjitc.grad` and its kin make call: names for the compiler, each with its rule."""
+"""The functions that `pyjitc.grad` and its like call inside the functions that they make, each with its rule."""
 from __future__ import annotations
 
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Derived
+from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
@@ -20,7 +21,8 @@ def _items(x):
 
 @intrinsic
 def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
-    """(f(*args), the gradients of it by the arguments at `argnums`); with has_aux of the first item of the result."""
+    """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    gradients are those of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux)
@@ -28,8 +30,8 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
 
 @intrinsic
 def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
-    """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`); with has_aux of the first
-    item of the result."""
+    """(f(*args), the pullback of the cotangent to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    cotangent is that of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
     return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux)
@@ -37,7 +39,8 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
 
 @intrinsic
 def pushed(f, argnums: Constant, tangents, args, marks=None):
-    """(f(*args), its change for these tangents, a tuple, of the arguments at `argnums`)."""
+    """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
+    `argnums`)."""
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
     return Derived(f, _items(args), "push", argnums, _items(tangents))
@@ -65,8 +68,12 @@ def stopped(x):
     return STOPPED(x)
 
 
+def stopped_complex(x):
+    return a.COMPLEX_MAKE(STOPPED(a.REAL(x)), STOPPED(a.IMAG(x)))
+
+
 def stop_gradient(x):
-    """x, as a constant for derivatives. Arrays are copied."""
+    """x as a constant for differentiation. Arrays are copied."""
     return x
 
 
@@ -76,7 +83,11 @@ def _stop_gradient(x):
         return x
     if type(t) is k.Tuple:
         return Apply(s.TUPLE_MAKE, *map(_stop_gradient, _items(x)), cls=t.cls)
-    return over(stopped, [], [x]) if type(t) is k.Array else Apply(STOPPED, x)
+    if type(t) is k.Array:
+        return over(stopped_complex if k.is_complex(t.dtype) else stopped, [], [x])
+    if k.is_complex(t):
+        return Apply(a.COMPLEX_MAKE, Apply(STOPPED, Apply(a.REAL, x)), Apply(STOPPED, Apply(a.IMAG, x)))
+    return Apply(STOPPED, x)
 
 
 stop_gradient.rule = Rule(_stop_gradient, "pyjitc.stop_gradient")

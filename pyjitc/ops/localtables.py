@@ -1,7 +1,7 @@
-"""Local tables: dicts and sets that compiled code makes and that nobody else sees, as `passes/localtables.py` finds
-them. Their keys and values have no objects; see codegen/localtables.py for how they lie in memory.
+"""Local tables: dicts and sets that compiled code makes and that do not escape, as `passes/localtables.py` finds them.
+Their keys and values are unboxed; codegen/localtables.py describes their memory layout.
 
-They have the types of dicts and sets, and these operations alone take them. A slot is the number of an entry: it stays
+They have the types of dicts and sets, and only these operations accept them. A slot is the number of an entry: it stays
 the same until something is removed from the table.
 """
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tables import DICT_NEXT, found_or_zeros
 
 __all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
 
-# Offsets in a table.
+# Offsets of the fields of a table.
 USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
 
 
@@ -30,7 +30,7 @@ def can_be_key(t: Type) -> bool:
 
 
 def can_be_value(t: Type) -> bool:
-    """Whether a value of this type is made of numbers, native lists and references to objects of the interpreter."""
+    """Whether a value of this type consists of numbers, native lists and references to Python objects."""
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
     return t is Str or type(t) is NativeList or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
@@ -147,7 +147,7 @@ def _store_lower(e, inst, x, slot, value):
 
 
 def _missing(e, inst, key) -> None:
-    """Sets KeyError."""
+    """Raise KeyError for a key."""
     if len(key) > 1:
         e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
         (s,), (i,), (j,) = key
@@ -230,7 +230,7 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries go to the interpreter's own functions, one after the other."""
+    """The entries are passed to the interpreter's own functions, one after the other."""
     t = inst.args[0].type
     is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
     put = "PyDict_SetItem" if is_dict else "PySet_Add"
@@ -277,7 +277,7 @@ def _box_lower(e, inst, x):
     return [made]
 
 
-# The meanings, where a table is a dict or a set of Python's, of which nothing was removed while a slot is known.
+# Python meanings, where a table is a dict or set from which nothing is removed while a slot is used.
 
 
 def _key(key: tuple):

@@ -1,7 +1,8 @@
-"""Let characters be code points where nothing asks for the object: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`, `s += c`.
+"""Unbox characters: represent them by code points where no object is needed: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`,
+`s += c`.
 
-Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] beside what reads it. Numbers become text,
-and text becomes numbers, without an object of the number. A character that goes
+Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] next to its use. Numbers are formatted, and
+texts parsed, without boxing the number. A character that is carried
 round a loop, or comes from several places, becomes its code point there and a character again behind them; what is
 still read as an object is made where it is read.
 Before:  c = str_char n ; t = const 'a' ; x = str_eq c, t     After:  k = const 97 ; x = ieq n, k
@@ -26,7 +27,7 @@ from .rules import Facts
 
 __all__ = ["run"]
 
-_MOST_RANGES = 24  # of code points that a membership test compares with
+_MOST_RANGES = 24  # the most ranges of code points with which a membership test compares
 
 
 def run(fn: Function, options: Any = None) -> None:
@@ -57,7 +58,7 @@ def run(fn: Function, options: Any = None) -> None:
     _make_where_read(fn)
 
 
-# ---------------------------------------------------------------- what reads a character
+# ---------------------------------------------------------------- operations on characters
 
 
 def _code(facts: Facts, value: Value) -> Value | None:
@@ -110,7 +111,7 @@ def _equal(facts: Facts, inst: Inst) -> Value | None:
     if text is not None:
         return facts.constant(Bool, False)
     one = facts.make(a.IEQ, facts.make(t.STR_LEN, y, type=Int, loc=inst.loc), facts.constant(Int, 1), type=Bool)
-    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), type=Int, loc=inst.loc)  # of '' it is the 0 behind
+    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), type=Int, loc=inst.loc)  # of '' it is the 0 that ends it
     return facts.make(a.BAND, one, facts.make(a.IEQ, first, code, type=Bool), type=Bool, loc=inst.loc)
 
 
@@ -167,7 +168,7 @@ def _append(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _call(facts: Facts, inst: Inst) -> Value | None:
-    """A method of text that asks what kind of character it is, text of a number, or a number of a text."""
+    """Unbox a call of a method such as isdigit, a conversion of a number to text, or of a text to a number."""
     callee = facts.known(inst.args[0])
     if callee is None or len(inst.args) != 2 or inst.attrs.get("kwnames"):
         return None
@@ -206,7 +207,8 @@ def _become(inst: Inst, op: Op, *values: Value, **attrs: Any) -> None:
 
 
 def _format(facts: Facts, inst: Inst) -> Value | None:
-    """A part of an f-string that is a number, as str() shows it or with a number of digits behind the point."""
+    """Unbox a part of an f-string that is a number, in the format of str() or with a number of digits after the
+    point."""
     boxed = facts.defined_by(inst.args[0], PY_BOX)
     if boxed is None or boxed.args[0].type not in _MADE:
         return None
@@ -250,11 +252,11 @@ _RULES: dict[Op, Callable] = {
     t.STR_APPEND: _append, t.TEXT_CALL: _call,
 }
 
-# ---------------------------------------------------------------- where characters meet
+# ---------------------------------------------------------------- joins of characters
 
 
 def _through_parameters(fn: Function, facts: Facts) -> None:
-    """Parameters that only characters reach become code points."""
+    """Make parameters that only receive characters code points."""
     edges = in_edges(fn.blocks)
     chars = {p for block in fn.blocks[1:] for p in block.params if p.type is Str}
     changed = True
@@ -267,7 +269,7 @@ def _through_parameters(fn: Function, facts: Facts) -> None:
                     changed = True
     if not chars:
         return
-    # Those that come from constants and each other alone stay: nobody makes an object for them.
+    # Parameters that only receive constants and each other stay texts: there are no objects to avoid.
     made: set[Value] = set()
     changed = True
     while changed:
@@ -303,12 +305,12 @@ def _is_char(facts: Facts, value: Value, chars: set[Value]) -> bool:
 
 
 def _make_where_read(fn: Function) -> None:
-    """Characters that are read in other blocks than where they come from are made there."""
+    """Make the text of a code point where it is used, if that is in other blocks than its definition."""
     made = {inst.result: (block, inst) for block in fn.blocks for inst in block.insts if inst.op is t.STR_CHAR}
     if not made:
         return
     readers: dict[Value, dict[Block, None]] = {v: {} for v in made}
-    leaving: set[Value] = set()  # those that an exception hands on
+    leaving: set[Value] = set()  # texts that are passed on when an exception is raised
     for block in fn.blocks:
         for inst in block.insts:
             for v in inst.args:

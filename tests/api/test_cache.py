@@ -48,6 +48,13 @@ def test_second_process_finds_it(store, fake):
 
 
 def test_what_no_other_process_can_name_is_compiled_and_not_kept(tmp_path, monkeypatch):
+    """The type of a generator whose function is in no module, as in a program's __main__, has no key on disk."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path / "cache"))
+    compiled = fresh("def f(n):\n    for i in range(n): yield i * 2")
+    assert list(compiled(3)) == [0, 2, 4] and not files(tmp_path)
+
+
+def test_an_object_of_a_class_that_no_other_process_can_name(tmp_path, monkeypatch):
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
     space = {"__name__": "no_such_module"}
     exec(compile("class Point:\n    def __init__(self, x):\n        self.x = x\n", "a file", "exec"), space)
