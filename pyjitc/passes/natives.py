@@ -381,7 +381,9 @@ class _Lists:
                 self.keep_all(self.returned[fn])
         for v in independent.shared(fn) if fn.flags.parallel else ():
             self.keep_all(v)
-            self.tables.pop(v, None)
+            held = self.tables.get(v)
+            if held is not None:
+                self.tables = {one: its for one, its in self.tables.items() if its is not held}
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
