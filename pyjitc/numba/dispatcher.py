@@ -289,8 +289,12 @@ class NumbaFunction(CompiledFunction):
         result = self._natives[args].entry.result
         declared = next((one.result for one in self._declared if one.args == args and one.result is not None), None)
         try:
-            result = types.of(declared) if declared is not None else types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
-                types.of(result))
+            if declared is not None:
+                result = types.of(declared)
+            elif isinstance(result, str):
+                result = types.of(texts.parse(result))
+            else:
+                result = types.none if result is None else types.of(result)
         except ValueError:
             result = types.Dummy(result)
         return types.Signature(result, *map(types.of, self._shown(args)))
