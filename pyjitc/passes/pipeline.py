@@ -12,7 +12,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, Deque, Int, List
+from ..types.kinds import Bool, DefaultDict, Deque, Int, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -106,7 +106,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether a module may get native lists or objects."""
     return any(
-        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
+        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (DefaultDict, Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
