@@ -1,4 +1,5 @@
-"""The types of derivatives: what a call of one gives, and what may be asked for. Loaded by programs that ask."""
+"""Types of derivatives: of the results of their calls, and the checks of their arguments. Loaded by programs that use
+them."""
 from __future__ import annotations
 
 from ..ops import arith, derivative, structure
@@ -13,7 +14,7 @@ __all__ = ["settle", "settle_ruled"]
 
 
 def settle(evaluator, e: Derived):
-    """(the expression, its abstract value or None): finds the type of the function's result first."""
+    """(the expression, its abstract value or None): the type of the function's result is found first."""
     for parts in (e.operands, e.seeds):
         for i, x in enumerate(parts):
             if x.type is None:
@@ -47,7 +48,7 @@ def settle(evaluator, e: Derived):
 
 
 def settle_ruled(evaluator, e: Ruled):
-    """(the call of the function itself, its abstract value or None); what is called notes its derivatives."""
+    """(the call of the function itself, its abstract value or None); the callee records its derivatives."""
     for i, x in enumerate(e.operands):
         if x.type is None:
             e.operands[i], av = evaluator.settle(x)
@@ -80,7 +81,7 @@ def settle_ruled(evaluator, e: Ruled):
     backward = spec(e.backward, given, kept, gradient_type(plain(result)))
     for one, wanted, what in ((tangent, tangent_type(result), "a tangent of the result"),
                               (backward, k.Tuple((gradient_type(given),)), "cotangents of the arguments")):
-        if one is None or one.result is None:  # a rule may call the function, and waits for what it returns
+        if one is None or one.result is None:  # a rule may call the function, and waits for its result type
             continue
         if not _fits(one.result[0], wanted):
             raise Mismatch(f"a rule of {name} gives {one.result[0]} as {what}: {wanted} is expected",
@@ -90,7 +91,7 @@ def settle_ruled(evaluator, e: Ruled):
 
 
 def _unknown(t):
-    """An operand of this type."""
+    """An operand of this type with unknown value."""
     return constant(None) if t is k.NoneType else Apply(structure.UNDEF, type=t)
 
 
@@ -134,8 +135,8 @@ def _check_result(name, result, e):
 
 
 def _seed(x, wanted, what):
-    """A tangent or cotangent as the type that it must have: numbers are converted, arrays only said to be of any
-    order."""
+    """A tangent or cotangent in the type that it must have: numbers are converted, arrays only change to a type without
+    an order."""
     t = x.type
     if t is wanted:
         return x

@@ -191,7 +191,7 @@ class _Check:
             block = work.pop()
             owned = dict(arrived[block])
             if block is not entry:
-                owned.update((p, 1) for p in block.params if is_refcounted(p.type))
+                owned.update((p, 1) for p in block.params if self.owns(p))
             for inst in block.insts:
                 for edge, count in self.counted(block, inst, owned):
                     if edge.block not in arrived:
@@ -202,6 +202,9 @@ class _Check:
                                                     if count.get(v) != arrived[edge.block].get(v)}))
                         self.fail(f"on the ways to {edge.block.name} references of {differs} are counted differently",
                                   block, inst)
+
+    def owns(self, param: Value) -> bool:
+        return is_refcounted(param.type) and param not in self.fn.memo.get("lent", ())
 
     def counted(self, block: Block, inst: Inst, owned: dict[Value, int]):
         """Change `owned` as an instruction does; gives (edge, what is owned behind it)."""
@@ -217,7 +220,7 @@ class _Check:
         def passed(edge):
             counts = dict(owned)
             for value, param in zip(edge.args, edge.block.params):
-                if is_refcounted(param.type):
+                if self.owns(param):
                     give_up(value, counts, "handed over")
             return edge, counts
 

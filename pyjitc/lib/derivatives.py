@@ -1,4 +1,4 @@
-"""What the functions that `pyjitc.grad` and its kin make call: names for the compiler, each with its rule."""
+"""The functions that `pyjitc.grad` and its like call inside the functions that they make, each with its rule."""
 from __future__ import annotations
 
 from ..infer.constants import constant
@@ -21,7 +21,8 @@ def _items(x):
 
 @intrinsic
 def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
-    """(f(*args), the gradients of it by the arguments at `argnums`); with has_aux of the first item of the result."""
+    """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    gradients are those of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux)
@@ -29,8 +30,8 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
 
 @intrinsic
 def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
-    """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`); with has_aux of the first
-    item of the result."""
+    """(f(*args), the pullback of the cotangent to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    cotangent is that of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
     return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux, _of_lists)
@@ -38,7 +39,8 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
 
 @intrinsic
 def pushed(f, argnums: Constant, tangents, args, marks=None):
-    """(f(*args), its change for these tangents, a tuple, of the arguments at `argnums`)."""
+    """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
+    `argnums`)."""
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
     return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
@@ -106,7 +108,7 @@ def stopped_complex(x):
 
 
 def stop_gradient(x):
-    """x, as a constant for derivatives. Arrays are copied."""
+    """x as a constant for differentiation. Arrays are copied."""
     return x
 
 

@@ -1,7 +1,8 @@
 """`intrinsic` of numba.extending: functions whose LLVM code is written with llvmlite's builder.
 
-Arguments and results are numbers, pointers or nothing. What Numba gives such code beside the builder is here as far as
-it concerns those: `context.get_constant`, `cast`, `get_value_type` and the like.
+Arguments are numbers or pointers; results are numbers, pointers or None. Of the objects that Numba passes to such code
+besides the builder, the parts that concern these types are here: `context.get_constant`, `cast`, `get_value_type` and
+the like.
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _POINTER = ir.IntType(8).as_pointer()
 
 
 class Context:
-    """What code that writes LLVM asks of the compiler."""
+    """The compiler's interface for code that generates LLVM IR."""
 
     address_size = 64
 
@@ -48,7 +49,7 @@ class Context:
     get_argument_type = get_return_type = get_value_type
 
     def get_data_type(self, t) -> ir.Type:
-        """The LLVM type in memory."""
+        """The LLVM type of values in memory."""
         found = self.get_value_type(t)
         return ir.IntType(8) if found == ir.IntType(1) else found
 
@@ -71,7 +72,7 @@ class Context:
             4 if isinstance(t, ir.FloatType) else 8)
 
     def cast(self, builder, value, given, wanted):
-        """A number of the type `given` as one of the type `wanted`."""
+        """A number of the type `given` converted to the type `wanted`."""
         given, wanted = types.unliteral(given), types.unliteral(wanted)
         if given == wanted:
             return value
@@ -95,7 +96,7 @@ class Context:
 
 
 def meaning(args, given, function):
-    """The call of what `function` writes for these operands. given: their types of Numba's."""
+    """The call of the code that `function` generates for these operands. given: their Numba types."""
     found = function(Context(), *given)
     if found is None:
         raise Mismatch(f"{function.__name__}() is no intrinsic for ({', '.join(map(str, given))})")
@@ -122,12 +123,12 @@ def meaning(args, given, function):
                  result=kinds.uint64 if isinstance(t, PointerType) else t)
     if isinstance(t, PointerType):
         return pointer_at(made, t)
-    # Short integers would wrap in what is computed with them; in Numba they are int64 there.
+    # Short integers would wrap in computations with the result; in Numba these are int64.
     return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
 
 
 def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]]:
-    """(definition, declarations of what it calls) of a function whose body `codegen` writes. Pointers are given and
+    """(definition, declarations of its callees) of a function whose body `codegen` generates. Pointers are passed and
     returned as integers."""
     context, module = Context(), ir.Module("intrinsic")
     wanted = [context.get_value_type(t) for t in parameters]

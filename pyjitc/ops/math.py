@@ -1,7 +1,7 @@
 """Elementary functions of floats: one record per function of the C library or LLVM intrinsic.
 
-They are IEEE functions without exceptions (nan and inf are answers); the checks of Python's `math` are records of
-their own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
+They are IEEE functions without exceptions (nan and inf are results); the checks of Python's `math` are records of their
+own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
 NumPy scalar NumPy's, or of those in ops/elementary.py what compiled code computes.
 """
 from __future__ import annotations
@@ -46,7 +46,8 @@ def _of_c(name, ufunc=None):
 
 
 def _or_ours(name, given):
-    """What compiled code computes of NumPy numbers, where lib/elementary.py says that, else `given`."""
+    """The Python meaning that compiled code has for NumPy numbers where lib/elementary.py has an implementation, else
+    `given`."""
     if name not in NAMES:
         return given
 
@@ -65,8 +66,8 @@ def _fma(x, y, z):
 
 
 def _estrin(terms, x, multiply, fused):
-    """c[0] + c[1] * x + ...: pairs, pairs of pairs, and so on. Two or three operations more than Horner's rule, but a
-    chain of steps a third as long: a loop waits less."""
+    """c[0] + c[1] * x + ... by Estrin's scheme: pairs, pairs of pairs, and so on. It needs two or three operations more
+    than Horner's rule, but its chain of dependent steps is a third as long."""
     while len(terms) > 1:
         pairs = [fused(high, x, low) for low, high in zip(terms[::2], terms[1::2])]
         terms = pairs + terms[len(pairs) * 2:]
@@ -127,7 +128,7 @@ _INFINITY = "0x7FF0000000000000"
 
 
 def _polynomial_lower(e, inst, x):
-    """Without fast-math flags: rounding is part of a function's accuracy."""
+    """The lowering of a polynomial without fast-math flags: rounding is part of a function's accuracy."""
     t = e.scalar(inst.args[0].type)
     name = f"llvm.fma.{ {'double': 'f64', 'float': 'f32', 'half': 'f16'}[t]}"
     e.declare(f"declare {t} @{name}({t}, {t}, {t})")
@@ -155,7 +156,7 @@ def _ldexp_lower(e, inst, x, n):
 
 
 def _nextafter_lower(e, inst, x, y):
-    """libm has no half: there the neighbour is one away in the bits."""
+    """libm has no function for half precision: there the bits of the neighbour differ by one."""
     if e.scalar(inst.args[0].type) != "half":
         return libcall("nextafter")(e, inst, x, y)
     x, y = x[0], y[0]
@@ -182,7 +183,7 @@ def _pow_rest_lower(e, inst, *operands):
 
 
 def _complex_libcall(name):
-    """A C99 complex function: a `double _Complex` travels as two doubles, a `float _Complex` as a vector of two."""
+    """A C99 complex function: a `double _Complex` is passed as two doubles, a `float _Complex` as a vector of two."""
 
     def lower(e, inst, *operands):
         if inst.args[0].type is complex64:
@@ -215,7 +216,7 @@ def _signbit_lower(e, inst, x):
 
 
 def _round_digits_lower(e, inst, x, n):
-    """The interpreter's own float.__round__: only near ties and at the ends of the range get here."""
+    """A call of the interpreter's own float.__round__: only for numbers near ties and at the ends of the range."""
     for name, result, parameters in (("PyFloat_FromDouble", "ptr", "double"), ("PyFloat_AsDouble", "double", "ptr"),
                                      ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."),
                                      ("Py_DecRef", "void", "ptr")):
@@ -251,7 +252,7 @@ def _check_range_lower(e, inst, r, x):
 
 
 def _as_first(b, x, y, out):
-    """The partial derivatives of what changes as its first operand does, and jumps with the second."""
+    """The partial derivatives of a function that changes as its first operand does, and jumps with the second."""
     return b.const(1.0), b.const(0.0)
 
 

@@ -1,7 +1,7 @@
-"""Arrays, cells, reference counts and the poll for signals: what touches memory.
+"""Arrays, cells, reference counts and the poll for signals: the operations that access memory.
 
-An array is data pointer, owner word, shape, byte strides (see docs/architecture.md). Loads and stores take indices
-that are known to be in range; `check_index` is what makes them so.
+An array is data pointer, owner word, shape, byte strides (see docs/architecture.md). The indices of loads and stores
+must be in range, which `check_index` ensures.
 """
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NpBool, Undefined, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NpBool, Undefined, Within, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
 __all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
 
-heads = lazy(f"{__package__}.heads")  # programs with native lists load it
+heads = lazy(f"{__package__}.heads")  # only programs with native lists load it
 
-# Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
+# Units of work between two polls for signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
 
-# Sizes of arrays are below 2**60: what malloc can give, and what keeps index arithmetic from wrapping.
+# Sizes of arrays are below 2**60: malloc gives no more, and index arithmetic cannot wrap.
 MAX_BYTES = (1 << 60) - 1
 
 
-# Accesses of a loop nest over elements; loops that have only such are marked with the same group (codegen/module.py).
-ALONE = -1  # in place of the number of an array in its group: a group of its own, see `alone`
+# The mark of accesses of a loop nest over elements; loops that have only such accesses are marked with the same group
+# (codegen/module.py).
+ALONE = -1  # in place of the number of an array in its group: the group has this array only, see `alone`
 PARALLEL = ", !llvm.access.group !5"
 
 
@@ -79,7 +80,7 @@ def element_address(e, t: Array, a, indices):
     if not indices:
         return data
     if t.layout == "A":
-        # as a count of elements, which LLVM can version
+        # as a number of elements, on which LLVM can version loops
         last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]
         offset = None
         for i, s in zip(indices[:t.ndim - len(last)], strides):
@@ -99,7 +100,7 @@ def element_address(e, t: Array, a, indices):
 
 
 def _parts(t):
-    """Scalar LLVM parts of an element: complex numbers are two."""
+    """The scalar LLVM types of an element: complex numbers have two."""
     return 2 if type(t).__name__ == "NpComplex" else 1
 
 
@@ -111,7 +112,7 @@ def component_address(e, t: Array, pointer, part):
 
 
 def _notes(e, inst) -> str:
-    """What LLVM is told of an access beside its address."""
+    """The metadata of a memory access."""
     notes, attrs = PARALLEL if inst.attrs.get("parallel") else "", inst.attrs
     own, others = [], [(group, ALONE) for group in attrs.get("beside", ())]
     if "noalias" in attrs:
@@ -216,11 +217,11 @@ def _view_lower(e, inst, a, offset, *rest):
     return [data, owner, *(x[0] for x in rest)]
 
 
-MOST_SIZED = 4  # dimensions of an array that a helper of codegen/helpers.py checks and allocates
+MOST_SIZED = 4  # the most dimensions of an array that a helper of codegen/helpers.py checks and allocates
 
 
 def _new_lower(e, inst, *shape):
-    """Checks the sizes, allocates data and header. Texts are NumPy's."""
+    """Checks the sizes, allocates data and header. Error messages are NumPy's."""
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
@@ -240,7 +241,7 @@ def _new_memory(e, inst, dims, size):
 
 def _new_or_here(e, inst, dims, size):
     """(data, owner): in the buffer of the frame, without an owner, where the array fits. No length may be larger than
-    the whole, which also says that none is negative and that their product does not wrap."""
+    the buffer, which also ensures that none is negative and that their product does not wrap."""
     buffer, most = inst.attrs["frame"], inst.attrs["frame"] // size
     data, total, fits = e.memory_of(buffer), None, None
     for n in dims:
@@ -291,7 +292,7 @@ def _sized_new(e, inst, dims, size, zero):
     for n in dims:
         fine = e.assign(f"icmp sge i64 {n}, 0")
         e.raise_unless(fine, inst, "ValueError", "negative dimensions are not allowed")
-    # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused where it cannot be indexed.
+    # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused, whose strides could overflow.
     total = str(size)
     for n in dims:
         none = e.assign(f"icmp eq i64 {n}, 0")
@@ -319,8 +320,8 @@ def _new_rule(types, attrs):
 
 
 def _same_lower(e, inst, x, y):
-    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array; the headers of
-    one that an object holds name it."""
+    """i1: whether two arrays are the same object. Arrays from arguments have the same tagged owner word; others the
+    data and shape of one new array; headers of an array that an object owns refer to the object."""
     result = e.assign(f"call i1 {e.helper('pyj_same_owner')}(ptr {x[1]}, ptr {y[1]})")
     tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
     low = e.assign(f"and i64 {tag}, 3")
@@ -340,7 +341,7 @@ def _content(t):
 
 
 def _cell_new_lower(e, inst, x):
-    """A heap box: reference count, then the components. The box keeps references of its own to what it holds."""
+    """A box on the heap: reference count, then the components. The box has its own references to its content."""
     content = inst.args[0].type
     box = e.assign(f"call ptr {e.helper('pyj_box_new')}(i64 {16 + 8 * len(e.components(content))})")
     e.check_null(box, inst)
@@ -377,21 +378,25 @@ def _release_lower(e, inst, x):
 
 
 def count_references(e, t, x, what):
-    """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no
-    harm."""
+    """Retain or release every reference in the components of `x`; null is allowed, so that inactive parts of unions
+    need no test."""
     if not is_refcounted(t):
         return
     if isinstance(t, Array):
         e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        if what == "retain":
-            e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
-        else:
-            _release_box(e, t, x[0])
-    elif isinstance(t, NativeList):
+        name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
+    elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif t.parts is not None:
+        if what == "release":
+            given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
+            if len(given) >= _MANY:
+                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+                return
         at = 0
         for part in t.parts:
             n = len(e.components(part))
@@ -402,6 +407,9 @@ def count_references(e, t, x, what):
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
 
 
+_MANY = 3  # references in a value, from which on a function gives them up (codegen/drops.py)
+
+
 def holds_object(t) -> bool:
     """Whether the references in a value are to Python objects, which are counted under the interpreter lock."""
     if not is_refcounted(t) or isinstance(t, Array):
@@ -410,11 +418,16 @@ def holds_object(t) -> bool:
         return holds_object(_content(t))
     if isinstance(t, NativeList):
         return holds_object(t.item)
+    if isinstance(t, NativeObject):
+        return any([holds_object(held) for _, held in t.attributes])
+    if isinstance(t, Within):
+        return False
     return t.parts is None or any(map(holds_object, t.parts))
 
 
 def owned(e, t, x):
-    """Components of an opened object, with references of their own: an array gets a header that holds its object."""
+    """The components of an unboxed object with references of their own: an array gets a header that owns a reference to
+    its object."""
     if not is_refcounted(t):
         return x
     if isinstance(t, Array):
@@ -431,11 +444,11 @@ def owned(e, t, x):
 
 
 def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
-    """Components of an object that a container holds, with references of their own; TypeError where it is of another
-    class than those that were known when the function was compiled. give_up: an object that is released then, which
-    nothing that is held here keeps alive."""
+    """The components of an object in a container, with references of their own; TypeError where its class differs from
+    those that were known when the function was compiled. give_up: an object to release in that case, to which nothing
+    else here refers."""
     wrong, done = e.label("wrong"), e.label("opened")
-    if t is Undefined:  # nothing was to be found there
+    if t is Undefined:  # no item was expected
         values = []
         e.branch("false", done, wrong)
     else:
@@ -465,8 +478,8 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
 
 
 def hold(e, t, box):
-    """What the cell at `box` contains, of the content of a type t of cells, is to outlive the call and the code: arrays
-    that look into one of the interpreter, or of the code, get references of their own."""
+    """Make the content of the cell at `box`, of a cell type t, outlive the call and the code: arrays that borrow from
+    an array of the interpreter or from the code get references of their own."""
     content, at = _content(t), 0
     work = [content]
     while work:
@@ -502,29 +515,16 @@ def _iterator_keep_lower(e, inst, x):
     return x
 
 
-def _release_box(e, t, box):
-    content = _content(t)
-    dead, done = e.label("dead"), e.label("released")
-    last = e.assign(f"call i1 {e.helper('pyj_drop')}(ptr {box})")
-    e.branch(last, dead, done, likely=None)
-    e.start(dead)
-    if is_refcounted(content):
-        count_references(e, content, e.load_components(content, box), "release")
-    e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
-    e.jump(done)
-    e.start(done)
-
-
 def _poll_lower(e, inst, *operands):
-    """A counter per function; the interpreter is asked about signals only when it runs out."""
+    """One counter for each function; the interpreter checks for signals only when it runs out."""
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")
-    if operands:  # entering a strip of no iterations costs too
+    if operands:  # entering a strip without iterations costs time, too
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    # a negative cost is no gift
+    # a negative cost must not increase the counter
     out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
@@ -538,7 +538,7 @@ def _poll_lower(e, inst, *operands):
 
 
 def _affine_values(args, terms, limited):
-    """(lowest, highest) of the sum of the terms, whether any loop does not run."""
+    """(lowest, highest, whether some loop makes no trip) of the sum of the terms."""
     low = high = 0
     at = 0
     idle = False
@@ -564,8 +564,8 @@ def _affine_in_range(*args, constant, terms, limited):
 
 
 def _unit_lower(e, args, counter, constant, limited):
-    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. It
-    may say no where the answer is yes, for values beyond 2**61."""
+    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. For
+    values beyond 2**61 it may be false although the index is in range."""
     if not limited:
         far = 1 << 61
         middle = e.assign(f"add i64 {args[0]}, {far}")
@@ -588,7 +588,7 @@ def _unit_lower(e, args, counter, constant, limited):
 
 
 def _affine_lower(e, inst, *operands):
-    """In 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
+    """The guard in 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
     args = [x[0] for x in operands]
     limited = inst.attrs["limited"]
     terms, constant = inst.attrs["terms"], inst.attrs["constant"]

@@ -1,9 +1,9 @@
-"""Whether one integer is below another wherever control reaches a block: a proof over sums, choices and loops.
+"""Prove that one integer is below another wherever control reaches a block, over sums, selects and loops.
 
-Asked by ranges for indices whose intervals do not say it: `a[j]` where j comes down from i - 1 and i runs up to len(a),
-or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if what each edge hands over is; on
-the way back of a loop that it was on the last trip may be supposed. Source: Bodik, Gupta, Sarkar, "ABCD" (2000), with
-intervals for constants and without its graph.
+Called by ranges for indices whose intervals do not decide it: `a[j]` where j comes down from i - 1 and i runs up to
+len(a), or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if the arguments of all
+incoming edges are; for a back edge the proof may assume it of the last trip (induction). Source: Bodik, Gupta, Sarkar,
+"ABCD" (2000), with intervals for constants, and without the inequality graph.
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .counted import affine
 
 __all__ = ["Below"]
 
-_BUDGET = 60  # steps of one proof
-_WIDE = 1 << 62  # sums of two numbers below it fit
+_BUDGET = 60  # the most steps of one proof
+_WIDE = 1 << 62  # the sum of two numbers below it fits in 64 bits
 
 
 class Below:
-    """Called with (value, limit, constant, block): whether value + constant < limit."""
+    """Callable: (value, limit, constant, block) -> whether value + constant < limit."""
 
     def __init__(self, ranges):
         self.ranges = ranges
@@ -32,7 +32,8 @@ class Below:
         return self.holds(v, limit, c, block, (), {})
 
     def holds(self, v, limit, c, block, given, supposed) -> bool:
-        """given: facts of the edge that is looked at, which leaves `block`; supposed: (value, limit) -> constant."""
+        """Prove v + c < limit. given: facts that hold on the edge under examination, which leaves `block`; supposed:
+        (value, limit) -> constant, the assumptions of the induction."""
         self.left -= 1
         if self.left < 0:
             return False
@@ -54,7 +55,7 @@ class Below:
             self.asked.remove(asked)
 
     def follows(self, v, limit, c, block, given, supposed) -> bool:
-        """From what branches say, what it is made of, or what edges hand over."""
+        """Prove v + c < limit from branches, from the instruction that defines v, or from the edges into its block."""
         ranges = self.ranges
         facts = [(relation, other) for value, relation, other in given if value is v]
         for relation, other in (*facts, *ranges.conditions.facts(v, block)):
@@ -106,8 +107,8 @@ class Below:
         return False
 
     def half_below(self, x, y, limit, c, block, given, supposed) -> bool:
-        """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where
-        they differ."""
+        """Prove it for (x + y) // 2, where the sum does not wrap and is not negative: it is at most the larger operand,
+        and less than that where they differ."""
         for low, high in ((x, y), (y, x)):
             for lead in (0, -1):
                 if self.holds(low, high, lead, block, given, supposed):
@@ -117,7 +118,7 @@ class Below:
         return False
 
     def least_below(self, made, below, c) -> bool:
-        """min(x, y): one of them is enough."""
+        """Prove it for min(x, y): for one of them is enough."""
         condition, x, y = made.args
         facts = self.ranges.conditions.of(condition, True)
         smaller = {value: other for value, relation, other in facts if relation in (a.ILT, a.ILE)}
@@ -126,7 +127,7 @@ class Below:
         return False
 
     def handed_below(self, p, limit, c, block, supposed) -> bool:
-        """A parameter of a block: what each edge hands over."""
+        """Prove it for a parameter of a block: for the argument of each incoming edge."""
         ranges = self.ranges
         home = ranges.defs.block_of[p]
         counter = ranges.counters.get(p)
@@ -150,18 +151,18 @@ class Below:
         return True
 
     def outlives(self, limit, home) -> bool:
-        """Whether a value is made before a block is entered, and so the same on all trips of a loop that starts
-        there."""
+        """Whether a value is defined before a block is entered, and therefore invariant in a loop whose header the
+        block is."""
         made = self.ranges.defs.block_of.get(limit)
         return made is None or made is not home and self.ranges.nest.dom.dominates(made, home)
 
     def counted_below(self, p, counted, limit, c, supposed) -> bool:
-        """A counter from `start` in steps of one is at most start + trips - 1 inside its loop."""
+        """Prove it for a counter with step one: inside its loop it is at most start + trips - 1."""
         ranges = self.ranges
         start, trips = counted.start[p], counted.start[counted.left]
         chosen = trips.inst
         if chosen is not None and chosen.op is structure.SELECT and ranges.defs.constant(chosen.args[2]) == 0:
-            trips = chosen.args[1]  # no trip is made where the other one is taken
+            trips = chosen.args[1]  # the other operand of the select means no trip
         first = ranges.get(start)
         if ranges.wrap and ranges.defs.constant(start) is None or first[0] < -_WIDE:
             return False

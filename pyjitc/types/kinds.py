@@ -25,7 +25,8 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
            "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
            "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
-           "PythonRandom", "Container", "List", "NativeList", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
+           "PythonRandom", "Container", "List", "NativeList", "NativeObject", "Within", "TupleOf", "Dict",
+           "Set", "FrozenSet", "Deque",
            "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
            "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
            "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
@@ -855,6 +856,35 @@ class NativeList(Type):
 
     def _text(self):
         return f"native[{self.item}]"
+
+
+class NativeObject(Type):
+    """An object of class `cls`, a class that the program writes, that nobody outside of compiled code sees: a pointer
+    to its attributes, which have no objects (ops/instances.py). attributes: ((name, Type), ...)."""
+
+    __slots__ = fields = ("cls", "attributes")
+    cls: Any
+    attributes: tuple[tuple[str, Type], ...]
+    counted = inner = names_own = True
+
+    def _text(self):
+        return f"native[{self.cls.__qualname__}]"
+
+    @property
+    def class_name(self):
+        return self.cls.__name__
+
+
+class Within(Type):
+    """In the attributes of a native object: the type of the object that these are the attributes of (level 0), or of
+    one in whose attributes that is."""
+
+    __slots__ = fields = ("level",)
+    level: int
+    counted = inner = True
+
+    def _text(self):
+        return f"within({self.level})"
 
 
 class TupleOf(_OfItems):

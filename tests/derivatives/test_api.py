@@ -153,6 +153,10 @@ def test_batches():
     assert small.tolist() == [2, 4] and large.tolist() == [False, True]
     with pytest.raises(ValueError, match="vmap got arguments with batches of 3 and 2 examples"):
         vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
+    with pytest.raises(TypeError, match="vmap goes over the rows of arrays, and got a number; give in_axes None"):
+        vmap(lambda x, y: x * y)(np.ones(3), 2.0)
+    with pytest.raises(ValueError, match="vmap got in_axes 2 for an array of 2 dimensions"):
+        vmap(curved, 2)(np.ones((3, 3)))
     with pytest.raises(ValueError, match="in_axes is None for all"):
         vmap(curved, None)
     with pytest.raises(ValueError, match="in_axes has 2 items"):

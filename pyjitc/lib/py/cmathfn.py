@@ -1,7 +1,7 @@
 """Library functions of the `cmath` module, in the compiled subset, after CPython's Modules/cmathmodule.c.
 
-Infinities and nans are rare and their tables large: those arguments go to the interpreter's own function, which
-every library function here takes as its last operand.
+Infinities and nans are rare and their tables large: for such arguments the interpreter's own function is called, which
+is the last operand of every library function here.
 """
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def checked(z):
 
 
 def turned(z):
-    """i * z, by parts."""
+    """i * z, computed by parts."""
     return COMPLEX_MAKE(-IMAG(z), REAL(z))
 
 
@@ -117,10 +117,10 @@ def log_finite(z):
 
 
 def log_base(z, base, function):
-    """log(z, base); the interpreter's own function computes it where an argument is not finite."""
+    """log(z, base); where an argument is not finite, the interpreter's own function is called."""
     if is_special(z) or is_special(base):
         return PY_UNBOX(PY_CALL(function, PY_BOX(z), PY_BOX(base), kwnames=()), type=Complex)
-    if REAL(z) == 0.0 and IMAG(z) == 0.0:  # C's errno of the first is lost in the second
+    if REAL(z) == 0.0 and IMAG(z) == 0.0:  # in CPython the second call overwrites C's errno of the first
         x = COMPLEX_MAKE(-INF, ATAN2(IMAG(z), REAL(z)))
     else:
         x = log_finite(z)
@@ -208,7 +208,7 @@ def atanh_finite(z):
 
 
 def atanh_right(z):
-    """atanh of a number whose real part is not negative."""
+    """atanh of a number with a real part that is not negative."""
     x, y = REAL(z), IMAG(z)
     ay = FABS(y)
     if x > SQRT_LARGE or ay > SQRT_LARGE:

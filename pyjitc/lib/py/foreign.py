@@ -1,6 +1,7 @@
-"""Functions of C in compiled code, by ctypes, cffi and `cfunc`; and pointers, which `carray` and `farray` make arrays.
+"""Functions of C in compiled code, by ctypes, cffi and `cfunc`; and pointers, of which `carray` and `farray` make
+arrays.
 
-A pointer is a kind of value, the address and the dtype of what lies there.
+A pointer is a kind of value: an address, and the dtype of the elements there.
 """
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ __all__ = ["CPointer", "PointerType", "address_of", "call", "carray", "c_type", 
 
 
 class CPointer:
-    """An address, and the dtype of what lies there."""
+    """A pointer: an address, and the dtype of the elements there."""
 
     def __init__(self, address, dtype):
         self.address, self.dtype = address, dtype
@@ -74,25 +75,25 @@ def pointer_to(a: Expr) -> Expr:
 
 
 def pointer_at(address: Expr, t: PointerType) -> Expr:
-    """The pointer of a type to an address."""
+    """The pointer of type t to an address."""
     return Apply(STRUCT_MAKE, address, constant(dtype_of(t.key[2].scalar)), type=t)
 
 
 def address_of(x: Expr) -> Expr:
-    """The address that a pointer holds; another value as it is."""
+    """The address in a pointer; any other value unchanged."""
     return Apply(STRUCT_GET, x, field="address") if isinstance(x.type, PointerType) else x
 
 
-# ---------------------------------------------------------------- arrays on foreign memory
+# ---------------------------------------------------------------- arrays in foreign memory
 
 
 def carray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in C order on the memory at `ptr`: a pointer of ctypes, or what a `cfunc` got."""
+    """An array in C order in the memory at `ptr`: a pointer of ctypes, or the argument of a `cfunc`."""
     return _outside(ptr, shape, dtype, "C")
 
 
 def farray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in Fortran order on the memory at `ptr`."""
+    """An array in Fortran order in the memory at `ptr`."""
     return _outside(ptr, shape, dtype, "F")
 
 
@@ -155,7 +156,7 @@ carray.rule, farray.rule = _on_memory("carray", "C"), _on_memory("farray", "F")
 
 
 def call(target, args, kwargs) -> Expr | None:
-    """The meaning of a call of a function of C, or None for what is none."""
+    """The expression of a call of a C function, or None where the target is none."""
     if hasattr(type(target), "__pyjitc_callback__"):
         return CallValue(constant(target.py_func), *args, keywords=kwargs)
     found = _signature(target)
@@ -192,7 +193,7 @@ POINTER = object()  # a pointer to anything
 
 
 def c_type(t):
-    """The kind of a type of ctypes: a number, None for void, POINTER, or a PointerType."""
+    """The type that a ctypes type stands for: a number, None for void, POINTER, or a PointerType."""
     if t is None:
         return k.NoneType
     if t in (ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object):

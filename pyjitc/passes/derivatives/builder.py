@@ -1,4 +1,4 @@
-"""Instructions for derivatives, added one after the other, and where an error is said to be."""
+"""Builder of the instructions of derivatives, and of the errors for what has none."""
 from __future__ import annotations
 
 from typing import Any
@@ -21,16 +21,16 @@ _TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.
 
 class Builder:
     """Appends instructions to `insts`. The rules of operations (`partials`) call it: an operation by its name, and
-    `const`. It knows what is 0, 1 and -1, so that rules need not."""
+    `const`. It simplifies sums and products with 0, 1 and -1, so that rules need not."""
 
     def __init__(self, insts: list[Inst], like: Inst | None = None, t=k.Float):
         self.insts = insts
-        self.t = t  # of constants
+        self.t = t  # type of constants
         self.known: dict[Value, float] = {}
         self.at(like)
 
     def at(self, like: Inst | None) -> None:
-        """What is added from here on is at the place of this instruction."""
+        """Give the instructions that are added from here on the source location of this one."""
         self.loc = like.loc if like is not None else NOWHERE
         self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
 
@@ -65,7 +65,8 @@ class Builder:
         return self.const(0.0, t)
 
     def call(self, callee: Function, *args: Value) -> Any:
-        """A call with the arguments whose types have more than one value: the others are known in the function."""
+        """A call with the arguments whose types have more than one value: values of the other types are constants in
+        the callee."""
         given = list(args)
         if len(given) > len(callee.params):
             given = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
@@ -142,7 +143,7 @@ class Builder:
 
 
 def refused(fn: Function, inst: Inst | None, message: str, hint: str = "") -> UnsupportedError:
-    """What to raise where there is no derivative."""
+    """The exception to raise where there is no derivative."""
     qualname, filename = inst.attrs.get("origin", (None, None)) if inst is not None else (None, None)
     loc = inst.loc if inst is not None and inst.loc.line else None
     place = tuple(loc) if loc is not None else (fn.firstlineno, 0, -1, -1)

@@ -1,10 +1,11 @@
-"""What the second part of a reverse sweep reads of the first: computed again, or kept on a tape.
+"""Values that the backward part of reverse mode reads from the forward part: recomputed, or kept on a tape.
 
-A value is *free* where it follows from constants, arguments, numbers of visits, counters and elements of arrays that
-nobody writes into, by operations that are cheap and cannot fail (checks have held once). Of the others, for each loop
-the fewer are kept: the values that are read, or those from which they follow. What a loop keeps lies in one array of
-64-bit floats, of a counted loop made once, at  start + slot * (trips + 1) + visit,  else in one that doubles, at
-start + visit * slots + slot.  Elements of arrays that are made in a loop go to an array of their own.
+A value is *free* if it can be recomputed from constants, arguments, numbers of visits, counters and elements of arrays
+that are never written, by operations that are cheap and cannot fail (checks have succeeded once). Of the others either
+the values that are read are kept, or the values from which those can be recomputed, whichever are fewer. What a loop
+keeps lies in one array of 64-bit floats, of a counted loop made once, at  start + slot * (trips + 1) + visit,  else in
+one that doubles, at start + visit * slots + slot.  Elements of arrays that are made in a loop go to an array of their
+own.
 """
 from __future__ import annotations
 
@@ -28,21 +29,23 @@ __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
                     s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
-_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))  # the first operand
+# operations whose result is their first operand, which they check
+_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))
 _BUFFER = k.Array(k.float64, 1)
 
 
 class Tape:
-    """form: see Normal; rblocks: the blocks of the second part; owner, ks: see reverse.py; shadows: the arrays of
-    adjoints that the first part makes."""
+    """form: see Normal; rblocks: the blocks of the backward part; owner, ks: see reverse.py; shadows: the arrays of
+    adjoints that the forward part makes."""
 
     def __init__(self, form, act, rblocks, owner, ks, shadows, helpers):
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
         self.shadows, self.helpers = shadows, helpers
-        self.parts: dict[Value, list[Value]] = {}  # of complex numbers that are kept
-        self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
-        self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
+        self.parts: dict[Value, list[Value]] = {}  # complex number that is kept -> its parts
+        self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
+        # variables of values from before the loops, which may not have been computed on all paths
+        self.kept: dict[Value, Variable] = {}
 
     def run(self):
         self.decide()
@@ -52,7 +55,7 @@ class Tape:
         self.fn.memo["tape"] = self.notes()
 
     def notes(self) -> list[tuple[int, str]]:
-        """What `inspect_tape` tells of each loop: (line, text)."""
+        """The report of `inspect_tape` on each loop: [(line, text)]."""
         found = []
         for loop in self.form.nest.loops:
             values = self.slots.get(loop, ())
@@ -93,7 +96,8 @@ class Tape:
             taped = leaves
         else:
             taped = dict.fromkeys(read)
-            for v in sorted(read, key=self.position, reverse=True):  # what follows from others by a cheap operation
+            # drop the values that a cheap operation recomputes from others
+            for v in sorted(read, key=self.position, reverse=True):
                 i = v.inst
                 if i is not None and i.op in _CHEAP and all(self.free(x) or x in taped and x is not v for x in i.args):
                     del taped[v]
@@ -154,7 +158,7 @@ class Tape:
         return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
 
     def again(self, i: Inst) -> bool:
-        """Whether the second part may do this once more."""
+        """Whether the backward part may repeat this instruction."""
         op = i.op
         if op is NEST:
             return i.attrs["template"].qualname == "mapped" and not any(
@@ -183,9 +187,9 @@ class Tape:
         if i is None or i.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE, mem.ARRAY_LOAD) or not self.again(i):
             return (v,)
         if i.op is s.TUPLE_GET and i.args[0].inst is not None and i.args[0].inst.op is c.INVOKE:
-            return (v,)  # a part of what a call returned
+            return (v,)  # an item of the result of a call
         if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
-            return (v,)  # what is kept of an array lies in C order
+            return (v,)  # arrays are kept in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
     def keep_parts(self, v, taped):
@@ -200,7 +204,7 @@ class Tape:
         self.form.note(block, b.insts)
 
     def keep_elements(self, v, taped):
-        """The elements of an array go to a tape of their own, where they are read through a view."""
+        """Keep the elements of an array on a tape of their own, and read them through a view."""
         if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool):
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
@@ -228,7 +232,7 @@ class Tape:
         self.arrays[v] = tape, place, dims
 
     def before(self, add):
-        """Put instructions at the start of the function."""
+        """Add instructions at the start of the function."""
         b = Builder([])
         add(b)
         self.fn.entry.insts[0:0] = b.insts
@@ -237,7 +241,7 @@ class Tape:
     def buffer(self, b):
         return b.op(mem.ARRAY_NEW, b.const(0, k.Int), type=_BUFFER, zero=False)
 
-    # -- where
+    # -- layout of the tapes
 
     def lay_out(self):
         self.slots: dict = {}
@@ -245,7 +249,8 @@ class Tape:
             self.slots.setdefault(self.form.loop_of(v), []).append(v)
         frames = {}
         self.prefix: dict[Block, list[Inst]] = {}
-        for loop in reversed(self.form.nest.loops):  # where an inner one begins may be on the tape of the outer one
+        # the position at which an inner loop starts may be on the tape of the outer one
+        for loop in reversed(self.form.nest.loops):
             if loop in self.slots:
                 frames[loop] = self.frame(loop)
         self.where = {v: (frames[loop], slot) for loop, values in self.slots.items() for slot, v in enumerate(values)}
@@ -282,7 +287,8 @@ class Tape:
             frame.start = read(p, pos)
         if need is not None:
             end = p.op(a.IADD, frame.start, need, flags="nuw nsw")
-            if outer and pos is None and outer[0] in form.trips:  # room for all trips of the outer loop at once
+            # allocate room for all trips of the outer loop at once
+            if outer and pos is None and outer[0] in form.trips:
                 q = Builder([])
                 q.at(loop.header.terminator)
                 rows = q.op(a.IADD, self.moved(q, form.trips[loop], outer[0], {}), q.const(1, k.Int), flags="nuw nsw")
@@ -374,7 +380,7 @@ class Tape:
             return b.op(a.INE, x, b.const(0, k.Int))
         return x if t is k.Int else b.op(a.CAST, x, type=t)
 
-    # -- what the second part reads
+    # -- what the backward part reads
 
     def resolve(self):
         for r in self.rblocks:
@@ -419,7 +425,7 @@ class Tape:
                 self.kept[v] = Variable(v.name, v.type)
             return read(b, self.kept[v])
         n = ks.get(loop)
-        if n is None:  # on the way into the last trip
+        if n is None:  # on the edge into the last trip
             n = go(form.final[loop, self.at])
         if v in self.where:
             return self.get(b, v, n, go)
@@ -468,7 +474,7 @@ class Tape:
 
 
 class _Frame:
-    """Where the values of a loop lie on its tape: `count` of them for each visit of the header."""
+    """The layout of the tape of a loop: `count` values for each visit of the header."""
 
     def __init__(self, loop, count, is_counted):
         self.loop, self.count, self.counted = loop, count, is_counted
@@ -489,7 +495,7 @@ class _Frame:
 
 
 def _described(v: Value) -> str:
-    """A value as a program knows it."""
+    """The text that describes a value to the user."""
     i = v.inst
     name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
     return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name

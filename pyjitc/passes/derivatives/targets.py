@@ -11,7 +11,7 @@ from .activity import Classes
 __all__ = ["MAKERS", "targets", "written_parameters"]
 
 
-# Functions of lib/adjoints.py that make a new array, and those that only read.
+# Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
 MAKERS = frozenset(("copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "zeros_by_columns",
                     "zeros_like"))
 _READERS = MAKERS | {"check_apart"}

@@ -140,7 +140,7 @@ def meets_row(a, b):
 
 
 def holds(b, low, high):
-    """Whether an element of b meets the bytes from low to high."""
+    """Whether an element of b overlaps the bytes from low to high."""
     if b.size == 0:
         return False
     if low_address(b, 0, ARRAY_DATA(b)) >= high or high_address(b, 0, ARRAY_DATA(b)) <= low:
@@ -264,7 +264,7 @@ def swap_bytes(b, size):
 
 
 def python_call(function, *args, **kwargs):
-    """The call of a Python function that can be named in any process."""
+    """A call of a Python function that can be found by its name in any process."""
     boxed = (x if x.type is Object else Apply(pyobject.PY_BOX, x) for x in (*args, *kwargs.values()))
     return Apply(pyobject.PY_CALL, Const(Object, function), *boxed, kwnames=tuple(kwargs))
 
@@ -336,7 +336,7 @@ def _setfield(a, val, dtype, offset: Constant = 0):
 
 
 def _field(a, dtype, offset):
-    """The view of some bytes of each element."""
+    """The view of the bytes of a field of each element."""
     t, dtype = a.type, scalar_of(dtype)
     old, new = item_bits(t.dtype) // 8, item_bits(dtype) // 8
     if offset < 0:

@@ -1,4 +1,4 @@
-"""Questions about dtypes, answered when the function is compiled: np.can_cast, np.result_type, np.issubdtype,
+"""Functions of dtypes, evaluated when the function is compiled: np.can_cast, np.result_type, np.issubdtype,
 np.dtype(...)."""
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _WEAK = {k.Bool: False, k.Int: 0, k.Float: 0.0, k.Complex: 0j}
 
 
 def python_value(x: Expr, name: str, of_values: bool = True):
-    """The Python value of an argument that NumPy itself is asked about: a dtype, a class or a text; the dtype of an
-    array or of a NumPy scalar; a Python number, or some number of its type."""
+    """The Python value of an argument with which NumPy itself is called at compile time: a dtype, class or text; the
+    dtype of an array or NumPy scalar; a Python number, or some number of its type."""
     t = x.type
     if isinstance(t, k.DType):
         return dtype_of(t.scalar)
@@ -53,7 +53,7 @@ def _items(x):
 
 
 def _asked(function, of_values=True):
-    """The rule of a function that NumPy itself answers."""
+    """The rule of a function that NumPy itself evaluates at compile time."""
 
     @rule(f"np.{function.__name__}")
     def found(*args, **kwargs):

@@ -1,5 +1,4 @@
-"""Arrays with parts put in or taken out: insert, delete, resize, trim_zeros; arrays put together from nested lists:
-block."""
+"""Insert, delete, resize, trim_zeros, and block: arrays with parts added or removed, or built from nested lists."""
 from __future__ import annotations
 
 import numpy as np
@@ -53,7 +52,7 @@ def insert_along(a, obj, values, axis):
 
 
 def insert_one(a, i, values, axis, alone):
-    """values before index i. alone: the index is a number, values then have no axis for it."""
+    """Insert values before index i. alone: the index is a number, and values have no axis for it."""
     n = a.shape[axis]
     if i < -n or i > n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
@@ -111,7 +110,7 @@ def insert_at(a, places, values, axis):
 
 
 def fits(shape, target, back):
-    """Whether the axes from the end are as long as those of the target, or 1."""
+    """Whether the last axes have the lengths of those of the target, or 1."""
     if back > len(shape):
         return True
     n = shape[len(shape) - back]

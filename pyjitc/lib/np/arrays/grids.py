@@ -64,7 +64,7 @@ def increment(start, stop, step, n):
 
 
 def line(start, stop, step, alone):
-    """One axis. A single slice is np.arange, which takes its step from the first two elements."""
+    """One axis of a grid. A single slice is np.arange, whose step is computed from its first two elements."""
     n = length(start, stop, step)
     delta = increment(start, stop, step, n)
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -98,7 +98,7 @@ def put(out, key, j):
 
 
 def across(x, n):
-    """n more axes of length 1 behind."""
+    """The array with n more axes of length 1 at the end."""
     return x if n == 0 else across(x[..., None], n - 1)
 
 

@@ -1,4 +1,5 @@
-"""Small functions made of others: unique_all and its kin, sort_complex, rollaxis, isfortran, iterable; frombuffer."""
+"""Small functions that call others: unique_all and its like, sort_complex, rollaxis, isfortran, iterable,
+frombuffer."""
 from __future__ import annotations
 
 import numpy as np
@@ -83,7 +84,7 @@ def wrong_axis(axis, ndim):
     check_axis(axis, ndim)
 
 
-# ---------------------------------------------------------------- questions
+# ---------------------------------------------------------------- predicates
 
 
 def isfortran(a):
@@ -111,7 +112,7 @@ def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
 
 
 def from_bytes(b, dtype, count, offset):
-    """Reads a copy of the bytes. No program can tell the difference, because the result is read-only."""
+    """np.frombuffer, as a copy of the bytes. No program can see the difference, because the result is read-only."""
     data = np.empty(length_of(b), np.uint8)
     copy_bytes(data, b)
     return read_only(from_memory(data, dtype, count, offset))
@@ -125,7 +126,7 @@ def length_of(b):
 
 @intrinsic
 def copy_bytes(target, source):
-    """The bytes to an array of as many."""
+    """Copy the bytes to an array of the same length."""
     return python_call(np.copyto, target, python_call(memoryview, source))
 
 

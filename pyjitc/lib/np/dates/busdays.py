@@ -1,7 +1,7 @@
 """Business days: np.is_busday, busday_count and busday_offset.
 
-A day is its number since 1970-01-01, a Thursday; the days of a week that count are bits of an int, Monday the lowest;
-holidays are sorted, each once, and all on days that count otherwise.
+A day is its number since 1970-01-01, a Thursday; the business days of a week are bits of an int, Monday the lowest;
+holidays are sorted without repetitions, and all fall on business days of the week.
 """
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def rolled(day, roll, week, holidays):
 
 
 def moved(day, offset, roll, week, many, holidays):
-    """Whole weeks first; the holidays that were passed are days still to go."""
+    """The day that is `offset` business days from `day`: first by whole weeks, then by the holidays that were
+    passed."""
     day = rolled(day, roll, week, holidays)
     if day == NAT or offset == 0:
         return day
@@ -117,7 +118,8 @@ def moved(day, offset, roll, week, many, holidays):
 
 
 def counted(begin, end, week, many, holidays):
-    """Days of begin <= day < end that are open; negative the other way round, without the first."""
+    """The number of business days with begin <= day < end; where end < begin, minus the number with end < day <=
+    begin."""
     if begin == NAT or end == NAT:
         raise ValueError("Cannot compute a business day count with a NaT (not-a-time) date")
     if begin == end:
@@ -206,7 +208,7 @@ def _in_days(a):
 
 
 def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
-    """The days of a week that count, and the holidays; or None and what is wrong."""
+    """(the business days of a week, the holidays); or (None, the error) where the arguments are wrong."""
     if calendar:
         raise Mismatch(f"busdaycal= of np.{name} is not compiled", "give weekmask= and holidays=")
     try:
@@ -224,7 +226,7 @@ def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
 
 
 def _said_of_none(name, key, n):
-    """What NumPy says of None for an argument that may be left out."""
+    """The error that NumPy raises for None as an optional argument."""
     try:
         getattr(np, name)(*(MONDAY, 1 if name == "busday_offset" else MONDAY)[:n], **{key: None})
     except (ValueError, TypeError) as error:

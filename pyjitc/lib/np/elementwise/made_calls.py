@@ -1,5 +1,5 @@
-"""Calls of ufuncs that programs make, in compiled code: of elements they are calls of the program's function, so that
-they fuse with what is around them; the function of a generalised ufunc is called for each core."""
+"""Calls of ufuncs that programs make, in compiled code: element functions become calls of the program's function, which
+fuse with other operations; the function of a generalised ufunc is called for each core."""
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +21,7 @@ __all__ = ["call"]
 
 
 def call(function: np.ufunc, args, kwargs) -> Expr | None:
-    """The meaning of function(*args, **kwargs), or None for what was not made here."""
+    """The expression of function(*args, **kwargs), or None for a ufunc that was not made by this package."""
     record = ufuncs.made(function)
     if record is None:
         return None
@@ -149,7 +149,7 @@ def all_spread(ins, cores, outer, j):
 
 
 def places(outer, results, lengths, types, j):
-    """The arrays that results are written into; a result without core dimensions gets an axis of length 1."""
+    """The arrays into which results are written; a result without core dimensions gets an axis of length 1."""
     if j == len(results):
         return ()
     core = core_shape(results[j], lengths, 0)

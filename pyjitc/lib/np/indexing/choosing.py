@@ -27,7 +27,7 @@ def _tuple(parts):
 
 
 def _common(name, parts):
-    """The dtype of several operands; Python numbers take that of the others."""
+    """The common dtype of several operands; Python numbers are weak, as in NumPy's arithmetic."""
     for x in parts:
         if not isinstance(x.type, Array) and not k.is_scalar(x.type):
             raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "use arrays and numbers")
@@ -48,7 +48,7 @@ def _shape_of(parts):
 
 
 def stretched(parts, shape, j):
-    """Operands as arrays of this shape, or numbers."""
+    """Operands broadcast to this shape, or numbers."""
     if j == len(parts):
         return ()
     if isinstance(parts[j], np.ndarray) and parts[j].ndim > 0:
@@ -157,7 +157,7 @@ def shapes_of(parts, j):
 
 
 def select(conditions, choices, dtype, axes, axes_of_choices):
-    """The conditions are broadcast together, then the choices, then both."""
+    """np.select: the conditions are broadcast together, then the choices, then both."""
     first = joint_shape_of(shapes_of(conditions, 0), axes)
     second = joint_shape_of(shapes_of(choices, 0), axes_of_choices)
     return selected(joint_shape_of((first, second), max(axes, axes_of_choices)), dtype, conditions, choices)

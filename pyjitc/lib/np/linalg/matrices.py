@@ -82,7 +82,7 @@ def rooted(total, order):
 
 
 def matrix_norm(x, order, rows, keepdims):
-    """rows: the axis that numbers the rows."""
+    """The norm of one matrix. rows: the number of the axis with the rows."""
     found = matrix_norm_number(x, order, rows)
     if keepdims:
         return np.full((1, 1), found)
@@ -120,7 +120,7 @@ def norm_part(x, order):
 
 
 def norm_stack(x, order, rows, columns, keepdims):
-    """Along two axes of more."""
+    """Norms along two axes of an array with more."""
     moved = np.moveaxis(x, (rows, columns), (-2, -1))
     found = np.empty(moved.shape[:-2], np.float32 if single_precision(x) else np.float64)
     over_matrices(found, moved, norm_part, order)
@@ -134,7 +134,7 @@ def values_of(x):
 
 
 def _order(x: Expr) -> Expr:
-    """A known order as a constant that the branches know: floats by name."""
+    """An `ord` argument known at compile time as a constant on which branches are decided: floats by their names."""
     if x.known and isinstance(x.value, (float, np.floating)):
         if math.isinf(x.value):
             return Const(k.Str, "inf" if x.value > 0 else "-inf")
@@ -185,9 +185,9 @@ def _norm(x, ord=None, axis: Constant = None, keepdims: Constant = False):
     return Call(matrix_norm, x, order, Const(k.Int, places[0]), keep)
 
 
-# -- what singular values tell
+# -- functions of singular values
 
-NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, the condition of a matrix with nan was an error
+NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, a matrix with nan raised an error
 
 
 def cond(x, order, single):
@@ -215,7 +215,7 @@ def cond_by_inverse(x, order, single):
 
 
 def finite_or_inf(found, x):
-    """nan that does not come from the matrix is infinite."""
+    """inf in place of a nan that does not come from the matrix."""
     if np.isnan(found) and not np.any(np.isnan(x)):
         return found.dtype.type(math.inf)
     return found
@@ -355,7 +355,7 @@ def _pinv(a, rcond=None, hermitian: Constant = False, *, rtol=...):
 
 @unvectorised
 def least_squares(work, rhs, s, m, n, rcond):
-    """gelsd; the rank."""
+    """Call gelsd; returns the rank."""
     most = max(m, n, 1)
     rank = np.zeros(1, np.int64)
     query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
@@ -497,7 +497,7 @@ def powers(a, n):
 
 
 def chain(arrays, out):
-    """The cheaper of the orders from the left and from the right."""
+    """The product of a chain: from the left or from the right, whichever is cheaper."""
     if len(arrays) == 2:
         return np.dot(arrays[0], arrays[1], out)
     if cost_from_left(arrays, 1) <= cost_from_right(arrays, len(arrays) - 2):
@@ -510,7 +510,7 @@ def rows_of(a):
 
 
 def cost_from_left(arrays, at):
-    """Multiplications of the rest."""
+    """The number of multiplications of the rest of a chain from the left."""
     if at == len(arrays):
         return 0.0
     last = arrays[at].shape[1] if arrays[at].ndim == 2 else 1

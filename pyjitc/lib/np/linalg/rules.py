@@ -1,9 +1,9 @@
-"""The derivatives of factorisations: of real matrices, which are the first argument of functions that stay calls.
+"""The derivatives of factorisations of real matrices, which are the first argument of functions that are not inlined.
 
 F_tangent(a, a_t) and F_backward(a, result, g) of each function F that `by_value` names, see ops/derivative.py. Cholesky
-factors and eigenvalues of symmetric matrices depend on one triangle of the matrix alone, since LAPACK reads no other:
-so do their derivatives. Vectors that belong to a multiple value have none: what depends on them is infinite or no
-number.
+factors and eigenvalues of symmetric matrices depend on one triangle of the matrix only, since LAPACK does not read the
+other one: so do their derivatives. Eigenvectors of a multiple eigenvalue have no derivative: the result is infinite or
+nan.
 """
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__: list[str] = []
 
 
 def symmetric_lower(x):
-    """The symmetric matrix of which the lower triangle is that of x."""
+    """The symmetric matrix with the lower triangle of x."""
     return np.tril(x) + np.tril(x, -1).T
 
 
 def folded_lower(x):
-    """The adjoint of that."""
+    """The adjoint of `symmetric_lower`."""
     return np.tril(x + x.T) - np.diag(np.diag(x))
 
 
@@ -42,7 +42,7 @@ def gaps(w):
 
 
 def times(factors, x):
-    """factors * x, and 0 where x is 0."""
+    """factors * x elementwise, with 0 where x is 0."""
     found = np.zeros(x.shape)
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -74,7 +74,7 @@ def cofactors(a):
     sign, total = log_determinant(a)
     if total > -np.inf:
         return np.linalg.inv(a).T * (sign * np.exp(total))
-    n = a.shape[0]  # of a singular matrix there is no inverse
+    n = a.shape[0]  # a singular matrix has no inverse
     found, rest = np.empty((n, n), a.dtype), np.empty((n - 1, n - 1), a.dtype)
     for i in range(n):
         for j in range(n):

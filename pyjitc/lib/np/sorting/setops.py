@@ -22,7 +22,7 @@ __all__ = ["CALLS"]
 
 @outlined
 def new_ones(a, mask, equal_nan):
-    """mask[i]: whether the sorted a[i] differs from the one before; how many do."""
+    """Set mask[i] to whether the sorted a[i] differs from the element before; returns how many do."""
     n = 0
     for i in range(len(a)):
         fresh = True
@@ -132,7 +132,7 @@ def unique(ar, return_index, return_inverse, return_counts, equal_nan):
 # -- two sets
 
 def cast_into(out, a, at):
-    """The elements of the 1-d array a, converted, in out[at:]."""
+    """Store the elements of the 1-d array a, converted, in out[at:]."""
     for i in range(len(a)):
         ARRAY_STORE(out, IADD(at, i), as_type(ARRAY_LOAD(a, i), out.dtype))
 
@@ -178,7 +178,7 @@ def intersect1d(a, b, assume_unique, return_indices, t):
 
 
 def twice(both, mask):
-    """mask[i]: whether the sorted both[i] is equal to the next; how many are."""
+    """Set mask[i] to whether the sorted both[i] equals the next element; returns how many do."""
     total = 0
     for i in range(len(both)):
         same = i + 1 < len(both) and bool(both[i] == both[i + 1])
@@ -216,7 +216,7 @@ def common(a, b, a_places, b_places, t):
 
 @outlined
 def contains(test, x):
-    """Whether the sorted test has x."""
+    """Whether the sorted array `test` contains x."""
     low = 0
     n = len(test)
     while n > 0:
@@ -274,8 +274,8 @@ def mark_all(out, element, test_elements, invert, t):
 
 
 def mark_in_table(out, element, test, invert):
-    """Marks the elements by a table of the range from the least to the largest element of `test`, as NumPy does where
-    that range is small. Returns whether it was small enough."""
+    """Find the elements of `element` in a lookup table over the range of `test`, as NumPy does where that range is
+    small. Returns whether it was small enough."""
     low, high = int(ARRAY_LOAD(test, 0)), int(ARRAY_LOAD(test, 0))
     for i in range(len(test)):
         x = int(ARRAY_LOAD(test, i))
@@ -314,7 +314,7 @@ def setdiff1d(a, b, assume_unique, t):
 # -- along an axis
 
 def unique_rows(a, index, inverse, counts, axis):
-    """The parts along the axis, sorted by their elements in order; nan differs from nan."""
+    """np.unique along an axis: the parts sorted lexicographically; nan differs from nan."""
     if not -a.ndim <= axis < a.ndim:
         raise AxisError(axis, a.ndim)
     place = axis % a.ndim
@@ -340,8 +340,8 @@ def unique_rows(a, index, inverse, counts, axis):
 
 @outlined
 def sort_rows(rows, order, first):
-    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their
-    number."""
+    """Sort rows by a stable sort of each column from the last: `order` gets the order, `first` whether a row differs
+    from the one before. Returns the number of different rows."""
     for j in range(rows.shape[1] - 1, -1, -1):
         order[:] = order[np.argsort(rows[order, j], kind="stable")]
     count = 0

@@ -19,7 +19,7 @@ __all__ = ["CALLS"]
 
 @intrinsic
 def common_dtype(arrays):
-    """The dtype of arrays together."""
+    """The common dtype of arrays."""
     found = None
     for t in arrays.type.elements:
         if kind_of(t.dtype) == "c":
@@ -31,7 +31,7 @@ def common_dtype(arrays):
 # -- edges
 
 def outer(a, limits):
-    """First and last edge."""
+    """The first and the last edge."""
     if limits is not None:
         if limits[0] > limits[1]:
             raise ValueError("max must be larger than min in range parameter.")
@@ -79,7 +79,7 @@ def all_edges(columns, bins, limits, n):
 # -- counts
 
 def bin_of(column, i, edges):
-    """The bin of sample i, the last one closed; a negative number outside."""
+    """The bin of sample i, where the last bin is closed; a negative number for a sample outside all bins."""
     last = len(edges) - 1
     if last < 0:
         return -1
@@ -91,7 +91,7 @@ def bin_of(column, i, edges):
 
 
 def flat_bin(columns, edges, i, n, total):
-    """The place in the flat histogram of sample i; negative outside."""
+    """The position of sample i in the flat histogram; negative for a sample outside."""
     if n == len(columns):
         return total
     found = bin_of(columns[n], i, edges[n])
@@ -182,7 +182,7 @@ def _tuple(parts):
 
 
 def _pairs(x):
-    """Lists of limits as tuples."""
+    """Lists of limits converted to tuples."""
     parts = _parts(x)
     return x if parts is None else _tuple([_pairs(part) for part in parts])
 
@@ -206,7 +206,7 @@ def _check(name, columns, weights):
 
 
 def _bins(name, bins, count):
-    """Numbers of bins and arrays of edges."""
+    """The bins argument as a tuple of numbers of bins and arrays of edges."""
     parts = _parts(bins)
     if parts is None:
         return bins

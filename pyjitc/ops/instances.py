@@ -1,0 +1,114 @@
+"""Native objects: objects of classes of the program that compiled code makes and that nobody else sees, as
+`passes/natives.py` finds them.
+
+A native object is a pointer to {i64 references, attributes}. Each component of an attribute has 8 bytes. All attributes
+that code reads were stored before anything but the class's own code sees the object (passes/instances.py).
+"""
+from __future__ import annotations
+
+from ..ir.core import (
+    ALLOCATES,
+    CHEAP,
+    COUNTS,
+    HOST,
+    ITEMS,
+    MODERATE,
+    OBJECTS,
+    PURE,
+    RAISES,
+    Op,
+    reads,
+    writes,
+)
+from ..types.kinds import Bool, Type
+from .effects import NO_RULE, NONDIFF
+from .memory import count_references
+
+__all__ = ["INSTANCE_OPS"]
+
+
+def _slots(e, inst, x):
+    """(LLVM type in memory, pointer, kind of memory) of each component of an attribute."""
+    at = 8
+    for name, t in inst.args[0].type.attributes:
+        parts = e.components(t)
+        if name == inst.attrs["name"]:
+            return [("i8" if part == "i1" else part,
+                     e.assign(f"getelementptr inbounds i8, ptr {x[0]}, i64 {at + 8 * k}"),
+                     e.memory_kind(f"attribute {at + 8 * k} {part}")) for k, part in enumerate(parts)]
+        at += 8 * len(parts)
+    raise AssertionError(inst.attrs["name"])
+
+
+def _load(e, inst, t: Type, x) -> list[str]:
+    values = []
+    for part, (kind, where, tag) in zip(e.components(t), _slots(e, inst, x)):
+        found = e.assign(f"load {kind}, ptr {where}, align 8{tag}")
+        values.append(e.assign(f"icmp ne i8 {found}, 0") if part == "i1" else found)
+    return values
+
+
+def _new_lower(e, inst):
+    parts = [part for _, t in inst.attrs["type"].attributes for part in e.components(t)]
+    made = e.assign(f"call ptr {e.helper('pyj_native_object')}(i64 {8 + 8 * len(parts)})")
+    e.check_null(made, inst)
+    for k, part in enumerate(parts):  # it may be given up before all references are set
+        if part == "ptr":
+            where = e.assign(f"getelementptr inbounds i8, ptr {made}, i64 {8 + 8 * k}")
+            e.line(f"store ptr null, ptr {where}, align 8{e.memory_kind(f'attribute {8 + 8 * k} ptr')}")
+    return [made]
+
+
+def _get_lower(e, inst, x):
+    t = inst.attrs["type"]
+    values = _load(e, inst, t, x)
+    if not inst.attrs.get("borrowed"):
+        count_references(e, t, values, "retain")
+    return values
+
+
+def _put_lower(e, inst, x, value):
+    """What the attribute was is given up last: that may run code of the program, if not code that sees the object."""
+    t = inst.args[1].type
+    old = _load(e, inst, t, x) if inst.op is INSTANCE_PUT else []
+    count_references(e, t, value, "retain")
+    for part, v, (kind, where, tag) in zip(e.components(t), value, _slots(e, inst, x)):
+        if part == "i1":
+            v = e.assign(f"zext i1 {v} to i8")
+        e.line(f"store {kind} {v}, ptr {where}, align 8{tag}")
+    if old:
+        count_references(e, t, old, "release")
+    return []
+
+
+def _typed(types, attrs):
+    return attrs["type"]
+
+
+def _nothing(types, attrs):
+    return None
+
+
+INSTANCE_NEW = Op("instance_new", _typed, RAISES | ALLOCATES, lower=_new_lower, partials=NO_RULE,
+                  eval=lambda *, type: object.__new__(type.cls), eval_attrs=True,
+                  doc="native object of {type}, whose attributes count as not set")
+INSTANCE_LOAD = Op("instance_load", _typed, reads(ITEMS), lower=_get_lower, partials=NO_RULE, cost=MODERATE,
+                   eval=lambda x, *, name, type: getattr(x, name), eval_attrs=True,
+                   doc="attribute {name} of a native object, a number of {type}")
+INSTANCE_AT = Op("instance_at", _typed, ALLOCATES | reads(ITEMS), lower=_get_lower, partials=NO_RULE, cost=MODERATE,
+                 eval=lambda x, *, name, type, borrowed=False: getattr(x, name), eval_attrs=True,
+                 doc="attribute {name} of a native object, of {type}, which has references; {borrowed}: as of list_get")
+INSTANCE_STORE = Op("instance_store", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
+                    eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
+                    doc="attribute {name} of a native object, a number, is `value`")
+INSTANCE_PUT = Op("instance_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
+                  eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
+                  doc="attribute {name} of a native object, which has references, is `value`")
+INSTANCE_INIT = Op("instance_init", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
+                   eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
+                   doc="attribute {name} of a native object, which has not been set, is `value`")
+INSTANCE_IS = Op("instance_is", lambda types, attrs: Bool, PURE, partials=NONDIFF, eval=lambda x, y: x is y, cost=CHEAP,
+                 lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")],
+                 doc="whether two native objects are one")
+
+INSTANCE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -1,0 +1,377 @@
+"""Which classes of the program have native objects: those whose objects compiled code makes, and that nobody else sees.
+
+Part of `natives`, which rewrites. The question is asked of a class as a whole: all objects of it in a module are made
+in the module, and go through operations that are known here. Whether lists that hold them are native as well is found
+out by `natives`, which asks again without the classes of which some list is Python's.
+What is read of an object must have been stored before anything but the functions that set it up sees it: an attribute
+that may be missing is one that the interpreter looks after. Objects of classes that refer to each other are counted and
+nothing else, so it must be certain that they form no cycle: references between them are only stored in objects that
+nobody knows yet, or are only to objects that nobody else refers to and that refer to none themselves.
+Before:  p = object_new : Point ; field_set p, x {name: 'x'}
+After:   p = instance_new : native[Point] ; instance_store p, x {name: 'x'}
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.lazy import lazy
+from ..ir import core as ir
+from ..ops import control, natives, structure
+from ..ops import containers as c
+from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
+from ..types import kinds as k
+from ..types.kinds import Deque, List, ObjectOf, Type
+
+__all__ = ["classes_in", "find"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
+
+_LISTS = frozenset((List, Deque))
+_KNOWN = frozenset((
+    OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN, control.JUMP, c.HOLDS,
+    structure.RETYPE, structure.SELECT, structure.CHOOSE, structure.DISCARD, structure.UNDEF, structure.TUPLE_MAKE,
+    structure.TUPLE_GET, structure.PACK, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
+    structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
+    structure.UNION_GET, structure.UNION_CAST, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP,
+    c.LIST_LEN))
+
+
+def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
+    """The classes of the objects in values of type t. lists: those in lists and deques, too."""
+    found: set[type] = set()
+    work: list[Any] = [t] if t is not None else []
+    while work:
+        one = work.pop()
+        if type(one) is ObjectOf:
+            found.add(one.cls)
+        elif type(one) in _LISTS:
+            if lists:
+                work += one.parameters
+        elif isinstance(one, k.Container):
+            work += one.parameters
+        elif isinstance(one, (k.Iterator, k.FunctionObject, k.Cell, k.ObjectCell)):
+            work += [x for x in one.key[1:] if isinstance(x, Type)]
+        elif one.parts is not None:
+            work += one.parts
+    return frozenset(found)
+
+
+def _is_kept(t: Type) -> bool:
+    """Whether values of type t can be attributes of native objects, and items of their lists."""
+    return natives.can_hold(t) and all([_is_known(part) for part in _leaves(t)])
+
+
+def _leaves(t: Type):
+    if t.parts is None:
+        yield t
+    else:
+        for part in t.parts:
+            yield from _leaves(part)
+
+
+def _is_known(t: Type) -> bool:
+    """Whether objects in a value of type t are in nothing but lists."""
+    return type(t) in _LISTS or type(t) is ObjectOf or not classes_in(t)
+
+
+def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:
+    """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
+    are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
+    classes that have none."""
+    objects = _Objects(functions, without)
+    found = objects.find()
+    return found, objects.first_stores() if found else set()
+
+
+class _Objects:
+    def __init__(self, functions: list[ir.Function], without: frozenset[type]):
+        self.functions = functions
+        self.known: dict[tuple[Type | None, bool], frozenset[type]] = {}
+        made = {inst.attrs["cls"] for fn in functions for block in fn.blocks for inst in block.insts
+                if inst.op is OBJECT_NEW}
+        self.fields: dict[type, dict[str, Type]] = {
+            cls: {} for cls in made if cls not in without and not hasattr(cls, "__del__")}
+        self.stored = {(inst.args[0].type.cls, inst.attrs["name"]) for fn in functions for block in fn.blocks
+                       for inst in block.insts if inst.op is FIELD_SET}
+        self.setups: dict[tuple[ir.Function, int], frozenset[str] | None] = {}
+        self.begun: dict[tuple[ir.Function, int], bool] = {}
+        self.stores: dict[ir.Function, frozenset[type]] = {}  # the classes to which attributes that it stores refer
+
+    def classes(self, t: Type | None, lists: bool = True) -> frozenset[type]:
+        found = self.known.get((t, lists))
+        if found is None:
+            found = self.known[t, lists] = classes_in(t, lists)
+        return found
+
+    def drop(self, classes) -> None:
+        for cls in classes:
+            self.fields.pop(cls, None)
+
+    def find(self) -> dict[type, dict[str, Type]]:
+        if not self.fields:
+            return self.fields
+        entry = self.functions[0]
+        for value_type in (entry.result, *[p.type for p in entry.params]):
+            self.drop(self.classes(value_type))
+        for fn in self.functions:
+            for v in independent.shared(fn) if fn.flags.parallel else ():
+                self.drop(self.classes(v.type))
+            for block in fn.blocks:
+                for inst in block.insts:
+                    self.look(inst)
+        while self.fields:
+            before = len(self.fields)
+            for fn in self.functions:
+                for block in fn.blocks:
+                    for inst in block.insts:
+                        if inst.op is FIELD_SET and not self.fits(inst):
+                            self.drop({inst.args[0].type.cls, *self.classes(inst.args[1].type)})
+            self.setups.clear()
+            for fn in self.functions:
+                for block in fn.blocks:
+                    for inst in block.insts:
+                        if inst.op is OBJECT_NEW and inst.attrs["cls"] in self.fields and (
+                                self.set_up(fn, inst.result) is None):
+                            self.drop((inst.attrs["cls"],))
+            self.drop_cycles()
+            if len(self.fields) == before:
+                break
+        return self.fields
+
+    def look(self, inst: ir.Inst) -> None:
+        values = [*inst.args, inst.result] if inst.result is not None else inst.args
+        if inst.op not in _KNOWN:
+            for v in values:
+                self.drop(self.classes(v.type, False))
+        elif inst.op is FIELD_GET and inst.args[0].type.cls in self.fields:
+            cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.result.type
+            if "otherwise" in inst.attrs and (cls, name) not in self.stored:
+                return  # the class has it, and no object
+            if self.fields[cls].setdefault(name, t) is not t or not _is_kept(t):
+                self.drop((cls,))
+
+    def fits(self, inst: ir.Inst) -> bool:
+        """Whether a field_set stores what native objects hold."""
+        types = self.fields.get(inst.args[0].type.cls)
+        if types is None:
+            return False
+        wanted, t = types.get(inst.attrs["name"]), inst.args[1].type
+        return wanted is None or t is wanted or isinstance(wanted, k.Union) and t in wanted.members
+
+    # -- how objects are set up
+
+    def set_up(self, fn: ir.Function, x: ir.Value) -> frozenset[str] | None:
+        """The attributes that are set in an object, which begins without any, when a function ends that has it from the
+        value x on; None: something may see it before all are set that are read."""
+        cls = x.type.cls
+        wanted = self.fields[cls].keys()
+        home = next((block for block in fn.blocks if x.inst is not None and x.inst in block.insts), fn.entry)
+        states: dict[ir.Block, frozenset[str]] = {home: frozenset()}
+        work, ends = [home], []
+        while work:
+            block = work.pop()
+            state = states[block]
+            insts = block.insts
+            if block is home and x.inst is not None:
+                insts = insts[insts.index(x.inst) + 1:]
+            for inst in insts:
+                for edge in inst.edges():
+                    if x in edge.args and not wanted <= state:
+                        return None
+                    if edge.block is home and x.inst is not None:
+                        continue
+                    old = states.get(edge.block)
+                    new = state if old is None else old & state
+                    if new != old:
+                        states[edge.block] = new
+                        work.append(edge.block)
+                if inst.op is control.RETURN:
+                    ends.append(state)
+                if x not in inst.args:
+                    continue
+                if inst.op is FIELD_SET and inst.args[0] is x and inst.args[1] is not x:
+                    state |= {inst.attrs["name"]}
+                elif inst.op is FIELD_GET:
+                    if inst.attrs["name"] in wanted and inst.attrs["name"] not in state:
+                        return None
+                elif not wanted <= state:
+                    found = None
+                    if inst.op is control.INVOKE and inst.args.count(x) == 1 and x not in [
+                            v for edge in inst.edges() for v in edge.args]:
+                        found = self.set_up_by(inst.attrs["callee"], inst.args.index(x))
+                    if found is None:
+                        return None
+                    state |= found
+        return frozenset.intersection(*ends) if ends else frozenset(wanted)
+
+    def set_up_by(self, fn: ir.Function, n: int) -> frozenset[str] | None:
+        key = fn, n
+        if key not in self.setups:
+            self.setups[key] = None  # one that calls itself sets nothing up
+            if type(fn.params[n].type) is ObjectOf and fn in self.functions:
+                self.setups[key] = self.set_up(fn, fn.params[n])
+        return self.setups[key]
+
+    # -- cycles
+
+    def drop_cycles(self) -> None:
+        refers = {cls: frozenset().union(*[self.classes(t) for t in types.values()]) & self.fields.keys()
+                  for cls, types in self.fields.items()}
+        for cls in list(self.fields):
+            group = {other for other in _reached(refers, cls) if cls in _reached(refers, other)}
+            if group and not self.is_acyclic(group):
+                self.drop(group)
+
+    def is_acyclic(self, group: set[type]) -> bool:
+        """Whether no objects of classes that refer to each other ever form a cycle."""
+        for cls in group:
+            for t in self.fields[cls].values():
+                if self.classes(t) & group and not self.classes(t) & group == self.classes(t, False) & group:
+                    return False  # through lists, whose items are stored elsewhere
+        into_new = of_new = True
+        for fn in self.functions:
+            one, two = self.stored_new(fn, group)
+            into_new &= one
+            of_new &= two
+        return into_new or of_new
+
+    def stored_new(self, fn: ir.Function, group: set[type]) -> tuple[bool, bool]:
+        """(whether attributes of a group of classes that refer to the group are only stored in objects that nobody
+        knows yet, whether what they refer to are only new objects that refer to none of the group, and to which none
+        of it refers)"""
+        into_new = of_new = True
+        single: dict[ir.Block, frozenset] = {fn.entry: frozenset()}  # see `pass_by`, at the starts of blocks
+        work = [fn.entry]
+        while work:
+            block = work.pop()
+            now = single[block]
+            for inst in block.insts:
+                for edge in inst.edges():
+                    old = single.get(edge.block)
+                    new = now if old is None else now & old
+                    if new != old:
+                        single[edge.block] = new
+                        work.append(edge.block)
+                now = self.pass_by(inst, now, group)
+        for block in single:
+            now = single[block]
+            unknown: set[ir.Value] = set()  # new objects that nobody knows yet
+            if block is fn.entry:
+                unknown.update([p for n, p in enumerate(fn.params) if self.is_begun(fn, n)])
+            for inst in block.insts:
+                if inst.op is FIELD_SET:
+                    x, value = inst.args
+                    unknown -= {value, _plain(value)}
+                    if x.type.cls in group and self.classes(value.type) & group:
+                        into_new &= x in unknown
+                        of_new &= _plain(value) in now
+                elif inst.op is OBJECT_NEW:
+                    unknown.add(inst.result)
+                elif inst.op is not FIELD_GET:
+                    unknown.difference_update(inst.args)
+                    for edge in inst.edges():
+                        unknown.difference_update(edge.args)
+                now = self.pass_by(inst, now, group)
+        return into_new, of_new
+
+    def pass_by(self, inst: ir.Inst, single: frozenset, group: set[type]) -> frozenset:
+        """The objects that refer to none of a group and to which none of it refers after an instruction. single: those
+        before it."""
+        if inst.op is OBJECT_NEW:
+            return single | {inst.result}
+        if inst.op is FIELD_SET and inst.args[0].type.cls in group and self.classes(inst.args[1].type) & group or (
+                inst.op is control.INVOKE and self.stored_by(inst.attrs["callee"]) & group):
+            return frozenset()
+        return single
+
+    def stored_by(self, fn: ir.Function) -> frozenset[type]:
+        """The classes to which attributes refer that a function stores, and those that it calls."""
+        if fn not in self.stores:
+            self.stores[fn] = frozenset()
+            found = [self.classes(inst.args[1].type) for one in _called(fn) for block in one.blocks
+                     for inst in block.insts if inst.op is FIELD_SET]
+            self.stores[fn] = frozenset().union(*found)
+        return self.stores[fn]
+
+    def is_begun(self, fn: ir.Function, n: int) -> bool:
+        """Whether every call of a function in the module passes a new object that nobody knows yet as parameter n."""
+        key = fn, n
+        if key not in self.begun:
+            self.begun[key] = False
+            self.begun[key] = fn in self.functions[1:] and type(fn.params[n].type) is ObjectOf and all(
+                [self.is_new_at(block, inst, inst.args[n]) for caller in self.functions for block in caller.blocks
+                 for inst in block.insts if inst.op is control.INVOKE and inst.attrs["callee"] is fn])
+        return self.begun[key]
+
+    def is_new_at(self, block: ir.Block, call: ir.Inst, x: ir.Value) -> bool:
+        """Whether nothing has been done with a new object before a call that gets it."""
+        made = x.inst
+        if call.args.count(x) != 1:
+            return False
+        if made is None:
+            fn = next((fn for fn in self.functions if fn.entry is block), None)
+            if fn is None or x not in fn.params or not self.is_begun(fn, fn.params.index(x)):
+                return False
+        elif made.op is not OBJECT_NEW or made not in block.insts:
+            return False
+        start = 0 if made is None else block.insts.index(made)
+        return all([x not in inst.args for inst in block.insts[start:block.insts.index(call)]])
+
+    def first_stores(self) -> set[ir.Inst]:
+        """The field_sets of attributes that have certainly not been set before."""
+        found = set()
+        for fn in self.functions:
+            for block in fn.blocks:
+                unset: dict[ir.Value, set] = {}  # new objects and the attributes that they may have
+                if block is fn.entry:
+                    unset.update([(p, set()) for n, p in enumerate(fn.params) if self.is_begun(fn, n)])
+                for inst in block.insts:
+                    if inst.op is OBJECT_NEW:
+                        unset[inst.result] = set()
+                    elif inst.op is FIELD_SET and inst.args[0] in unset:
+                        known = unset[inst.args[0]]
+                        if inst.attrs["name"] not in known:
+                            found.add(inst)
+                        known.add(inst.attrs["name"])
+                        unset.pop(inst.args[1], None)
+                    elif inst.op is control.INVOKE:
+                        for n, v in enumerate(inst.args):
+                            if v in unset and self.is_begun(inst.attrs["callee"], n):
+                                unset[v] |= self.names_set_by(inst.attrs["callee"])
+                            else:
+                                unset.pop(v, None)
+                    elif inst.op is not FIELD_GET:
+                        for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
+                            unset.pop(v, None)
+        return found
+
+    def names_set_by(self, fn: ir.Function) -> set[str]:
+        return {inst.attrs["name"] for one in _called(fn) for block in one.blocks for inst in block.insts
+                if inst.op is FIELD_SET}
+
+
+def _plain(v: ir.Value) -> ir.Value:
+    """The object that a value of a union was made of."""
+    while v.inst is not None and v.inst.op in (structure.UNION_MAKE, structure.RETYPE):
+        v = v.inst.args[0]
+    return v
+
+
+def _called(fn: ir.Function) -> list[ir.Function]:
+    found = [fn]
+    for one in found:  # grows
+        found += dict.fromkeys([inst.attrs["callee"] for block in one.blocks for inst in block.insts
+                                if inst.op is control.INVOKE and inst.attrs["callee"] not in found])
+    return found
+
+
+def _reached(refers: dict[Any, frozenset], one) -> set:
+    """What is reached by references from what `one` refers to on."""
+    found: set = set()
+    work = [*refers.get(one, ())]
+    while work:
+        other = work.pop()
+        if other not in found:
+            found.add(other)
+            work += refers.get(other, ())
+    return found

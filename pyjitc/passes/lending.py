@@ -1,0 +1,167 @@
+"""Find the values that need no reference to native objects of their own, because what holds the objects stays as it is.
+
+Part of `refcount`. An attribute or an item that is a native object, and a block parameter that stands for some of them,
+is lent where no instruction while it is used can take an object out of what holds it: then the owner from which it was
+reached keeps it. A walk along a tree or a chain counts no references.
+"""
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..ir import core as ir
+from ..ir.cfg import Dominators
+from ..ops.control import INVOKE
+from ..ops.instances import INSTANCE_AT, INSTANCE_PUT
+from ..ops.natives import (
+    NATIVE_AT, NATIVE_CUT, NATIVE_LIFT, NATIVE_PUT, NATIVE_SHIFT, NATIVE_SPREAD, NATIVE_TAKE,
+)
+from ..types.kinds import NativeList, NativeObject, Type, Union, is_refcounted
+
+__all__ = ["find"]
+
+_LOADS = frozenset((INSTANCE_AT, NATIVE_AT))
+_TAKES = frozenset((INSTANCE_PUT, NATIVE_PUT, NATIVE_TAKE, NATIVE_SHIFT, NATIVE_LIFT, NATIVE_CUT, NATIVE_SPREAD))
+
+
+def _is_lent(t: Type) -> bool:
+    """Whether values of type t are native objects, or none."""
+    return type(t) is NativeObject or isinstance(t, Union) and is_refcounted(t) and all(
+        [type(m) is NativeObject or not is_refcounted(m) for m in t.members])
+
+
+def _takes(inst: ir.Inst) -> bool:
+    """Whether an instruction may take native objects out of what holds them."""
+    if inst.op not in _TAKES:
+        return False
+    t = inst.args[1].type if inst.op is INSTANCE_PUT else inst.args[0].type.item
+    return _holds(t)
+
+
+def _holds(t: Type) -> bool:
+    return isinstance(t, (NativeObject, NativeList)) or t.parts is not None and any(map(_holds, t.parts))
+
+
+def find(fn: ir.Function, blocks: list[ir.Block]) -> dict[ir.Value, frozenset[ir.Value]]:
+    """Value that is lent -> its owners: the values whose references keep it, none where callers do."""
+    return _Lending(fn, blocks).find()
+
+
+class _Lending:
+    def __init__(self, fn: ir.Function, blocks: list[ir.Block]):
+        self.fn = fn
+        self.blocks = blocks
+        self.home: dict[ir.Value, ir.Block] = {}
+        self.sources: dict[ir.Value, list[ir.Value]] = defaultdict(list)
+        self.views: dict[ir.Value, ir.Inst] = {}
+        self.lent: dict[ir.Value, None] = {}
+        self.calls: dict[ir.Function, bool] = {}
+        for block in blocks:
+            for p in block.params:
+                self.home[p] = block
+                if block is not fn.entry and _is_lent(p.type):
+                    self.lent[p] = None
+            for inst in block.insts:
+                r = inst.result
+                if r is not None and is_refcounted(r.type):
+                    self.home[r] = block
+                    if inst.op in _LOADS and _is_lent(r.type):
+                        self.lent[r] = None
+                        self.sources[r].append(inst.args[0])
+                    elif not inst.op.effects & ir.ALLOCATES and inst.op is not INVOKE:
+                        self.views[r] = inst
+                for edge in inst.edges():
+                    for v, p in zip(edge.args, edge.block.params):
+                        if _is_lent(p.type):
+                            self.sources[p].append(v)
+        self.dangers = [(block, inst) for block in blocks for inst in block.insts if self.is_danger(inst)]
+
+    def is_danger(self, inst: ir.Inst) -> bool:
+        if inst.op is not INVOKE:
+            return _takes(inst)
+        callee = inst.attrs["callee"]
+        if callee not in self.calls:
+            found = [callee]
+            for one in found:  # grows
+                found += dict.fromkeys([i.attrs["callee"] for block in one.blocks for i in block.insts
+                                        if i.op is INVOKE and i.attrs["callee"] not in found])
+            self.calls[callee] = any([_takes(i) for one in found for block in one.blocks for i in block.insts])
+        return self.calls[callee]
+
+    def find(self) -> dict[ir.Value, frozenset[ir.Value]]:
+        if not self.lent:
+            return {}
+        dominators = Dominators(self.fn)
+        while True:
+            owners = self.owners()
+            lost = [v for v in self.lent if v.inst is None and any(
+                [self.home[o] is self.home[v] or not dominators.dominates(self.home[o], self.home[v])
+                 for o in owners[v]])]
+            lost = lost or self.used_after_dangers()
+            if not lost:
+                return {v: owners[v] for v in self.lent}
+            for v in lost:
+                del self.lent[v]
+            if not self.lent:
+                return {}
+
+    def owners(self) -> dict[ir.Value, frozenset[ir.Value]]:
+        """The owners of all lent values and of views."""
+        none: frozenset = frozenset()
+        found: dict[ir.Value, frozenset] = dict.fromkeys((*self.lent, *self.views), none)
+        given = frozenset(self.fn.entry.params)
+
+        def of(v):
+            return found[v] if v in found else none if v in given or v not in self.home else frozenset((v,))
+
+        changed = True
+        while changed:
+            changed = False
+            for v in found:
+                sources = self.sources[v] if v in self.lent else self.views[v].args
+                new = none.union(*map(of, sources))
+                if new != found[v]:
+                    found[v] = new
+                    changed = True
+        return found
+
+    def used_after_dangers(self) -> list[ir.Value]:
+        """The lent values that are used after something may have been taken out of what holds them."""
+        if not self.dangers:
+            return []
+        none: frozenset = frozenset()
+        bases: dict[ir.Value, frozenset] = {v: frozenset((v,)) for v in self.lent}
+
+        def of(values):
+            return none.union(*[bases[v] for v in values if v in bases])
+
+        for block in self.blocks:  # views are after what they are of, in this order
+            for inst in block.insts:
+                if inst.result in self.views:
+                    bases[inst.result] = of(inst.args)
+        live: dict[ir.Block, frozenset] = {block: none for block in self.blocks}
+        lost: dict[ir.Value, None] = {}
+
+        def before(block: ir.Block, note: bool) -> frozenset:
+            now: set = set()
+            for inst in reversed(block.insts):
+                for edge in inst.edges():
+                    now |= live[edge.block] | of(edge.args)
+                if note and self.is_danger(inst):
+                    lost.update(dict.fromkeys(now - {inst.result}))
+                    if inst.op is INVOKE:
+                        lost.update(dict.fromkeys(of(inst.args)))
+                now.discard(inst.result)
+                now |= of(inst.args)
+            return frozenset(now.difference(block.params))
+
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(self.blocks):
+                new = before(block, False)
+                if new != live[block]:
+                    live[block] = new
+                    changed = True
+        for block in self.blocks:
+            before(block, True)
+        return list(lost)

@@ -1,0 +1,441 @@
+"""Objects that compiled code makes and that nobody else sees: their values, identity and errors, which classes stay the
+interpreter's, and what becomes of the memory."""
+import sys
+from dataclasses import dataclass
+
+import pytest
+from tests.language.test_native_lists import allocated
+from tests.oracle import agree
+
+from pyjitc import njit
+
+
+def ir_of(compiled):
+    return "\n".join(compiled._inspect("opt", None).values())
+
+
+def assert_native(function, *args):
+    """The program does the same, and nothing in it is an object of the interpreter's of a class of the program."""
+    text = ir_of(agree(function, *args))
+    assert "instance_new" in text
+    for name in ("object_new", "field_get", "field_set"):
+        assert f" {name} " not in text, text
+
+
+def assert_python(function, *args):
+    """The program does the same, with objects of the interpreter."""
+    text = ir_of(agree(function, *args))
+    assert "instance_new" not in text, text
+
+
+class Node:
+    def __init__(self, key):
+        self.key = key
+        self.left = None
+        self.right = None
+
+    def insert(self, key):
+        node = self
+        while True:
+            if key < node.key:
+                if node.left is None:
+                    node.left = Node(key)
+                    return True
+                node = node.left
+            elif key > node.key:
+                if node.right is None:
+                    node.right = Node(key)
+                    return True
+                node = node.right
+            else:
+                return False
+
+    def depth(self):
+        left = 0 if self.left is None else self.left.depth()
+        right = 0 if self.right is None else self.right.depth()
+        return max(left, right) + 1
+
+
+@dataclass
+class Vector:
+    x: float
+    y: float = 2.0
+
+    def plus(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    @property
+    def size(self):
+        return abs(self.x) + abs(self.y)
+
+
+class Stack:
+    __slots__ = ("items", "count", "names")
+
+    def __init__(self):
+        self.items = []
+        self.names = {}
+        self.count = 0
+
+    def push(self, x):
+        self.items.append(x)
+        self.count += 1
+
+    def pop(self):
+        self.count -= 1
+        return self.items.pop()
+
+
+class Link:
+    def __init__(self, value, rest):
+        self.value = value
+        self.rest = rest
+
+
+class Queue:
+    def __init__(self):
+        self.first = None
+        self.last = None
+
+    def append(self, value):
+        link = Node(value)
+        if self.last is None:
+            self.first = link
+        else:
+            self.last.right = link
+        self.last = link
+
+
+class Shape:
+    sides = 0
+
+    def __init__(self, name):
+        self.name = name
+
+    def text(self):
+        return self.name + str(self.area())
+
+    def area(self):
+        return 0.5
+
+
+class Square(Shape):
+    def __init__(self, name, side):
+        super().__init__(name)
+        self.side = side
+
+    def area(self):
+        return self.side * self.side
+
+
+class Key:
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, Key) and self.value % 10 == other.value % 10
+
+    def __lt__(self, other):
+        return self.value < other.value
+
+    def __repr__(self):
+        return f"Key({self.value})"
+
+    def __bool__(self):
+        return self.value != 0
+
+    def __add__(self, other):
+        return Key(self.value + other.value)
+
+
+class Line:
+    def __init__(self, start, end):
+        self.start = start
+        self.end = end
+
+
+class Pair:
+    def __init__(self, first, second):
+        self.first = first
+        self.second = second
+
+
+def tree(keys):
+    root = Node(keys[0])
+    new = 0
+    for key in keys:
+        new += root.insert(key)
+    found, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
+        found.append(node.key)
+        if node.left is not None:
+            waiting.append(node.left)
+        if node.right is not None:
+            waiting.append(node.right)
+    return found, new, root.depth()
+
+
+def vectors(n):
+    total = Vector(0.0)
+    for i in range(n):
+        total = total.plus(Vector(1.0, i * 0.5))
+    return total.x, total.y, total.size
+
+
+def stack(n):
+    s = Stack()
+    for i in range(n):
+        s.push(i * 3)
+        s.names[i] = str(i)
+    total = 0
+    while s.count > 2:
+        total += s.pop()
+    return total, s.names[2], s.count, s.items[0]
+
+
+def popped_too_often(n):
+    s = Stack()
+    for i in range(n):
+        s.push(float(i))
+    total = 0.0
+    while True:
+        total += s.pop()
+
+
+def links(n):
+    chain = None
+    for i in range(n):
+        chain = Link(str(i), chain)
+    length = 0
+    while chain is not None:
+        length += len(chain.value)
+        chain = chain.rest
+    return length
+
+
+def divided(n, m):
+    chain = None
+    for i in range(n):
+        chain = Link(100 // (m - i), chain)
+    return chain.value
+
+
+def queue(n):
+    q = Queue()
+    for i in range(n):
+        q.append(i)
+    link, total = q.first, 0
+    while link is not None:
+        total = total * 3 % 1000 + link.key
+        link = link.right
+    return total, q.last.key
+
+
+def shapes(n):
+    text = ""
+    for i in range(n):
+        s = Square("sq", i) if i % 2 else Shape("shape")
+        text += s.text() + str(isinstance(s, Square)) + str(s.sides)
+    return text
+
+
+def keys(n):
+    a, b, c = Key(n), Key(n + 10), Key(0)
+    d = a + b
+    return a == b, a == c, a != b, a < b, bool(c), d.value, a is a, a is b, d is not None
+
+
+def identity(n):
+    a = Pair(n, 1.5)
+    b = a
+    b.first += 7
+    c = Line(a, b)
+    c.start.second = 9.5
+    d = Line(a, a)
+    c.start, d.end = d.end, c.start
+    return a is b, c.start is c.end, d.start is c.start, a.first, a.second, d.end.first
+
+
+def swapped(n):
+    a, b = Pair("a" + str(n), True), Pair("b", n > 2)
+    a.first, b.first = b.first, a.first
+    if n > 1:
+        a, b = b, a
+    many = [a, b] * 2
+    many[0].second = not many[0].second
+    pairs = [(x.first, k) for k, x in enumerate(many)]
+    return pairs, many[2].second, many[0] is many[2], many[0] is many[1]
+
+
+def missing(n):
+    root = Node(n)
+    root.insert(n + 1)
+    node = root
+    total = 0
+    for _ in range(n):
+        total += node.key
+        node = node.right
+    return total
+
+
+def numbers(n):
+    p = Pair(None, n)
+    if n > 2:
+        p.first = n
+    q = Pair(1 if n > 3 else 2.5, (n, "x"))
+    q.first = q.first * 2
+    return p.first is None, p.first, q.first, q.second[0], q.second[1]
+
+
+def nested(n):
+    def make(k):
+        return Vector(float(k), 1.0)
+
+    def total(values):
+        result = 0.0
+        for v in values:
+            result += v.x * v.y
+        return result
+
+    vectors = [make(k) for k in range(n)]
+    vectors[n // 2].x = 100.0
+    best = vectors[0]
+    for v in vectors:
+        if v.x > best.x:
+            best = v
+    best.y = -1.0
+    del vectors[0]
+    return total(vectors), best.x, len(vectors)
+
+
+@pytest.mark.parametrize("f, args", [
+    (tree, ([5, 2, 8, 1, 9, 3, 5],)), (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
+    (divided, (10, 20)), (divided, (10, 5)), (queue, (20,)), (shapes, (5,)), (keys, (3,)), (identity, (4,)),
+    (swapped, (1,)), (swapped, (3,)), (missing, (2,)), (missing, (5,)), (numbers, (1,)), (numbers, (4,)),
+    (nested, (6,))], ids=lambda x: getattr(x, "__name__", None))
+def test_programs(f, args):
+    assert_native(f, *args)
+
+
+def test_a_long_chain_is_given_up_without_recursion():
+    assert njit(links)(300_000) == links(300_000)
+
+
+class Begun:
+    def __init__(self, n, known):
+        if n > 0:
+            self.x = n
+        known.append(n)
+        self.y = 100 // n
+        self.z = self.x + self.y
+
+
+class Watched:
+    def __init__(self, n):
+        self.n = n
+
+    def __del__(self):
+        print("gone", self.n)
+
+
+class Two:
+    def __init__(self, value):
+        self.value = value
+        self.before = None
+        self.after = None
+
+
+def test_what_python_may_see_stays_an_object():
+    def returned(n):
+        v = Vector(float(n))
+        v.x += 1.0
+        return v
+
+    def in_a_tuple(n):
+        return n, [Vector(1.0), Vector(float(n))]
+
+    def printed(n):
+        print(Vector(float(n)))
+        return n
+
+    def deleted(n):
+        v = Vector(float(n))
+        v.x = 2.0
+        del v.x
+        return v.x
+
+    def in_a_dict(n):
+        found = {n: Vector(float(n))}
+        found[n].x += 1.0
+        return found[n].x
+
+    def finalized(n):
+        w = Watched(n)
+        return w.n
+
+    def in_a_cycle(n):
+        a, b = Two(n), Two(n + 1)
+        a.after, b.before = b, a
+        a.before = b
+        return a.after.before.value, b.before.after.value, a.before is b
+
+    def stored(values, n):
+        values.append(Vector(float(n)))
+        return values[-1].y
+
+    for f, args in ((returned, (1,)), (in_a_tuple, (2,)), (printed, (3,)), (deleted, (4,)), (in_a_dict, (6,)),
+                    (finalized, (7,)), (in_a_cycle, (8,)), (stored, ([Vector(3.0)], 9))):
+        assert_python(f, *args)
+
+
+def test_an_object_that_is_not_set_up_yet():
+    """An attribute that may be missing is the interpreter's; what raises while an object is set up leaves nothing."""
+    def begun(n):
+        known = [0]
+        try:
+            b = Begun(n, known)
+            return b.z, known[-1]
+        except ZeroDivisionError:
+            return -1, known[-1]
+
+    for n in (7, 0, -3):
+        assert_python(begun, n)
+
+
+def test_a_class_that_changes_is_compiled_anew():
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+        def value(self):
+            return self.x * 2
+
+    def f(n):
+        return Point(n).value()
+
+    compiled = agree(f, 4)
+    Point.value = lambda self: self.x + 100
+    agree(f, 4, compiled=compiled)
+    Point.__init__ = lambda self, x: setattr(self, "x", x * 5)
+    assert compiled(4) == f(4) == 120
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("f, args", [(tree, ([5, 2, 8, 1, 9, 3],)), (popped_too_often, (9,)), (divided, (10, 5)),
+                                     (queue, (20,)), (swapped, (3,)), (missing, (5,)), (identity, (4,))],
+                         ids=lambda x: getattr(x, "__name__", None))
+def test_memory_is_given_back(f, args):
+    compiled = njit(f)
+
+    def call(times):
+        for _ in range(times):
+            try:
+                compiled(*args)
+            except (IndexError, ZeroDivisionError, AttributeError):
+                pass
+
+    call(2_000)
+    before = allocated()
+    call(20_000)
+    assert allocated() - before < 60
