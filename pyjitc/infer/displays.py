@@ -152,9 +152,10 @@ def may_repeat(analysis, value) -> bool:
 
 
 def _is_of_numpy(analysis, inst) -> bool:
-    """Whether a value is the result of a NumPy function: a list without other references."""
+    """Whether a value is the result of a NumPy function, or of a derivative: lists without other references."""
     callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
-    return callee is not None and str(getattr(callee[1], "__module__", "")).partition(".")[0] == "numpy"
+    module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
+    return module.partition(".")[0] == "numpy" or module in ("pyjitc.lib.derivatives", "pyjitc.api.derivatives")
 
 
 def _sources(analysis, value, seen) -> list | None:
