@@ -29,8 +29,8 @@ _KNOWN = frozenset((
     structure.RETYPE, structure.SELECT, structure.CHOOSE, structure.DISCARD, structure.UNDEF, structure.TUPLE_MAKE,
     structure.TUPLE_GET, structure.PACK, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
     structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
-    structure.UNION_GET, structure.UNION_CAST, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP,
-    c.LIST_LEN))
+    structure.UNION_GET, structure.UNION_CAST, structure.TUPLE_AT, c.LIST_NEW, c.LIST_GET, c.LIST_SET,
+    c.LIST_APPEND, c.LIST_POP, c.LIST_LEN))
 
 
 def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
