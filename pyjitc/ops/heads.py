@@ -7,9 +7,10 @@ Where items are places of parts in a text, `text` is that, and `object` the part
 """
 from __future__ import annotations
 
-from ..types.kinds import NativeList, NativeObject, Type, Within, is_refcounted
+from ..types.kinds import NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "in_memory", "other_than_none",
+           "release_of", "stride"]
 
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56  # offsets, and its bytes
 
@@ -36,7 +37,8 @@ def _references(e, t):
     elif isinstance(t, NativeList):
         yield f"L{layout(e, t.item)}E"
     elif isinstance(t, NativeObject):
-        yield f"R{''.join([part for _, held in t.attributes for part in _references(e, held)])}E"
+        held = [other_than_none(part) or part for _, part in t.attributes]
+        yield f"R{''.join([part for one in held for part in _references(e, one)])}E"
     elif isinstance(t, Within):
         yield f"B{chr(97 + t.level)}"
     elif t.parts is None:
@@ -44,6 +46,20 @@ def _references(e, t):
     else:
         for part in t.parts:
             yield from _references(e, part)
+
+
+def other_than_none(t: Type) -> Type | None:
+    """The native object that an attribute is if it is not None: the pointer alone says which it is. None: the attribute
+    may be something else."""
+    if isinstance(t, Union) and len(t.members) == 2 and NoneType in t.members:
+        (found,) = [m for m in t.members if m is not NoneType]
+        return found if isinstance(found, (NativeObject, Within)) else None
+    return None
+
+
+def in_memory(e, t: Type) -> tuple[str, ...]:
+    """The components of an attribute where a native object has it."""
+    return e.components(other_than_none(t) or t)
 
 
 def release_of(e, t: NativeList | NativeObject) -> str:
