@@ -23,7 +23,7 @@ from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_ref
 __all__ = ["run"]
 
 lending = lazy(f"{__package__}.lending")  # programs with native objects load it
-_OF_OBJECTS = frozenset(("instance_at", "native_at"))
+_OF_OBJECTS = frozenset(("instance_at", "instance_load"))
 
 
 def run(fn: ir.Function, options=None) -> None:
