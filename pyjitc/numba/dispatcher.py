@@ -288,8 +288,12 @@ class NumbaFunction(CompiledFunction):
         result = self._natives[args].entry.result
         declared = next((one.result for one in self._declared if one.args == args and one.result is not None), None)
         try:
-            result = types.of(declared) if declared is not None else types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
-                types.of(result))
+            if declared is not None:
+                result = types.of(declared)
+            elif result is None:
+                result = types.none
+            else:
+                result = types.of(texts.parse(result) if isinstance(result, str) else result)
         except ValueError:
             result = types.Dummy(result)
         return types.Signature(result, *map(types.of, self._shown(args)))
