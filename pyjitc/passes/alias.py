@@ -32,11 +32,14 @@ class Aliases:
 
     def __init__(self, fn: Function):
         self.given = frozenset(fn.params)
+        self.apart = fn.memo.get("apart", ())  # pairs of parameters that share no memory: of chunks of a loop
         self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}  # what callees do
 
     def distinct(self, x: Value, y: Value) -> bool:
         """Whether two arrays are known to have memory of their own."""
         x, y = root_of(x), root_of(y)
+        if self.apart and frozenset((x, y)) in self.apart:
+            return True
         made = is_fresh(x), is_fresh(y)
         # an argument is older than anything made here
         return x is not y and any(made) and all(fresh or v in self.given for fresh, v in zip(made, (x, y)))

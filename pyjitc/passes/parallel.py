@@ -21,6 +21,7 @@ Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 
@@ -597,6 +598,9 @@ class _Region(Carried):
         substitute(chunk.blocks, replaced)
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
+        arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
+        chunk.memo["apart"] = frozenset(
+            frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y))
         # the call, and what comes of it
         blocks, ready = [before], before
         for root, array in copies_of.items():
