@@ -349,8 +349,8 @@ def test_which_loads_ask_for_another_call():
         x[0] = 5
         return x[1]
 
-    assert "anew: True" in optimised(total, List(Int)) and "looks" not in optimised(total, List(Int))
-    assert "anew: True" not in optimised(doubled, List(Int)) and "looks: -1" in optimised(doubled, List(Int))
+    assert "restart: True" in optimised(total, List(Int)) and "looks" not in optimised(total, List(Int))
+    assert "restart: True" not in optimised(doubled, List(Int)) and "looks: -1" in optimised(doubled, List(Int))
     assert "looks: 1024" in optimised(swap, List(Int))
     assert "looks" not in optimised(lambda n: [[n]][0][0], Int)
 
