@@ -65,6 +65,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be short
     polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
+    of_ranges: set[ir.Block] = set()  # headers of counted loops
     in_order = fn.flags.novectorize or fn.flags.optnone
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
@@ -74,6 +75,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:
+            of_ranges.add(loop.header)
             length = counted.start[counted.left]
             trips = _at_most(length, defs)
             if trips is not None and trips <= _SHORT and not work:
@@ -97,6 +99,13 @@ def run(fn: ir.Function, options=Options()) -> None:
                     paused += not _repeats(loop)
                 else:
                     _strip(fn, counted, edges, defs, readers, unroll)
+                polled.add(loop.header)
+                continue
+            if (loop.inner and loop.parent is None and _plain(loop)
+                and not any(one.inner or one.header in of_ranges for one in loop.inner)
+                and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1):
+                # Each `while` in it has a poll of its own, or ends soon.
+                _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
         for source, inst, edge in edges[loop.header]:
