@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import struct
 
-from ..runtime.platform import FLOAT_VALUE, STR, STR_IN_PIECES, STR_STATE
+from ..runtime.platform import FLOAT_VALUE, OB_TYPE, STR, STR_IN_PIECES, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "shortest"]
 
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
 DECLARATIONS = {
+    "PyUnicode_Type": "@PyUnicode_Type = external global i8",
     "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
     "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
@@ -456,9 +457,32 @@ copy:
 out:
   ret ptr %made""")
 
-_define("ptr @pyj_str_of_int(i64 %x)", """
-  %room = alloca [24 x i8]
-  %end = getelementptr i8, ptr %room, i64 24
+# The same characters as a part of a text that is put together: an object in front of them, in memory that the caller
+# has, which nobody keeps. Releases of it do nothing, its references are so many.
+PART_SIZE = 96  # of that memory
+_define("ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)", f"""
+  %first = ptrtoint ptr %begin to i64
+  %last = ptrtoint ptr %end to i64
+  %size = sub i64 %last, %first
+  %o = getelementptr i8, ptr %begin, i64 -{STR["ascii"]}
+  %zero.p = getelementptr ptr, ptr @pyjitc_characters, i64 48
+  %zero = load ptr, ptr %zero.p
+  %like.p = getelementptr i8, ptr %zero, i64 {STR["state"]}
+  %like = load i64, ptr %like.p
+  %state = and i64 %like, {STR_STATE["sizes"] | STR_STATE["ascii"] | 0x80}
+  store i64 {1 << 30}, ptr %o, align 1
+  %class.p = getelementptr i8, ptr %o, i64 {OB_TYPE}
+  store ptr @PyUnicode_Type, ptr %class.p, align 1
+  %size.p = getelementptr i8, ptr %o, i64 {STR["length"]}
+  store i64 %size, ptr %size.p, align 1
+  %hash.p = getelementptr i8, ptr %o, i64 {STR["hash"]}
+  store i64 -1, ptr %hash.p, align 1
+  %state.p = getelementptr i8, ptr %o, i64 {STR["state"]}
+  store i64 %state, ptr %state.p, align 1
+  ret ptr %o""")
+
+# Where the digits of an int begin that end at %end.
+_define("ptr @pyj_str_int_at(i64 %x, ptr %end)", """
   %negative = icmp slt i64 %x, 0
   %minus = sub i64 0, %x
   %size = select i1 %negative, i64 %minus, i64 %x
@@ -470,8 +494,18 @@ sign:
   br label %make
 make:
   %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
+  ret ptr %begin""", "pyj_str_digits")
+_define("ptr @pyj_str_of_int(i64 %x)", """
+  %room = alloca [24 x i8]
+  %end = getelementptr i8, ptr %room, i64 24
+  %begin = call ptr @pyj_str_int_at(i64 %x, ptr %end)
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
+  ret ptr %made""", "pyj_str_int_at", "pyj_str_of_bytes", shared=True)
+_define("ptr @pyj_str_int_part(i64 %x, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_str_int_at(i64 %x, ptr %end)
+  %made = call ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made""", "pyj_str_int_at", "pyj_str_part_of_bytes", shared=True)
 
 # repr of a float. Where 15 digits are enough, it is m / 10**k with the smallest k, since that division rounds as
 # parsing the digits does; for other floats, and for exponents, see below.
@@ -786,10 +820,8 @@ out:
 # interpreter.
 _POWERS = ", ".join(f"i64 {10 ** n}" for n in range(10))
 TEXT["pyj_str_scales"] = f"@pyj_str_scales = private unnamed_addr constant [10 x i64] [{_POWERS}]"
-_define("ptr @pyj_str_fixed(double %x, i32 %digits)", f"""
+_define("ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)", f"""
 start:
-  %room = alloca [48 x i8]
-  %end = getelementptr i8, ptr %room, i64 48
   %bits = bitcast double %x to i64
   %negative = icmp slt i64 %bits, 0
   %up = lshr i64 %bits, 52
@@ -863,11 +895,32 @@ sign:
   br label %make
 make:
   %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
+  ret ptr %begin
+slow:
+  ret ptr null""", "pyj_str_digits", "pyj_str_scales", shared=True)
+_define("ptr @pyj_str_fixed(double %x, i32 %digits)", """
+  %room = alloca [48 x i8]
+  %end = getelementptr i8, ptr %room, i64 48
+  %begin = call ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)
+  %other = icmp eq ptr %begin, null
+  br i1 %other, label %slow, label %make
+make:
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
   ret ptr %made
 slow:
   %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
-  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scales", shared=True)
+  ret ptr %result""", "pyj_str_fixed_at", "pyj_str_of_bytes", "pyj_str_formatted", shared=True)
+_define("ptr @pyj_str_fixed_part(double %x, i32 %digits, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)
+  %other = icmp eq ptr %begin, null
+  br i1 %other, label %slow, label %make
+make:
+  %made = call ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made
+slow:
+  %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
+  ret ptr %result""", "pyj_str_fixed_at", "pyj_str_part_of_bytes", "pyj_str_formatted", shared=True)
 
 # The concatenation of a table of n texts: ASCII ones are copied, others are left to the interpreter.
 _define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""

@@ -89,7 +89,8 @@ class _Tail:
 class Dominators:
     """The dominator tree (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
 
-    order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself).
+    order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself);
+    entered: node -> its entry time in a depth-first walk over the tree, before those of the nodes that it dominates.
     With `split`, a block that exceptional edges leave from the middle is two nodes: the Block represents its start,
     where the exceptional edges leave, and a tail (`tails[block]`), dominated by it, its instructions: values that the
     block defines are available exactly in the nodes that the tail dominates.
@@ -155,7 +156,8 @@ class Dominators:
 
     def _intervals(self):
         """Entry and exit times of a depth-first walk over the tree, for tests of dominance in constant time."""
-        self._enter, self._leave = {}, {}
+        self.entered: dict = {}
+        self._leave: dict = {}
         clock, stack = 0, [(self.order[0], False)]
         while stack:
             node, done = stack.pop()
@@ -163,13 +165,13 @@ class Dominators:
             if done:
                 self._leave[node] = clock
                 continue
-            self._enter[node] = clock
+            self.entered[node] = clock
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(self.children[node]))
 
     def dominates(self, a, b) -> bool:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
-        return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
+        return self.entered[a] <= self.entered[b] and self._leave[b] <= self._leave[a]
 
     def frontiers(self) -> dict:
         """Node -> its dominance frontier: the nodes that it does not strictly dominate, although it dominates a

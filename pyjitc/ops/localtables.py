@@ -165,6 +165,35 @@ def _get_lower(e, inst, x, slot, *key):
     return _value_of(e, inst, _entry(e, inst, x, slot))
 
 
+def _ask_lower(e, inst, x, slot, *key):
+    """The list is made before the key gets its slot: what fails leaves the table as it was."""
+    t = inst.result.type
+    make, done = e.label("make"), e.label("there")
+    place = e.alloca("i64")
+    e.line(f"store i64 {slot[0]}, ptr {place}")
+    e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, make, likely=True)
+    e.start(make)
+    if isinstance(t, NativeList):
+        size = heads.stride(e.components(t.item))
+        made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
+    else:
+        e.declare("declare ptr @PyList_New(i64)")
+        made = e.assign("call ptr @PyList_New(i64 0)")
+    e.check_null(made, inst)
+    claimed = e.assign(_search(e, inst, "claim", x, key))
+
+    def lost():
+        count_references(e, t, [made], "release")
+        e.jump(e.fail(inst))
+
+    e.fail_unless(e.assign(f"icmp sge i64 {claimed}, 0"), lost)
+    e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type))
+    e.line(f"store i64 {claimed}, ptr {place}")
+    e.jump(done)
+    e.start(done)
+    return _value_of(e, inst, _entry(e, inst, x, [e.assign(f"load i64, ptr {place}")]))
+
+
 def _find_lower(e, inst, x, slot):
     return found_or_zeros(e, inst, e.assign(f"icmp sge i64 {slot[0]}, 0"), inst.args[0].type.values,
                           lambda: _value_of(e, inst, _entry(e, inst, x, slot)))
@@ -283,6 +312,13 @@ def _python_get(x, slot, *key):
     return list(x.values())[slot]
 
 
+def _python_ask(x, slot, *key):
+    k = _key(key)
+    if slot < 0:
+        x[k] = []
+    return x[k]
+
+
 def _python_remove(x, slot, *key, must):
     if slot >= 0:
         if isinstance(x, dict):
@@ -314,6 +350,9 @@ LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_
                  doc="the value in a slot is another one")
 LOCAL_GET = Op("local_get", lambda types, attrs: types[0].values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
                partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where that is -1")
+LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].values, RAISES | ALLOCATES | HOST | _CHANGE, lower=_ask_lower,
+               partials=NO_RULE, eval=_python_ask,
+               doc="the list in the slot of a key, a new one where that is -1, which then is the key's")
 LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].values)), ALLOCATES | _SEARCH,
                 lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
                 eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))

@@ -343,6 +343,41 @@ STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("py
                    "str(x), with the fewest digits that say it")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
                 "x with {digits} digits behind the point", eval_attrs=True)
+def _build_lower(e, inst, *parts):
+    """Numbers are written into memory of this frame, as objects that are none for anybody else."""
+    table = e.alloca("ptr", len(parts))
+    made = []
+    for n, (v, x, digits) in enumerate(zip(inst.args, parts, inst.attrs["digits"])):
+        part = x[0]
+        if v.type is not Str:
+            room = e.alloca("i64", _PART >> 3)
+            part = e.assign(f"call ptr {e.helper('pyj_str_int_part')}(i64 {x[0]}, ptr {room})" if digits is None else
+                            f"call ptr {e.helper('pyj_str_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
+            made.append(part)
+        e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
+
+    def release():
+        for part in made:
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {part})")
+
+    def failed():
+        release()
+        e.jump(e.fail(inst))
+
+    for part in made:  # that of a large float is an object of the interpreter's
+        e.fail_unless(e.assign(f"icmp ne ptr {part}, null"), failed)
+    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {len(parts)})")
+    release()
+    return [_checked(e, inst, text)]
+
+
+_PART = 96  # bytes, as in codegen/strings.py
+STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower, partials=NONDIFF, eval_attrs=True,
+               eval=lambda *parts, digits: "".join([
+                   part if type(part) is str else str(part) if n is None else f"{part:.{n}f}"
+                   for part, n in zip(parts, digits)]),
+               doc="texts and numbers as one text, floats with the number of digits behind the point that {digits} has "
+                   "for each part")
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_str_to_int", "i64"), int, "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_str_to_float", "double"), float,
                    "float(s)", UNVARIED)

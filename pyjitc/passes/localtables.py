@@ -7,7 +7,8 @@ another object, where that is its last use: there it becomes a Python object (`l
 gets its items in the order in which they were added, so that its order is CPython's; sets from which items are removed
 therefore must not escape, and sets that are iterated over stay Python objects. So do dicts that are both iterated over
 and removed from, whose slots would move, and dicts that are only filled before they escape, which would be built twice.
-`defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing values are zero.
+`defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing values are zero, and those of
+`defaultdict(list)` are new lists.
 Before:  d = dict_new ; v = dict_has d, k              After:  d = local_table ; s = local_slot d, k ; v = ige s, 0
 Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
 """
@@ -24,7 +25,7 @@ from ..ops.containers import HOLDS
 from ..ops.control import CONST
 from ..ops.pyobject import PY_CALL, PY_UNBOX
 from ..ops.structure import SELECT, TUPLE_GET
-from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, Set, Tuple, Type
+from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, Set, Tuple, Type
 from .rewrite import substitute
 
 __all__ = ["of_lists", "run"]
@@ -136,7 +137,9 @@ def _made_by(inst: ir.Inst):
     given: list[Any] = [v.inst.attrs["value"] if v.inst is not None and v.inst.op is CONST else None for v in made.args]
     if given == [Counter] and inst.result.type.values is Int:
         return made, Counter
-    if len(given) == 2 and given[0] is defaultdict and _ZEROS.get(given[1]) is inst.result.type.values:
+    if len(given) == 2 and given[0] is defaultdict and (
+            type(inst.result.type.values) in (List, NativeList) if given[1] is list
+            else _ZEROS.get(given[1]) is inst.result.type.values):
         return made, given[1]
     return None, None
 
@@ -295,6 +298,8 @@ class _Rewrite:
             value = self.make(TUPLE_GET, [found], inst, Int, index=1)
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
+        elif self.factories[x] is list:
+            self.become(inst, t.LOCAL_ASK, [x, slot, key])
         else:
             slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # the value in a claimed slot is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])

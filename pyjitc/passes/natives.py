@@ -85,7 +85,8 @@ _OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
 }
 # Operations on dicts: the operands that become values, and where in the result a value is.
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
-_FOUND: dict[ir.Op, tuple[int, ...]] = {tables.DICT_GET: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
+_FOUND: dict[ir.Op, tuple[int, ...]] = {
+    tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
@@ -354,6 +355,8 @@ class _Lists:
         t: Any = table.type
         for path, _ in self.lists(t.values):
             one = self.held(table, path)
+            if inst.op is tables.DICT_ASK:  # of a defaultdict(list)
+                one.made = one.changed = True
             if inst.op in _STORED:
                 for v in inst.args[_STORED[inst.op]]:
                     self.same(one, self.at(v, path))
@@ -378,7 +381,9 @@ class _Lists:
                 self.keep_all(self.returned[fn])
         for v in independent.shared(fn) if fn.flags.parallel else ():
             self.keep_all(v)
-            self.tables.pop(v, None)
+            held = self.tables.get(v)
+            if held is not None:
+                self.tables = {one: its for one, its in self.tables.items() if its is not held}
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (

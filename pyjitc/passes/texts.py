@@ -18,7 +18,7 @@ from ..ops import arith as a
 from ..ops import localtables as tables
 from ..ops import text as t
 from ..ops.natives import NATIVE_BOUNDS, NATIVE_PIECE, NATIVE_PLACES
-from ..ops.pyobject import PY_BOX, PY_FORMAT
+from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN
 from ..ops.structure import TUPLE_GET
 from ..types.kinds import Bool, Float, Int, NoneType, Str, Tuple
 from . import dce
@@ -228,6 +228,16 @@ def _format(facts: Facts, inst: Inst) -> Value | None:
     return None
 
 
+def _join(facts: Facts, inst: Inst) -> Value | None:
+    """Numbers among the parts of an f-string become texts where it is made."""
+    made = [facts.defined_by(v, t.STR_OF_INT, t.STR_FIXED) for v in inst.args]
+    if any(made):
+        inst.args = [v if one is None else one.args[0] for v, one in zip(inst.args, made)]
+        inst.op = t.STR_BUILD
+        inst.attrs = {"digits": tuple([None if one is None else one.attrs.get("digits") for one in made])}
+    return None
+
+
 def _places(facts: Facts, inst: Inst) -> Value | None:
     """A part of a text that is split is not made."""
     part = _part(facts, inst.args[0]) if len(inst.args) == 1 else None
@@ -245,8 +255,9 @@ def _key(facts: Facts, inst: Inst) -> Value | None:
 
 
 _RULES: dict[Op, Callable] = {
-    **dict.fromkeys((tables.LOCAL_SLOT, tables.LOCAL_CLAIM, tables.LOCAL_GET, tables.LOCAL_REMOVE), _key),
-    NATIVE_PLACES: _places, PY_FORMAT: _format,
+    **dict.fromkeys((tables.LOCAL_SLOT, tables.LOCAL_CLAIM, tables.LOCAL_GET, tables.LOCAL_ASK,
+                     tables.LOCAL_REMOVE), _key),
+    NATIVE_PLACES: _places, PY_JOIN: _join, PY_FORMAT: _format,
     t.STR_EQ: _equal, t.STR_COMPARE: _compare, t.STR_IN: _contains, t.STR_LEN: _length, t.STR_CODE: _code_of,
     t.STR_APPEND: _append, t.TEXT_CALL: _call,
 }

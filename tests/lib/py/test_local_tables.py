@@ -564,6 +564,22 @@ def list_of_lists_in_a_dict(keys):
     return total
 
 
+@case((texts(300, 20), "word1"), ([], "x"), (["a b"], "a"))
+def default_lists_inside(keys, other):
+    d = defaultdict(list)
+    for n, k in enumerate(keys):
+        d[k].append((n, k))
+        for part in k.split("d"):
+            d[part].append((-1, part))
+    total = len(d[other])
+    for k, group in d.items():
+        for n, text in group:
+            total += n * len(text)
+    if other in d and len(d[other]) > 5:
+        d[other] = []
+    return total, len(d[other]), len(d)
+
+
 @case(([3, 1, 3],), ([],))
 def one_list_leaves(keys):
     groups = {}
@@ -588,8 +604,8 @@ LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, mis
          values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
          default_changed_while_read, lists_by_key, lists_of_texts, edges_of_a_graph,
          lists_that_are_shared, list_of_lists_in_a_dict, one_list_leaves, words_of_a_text, fields_of_a_text,
-         slices_of_a_text, missing_part, pairs_of_a_text)
-OBJECTS = (kept_and_used, given_or_own, bools_and_ints, default_lists)
+         slices_of_a_text, missing_part, pairs_of_a_text, default_lists, default_lists_inside)
+OBJECTS = (kept_and_used, given_or_own, bools_and_ints)
 
 
 @pytest.mark.parametrize("function", LOCAL + OBJECTS, ids=lambda f: f.__name__)
@@ -606,7 +622,8 @@ def test_which_are_local(function):
 
 
 @pytest.mark.parametrize("function", [lists_by_key, lists_of_texts, edges_of_a_graph, lists_that_are_shared,
-                                      list_of_lists_in_a_dict, one_list_leaves], ids=lambda f: f.__name__)
+                                      list_of_lists_in_a_dict, one_list_leaves, default_lists_inside],
+                         ids=lambda f: f.__name__)
 def test_lists_in_tables_are_native(function):
     compiled = njit(function)
     try:
@@ -678,9 +695,10 @@ def test_references():
 
 def test_memory_stays_flat():
     compiled = [njit(words), njit(pairs), njit(one_for_each), njit(raises_behind), njit(lists_by_key),
-                njit(lists_of_texts), njit(edges_of_a_graph), njit(list_of_lists_in_a_dict), njit(words_of_a_text)]
+                njit(lists_of_texts), njit(edges_of_a_graph), njit(list_of_lists_in_a_dict), njit(words_of_a_text),
+                njit(default_lists), njit(default_lists_inside)]
     given = [(texts(30, 5),), (ints(30, 5),), (4,), (3,), (ints(30, 5), 1), (texts(30, 5),), (9, 3), ([2, 1, 0],),
-             (LINES,)]
+             (LINES,), (ints(30, 5),), (texts(30, 5), "word1")]
 
     def calls(n):
         for _ in range(n):
