@@ -343,8 +343,8 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
     """The names of the parameters."""
     code = _python(fun).__code__
     if code.co_flags & _VARIADIC or code.co_kwonlyargcount:
-        raise TypeError(f"{fun.__qualname__}() has *args, **kwargs or keyword-only parameters: derivatives are of "
-                        "functions with positional parameters; write one around it")
+        raise TypeError(f"{fun.__qualname__}() has *args, **kwargs or keyword-only parameters, and derivatives are "
+                        "only for positional parameters; write a function with positional parameters around it")
     given = code.co_varnames[:code.co_argcount]
     for n in argnums:
         if not -len(given) <= n < len(given):

@@ -25,7 +25,7 @@ def settle(evaluator, e: Derived):
     if av is None:
         return called, None
     if type(called) is not UserCall:
-        raise Mismatch("derivatives are of Python functions",
+        raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
     name = called.spec.proto.qualname
     if e.of_displays is not None and holds_display(_differentiated(av[0], e)):
@@ -123,14 +123,14 @@ def _differentiated(result, e):
 
 def _check_result(name, result, e):
     if k.any_part(result, lambda t: type(t) is k.Union):
-        raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
+        raise Mismatch(f"{name}() returns values of several types, {describe(result)}, which have no derivative",
                        "return the same type on every path")
     if e.has_aux:
         if type(result) is not k.Tuple or len(result.elements) != 2:
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
         result = result.elements[0]
     if e.mode == "gradient" and not k.is_float(plain(result)):
-        raise Mismatch(f"the gradient is of functions that return a float, and {name}() returns {describe(result)}",
+        raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",
                        "return a sum of it, or use jacrev or jacfwd")
 
 

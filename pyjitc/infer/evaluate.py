@@ -55,7 +55,7 @@ _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic
             generic.EXC_LEAVE, generic.LIST_EXTEND, generic.LIST_APPEND, generic.STORE_GLOBAL,
             generic.UNSUPPORTED, generic.CATCH, generic.YIELD, generic.GENERATOR_STATE}
 
-_HELD_NOTHING = "a container holds something, where it was empty when this code was compiled"
+_HELD_NOTHING = "a container has an item, but was empty when this code was compiled"
 
 
 class Evaluator(Operations):

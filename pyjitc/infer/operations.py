@@ -711,7 +711,7 @@ class Operations:
     def element(self, inst, operands):
         """A part of the result of a step of an iterator: whether there is an item, the item, or the next state."""
         if inst.attrs["index"] == 1 and operands[0].type.elements[1] is Undefined:
-            return Throw(TypeError, "an iterator gives something, where it was empty when this code was compiled")
+            return Throw(TypeError, "an iterator has an item, but was known to be empty when this code was compiled")
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
 
     def make_function(self, inst, operands):

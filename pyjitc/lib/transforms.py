@@ -86,7 +86,7 @@ def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
 def rows_of_part(f, at, has_aux, args, marks, x, y, n):
     part = y[n]
     if isinstance(part, tuple):
-        raise TypeError("jacrev is of functions that return a number, an array or a tuple of these: use jacfwd")
+        raise TypeError("jacrev needs a function that returns a number, an array or a tuple of these; use jacfwd")
     if is_complex(part):
         raise TypeError(OF_COMPLEX)
     if not isinstance(part, np.ndarray):
@@ -235,7 +235,7 @@ def length(x, axis):
             return length(x[1:], axis[1:] if isinstance(axis, tuple) else axis)
         return n
     if not isinstance(x, np.ndarray):
-        raise TypeError("vmap goes over the rows of arrays, and got a number; give in_axes None for it")
+        raise TypeError("vmap needs an array for each mapped argument, and got a number; give in_axes None for it")
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"vmap got in_axes {axis} for an array of {x.ndim} dimensions")
     return x.shape[axis]

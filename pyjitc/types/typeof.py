@@ -140,7 +140,7 @@ def typeof(value, other: Callable | None = None) -> Type:
         if hasattr(cls, "_fields") and hasattr(cls, "_make"):
             method = refused_method(cls)
             if method:
-                raise TypeError(f"is {_named(cls)} with its own {method}, which compiled code does not ask; pass "
+                raise TypeError(f"is {_named(cls)} with its own {method}, which compiled code does not call; pass "
                                 f"tuple(x)")
             return Tuple(_items(value, other), cls)
         raise TypeError(f"is {_named(cls)}, a subclass of tuple; pass tuple(x)")

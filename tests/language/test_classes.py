@@ -222,7 +222,7 @@ SIZED = Sized(1.0)
 
 def test_special_methods_that_are_not_asked():
     with pytest.raises(TypeError,
-                       match=r"'p' is a Sized with its own __len__, which compiled code does not ask; pass tuple\(x\)"):
+                       match=r"'p' is a Sized with its own __len__, which compiled code does not call; pass tuple\(x\)"):
         njit(lambda p: len(p))(SIZED)
     with pytest.raises(TypingError, match="'Sized' has its own __len__"):
         njit(lambda: Sized(1.0))()

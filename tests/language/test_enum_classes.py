@@ -119,7 +119,7 @@ def test_agrees(function, calls):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("Asked(x).value", "which compiled code does not ask"), ("len(Strange)", "only those of a plain enum are"),
+    ("Asked(x).value", "which compiled code does not call"), ("len(Strange)", "only those of a plain enum are"),
     ("Colour['NONE']", "'NONE'"), ("Colour[x]", "must be a str"), ("1 in Colour", "for members of a plain enum"),
     ("Colour()", "compiled with one value"), ("Colour(value=x)", "compiled with one value")])
 def test_refused(text, message):

@@ -40,7 +40,7 @@ def class_of(x: Expr) -> type | None:
 def named_tuple(cls: type, args, kwargs) -> Expr:
     name = refused_method(cls)
     if name:
-        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not ask",
+        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call",
                        "use a tuple, or a function for it")
     slots = dict(zip(cls._fields, args))
     for field, value in kwargs.items():
@@ -71,8 +71,8 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
     if kwargs or len(args) != 1:
         raise Mismatch(f"{cls.__qualname__}(value) is compiled with one value")
     if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
-        raise Mismatch(f"'{cls.__qualname__}' says itself which member belongs to a value, which compiled code does "
-                       f"not ask", "pass the member")
+        raise Mismatch(f"'{cls.__qualname__}' has its own lookup of members by value, which compiled code does not call",
+                       "pass the member")
     (x,) = args
     if not x.known:
         return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))

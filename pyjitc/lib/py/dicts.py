@@ -438,7 +438,7 @@ def step_of_none(s):
     """A step over a dict in which nothing has been stored as far as is known at compile time: it raises if there is an
     item."""
     if DICT_LEN(STRUCT_GET(s, field="0")) > 0:
-        raise TypeError("a dict holds something, where it was empty when this code was compiled")
+        raise TypeError("a dict has an item, but was empty when this code was compiled")
     return False, NOTHING, NOTHING
 
 

@@ -164,7 +164,7 @@ def call(target, args, kwargs) -> Expr | None:
         return None
     address, types, result, frees = found
     if kwargs or len(args) != len(types):
-        raise Mismatch(f"a function of C of {len(types)} arguments is called with {len(args) + len(kwargs)}")
+        raise Mismatch(f"a function of C that takes {len(types)} arguments is called with {len(args) + len(kwargs)}")
     given = [_argument(x, t, n) for n, (x, t) in enumerate(zip(args, types))]
     return Apply(C_CALL, *given, address=address, result=result, frees=frees)
 

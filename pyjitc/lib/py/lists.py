@@ -429,7 +429,7 @@ def step_of_none(s):
     """A step over a list in which nothing has been stored as far as is known at compile time: it raises if there is an
     item."""
     if LIST_LEN(STRUCT_GET(s, field="0")) > 0:
-        raise TypeError("a list holds something, where it was empty when this code was compiled")
+        raise TypeError("a list has an item, but was empty when this code was compiled")
     return False, NOTHING, NOTHING
 
 

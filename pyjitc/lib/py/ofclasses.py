@@ -104,7 +104,7 @@ class OfObject(OfClass):
         cls = x.type.cls
         for special in ("__getattribute__", "__getattr__"):
             if own(cls, special) is not UNWRITTEN and (special == "__getattribute__" or own(cls, name) is UNWRITTEN):
-                raise Mismatch(f"'{cls.__qualname__}' has its own {special}, which compiled code does not ask",
+                raise Mismatch(f"'{cls.__qualname__}' has its own {special}, which compiled code does not call",
                                "call it outside the compiled function, or write a method")
         if name == "__class__":
             return Const(Singleton(cls), cls)
@@ -136,13 +136,13 @@ class OfObject(OfClass):
             params = getattr(cls, "__dataclass_params__", None)
             if params is not None and params.frozen and name in cls.__dataclass_fields__:
                 return Throw(dataclasses.FrozenInstanceError, f"cannot assign to field '{name}'")
-            raise Mismatch(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not ask",
+            raise Mismatch(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not call",
                            "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
         return store(x, name, value)
 
     def delete_attribute(self, x, name):
         if own(x.type.cls, "__delattr__") is not UNWRITTEN:
-            raise Mismatch(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not ask",
+            raise Mismatch(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not call",
                            "delete the attribute outside the compiled function")
         return by_python(delattr, x, constant(name))
 

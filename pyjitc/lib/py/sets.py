@@ -84,7 +84,7 @@ def step_of_none(s):
     """A step over a set in which nothing has been stored as far as is known at compile time: it raises if there is an
     item."""
     if SET_LEN(STRUCT_GET(s, field="0")) > 0:
-        raise TypeError("a set holds something, where it was empty when this code was compiled")
+        raise TypeError("a set has an item, but was empty when this code was compiled")
     return False, NOTHING, NOTHING
 
 

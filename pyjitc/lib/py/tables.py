@@ -102,7 +102,7 @@ def step_of_none(one):
     """A step over a container in which nothing has been stored as far as is known at compile time: it raises if there
     is an item."""
     if one[0]:
-        raise TypeError("a container holds something, where it was empty when this code was compiled")
+        raise TypeError("a container has an item, but was empty when this code was compiled")
     return False, NOTHING, NOTHING
 
 
