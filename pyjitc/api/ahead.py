@@ -1,6 +1,6 @@
 """`pyjitc build`: a package or a module with the compiled code of its functions, which runs where NumPy is.
 
-What is built is the package itself, file by file, with two things beside it:
+The result is the package itself, file by file, with two additions:
 
 - a folder `_NAME_pyjitc` with the part of pyjitc that runs code (a copy of a few rooms, without the compiler: `PARTS`),
   in which cache.py and stages.py are exchanged for shipped.py and uncompiled.py. `from pyjitc import njit` in the
@@ -8,12 +8,12 @@ What is built is the package itself, file by file, with two things beside it:
 - in the folder `code` of it a file for each module, Python and level of processors: the objects that LLVM made, which
   the loader links at the first call of a function, as it does with those of the disk cache.
 
-So the call of a function, its errors and its tracebacks are those of pyjitc, and a module that finds no code for its
-Python or its processor is interpreted. No linker is needed, and what no program calls is never loaded.
+So calls of functions, their errors and tracebacks are those of pyjitc, and a module without code for its Python or its
+processor is interpreted. No linker is needed, and functions that no program calls are never loaded.
 
 The package is imported and compiled in a process of its own for each level of processors (`work`). Its functions are
-compiled for the signatures that they declare, for those of `--types` and of `__pyjitc_types__`, and for those that the
-script of `--run` calls them with: whatever `specialisation.make` makes meanwhile is kept.
+compiled for the signatures that they declare, for those of `--types` and of `__pyjitc_types__`, and for those with
+which the script of `--run` calls them: everything that `specialisation.make` compiles meanwhile is included.
 """
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ __all__ = ["BuildError", "LEVELS", "build", "make", "work"]
 LEVELS = tuple(shipped.FLAGS)
 _PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 _NAME = _PACKAGE.name
-# The part of pyjitc that runs code: rooms, and files of rooms; what stands in the place of others
+# The part of pyjitc that runs code: rooms, and files of rooms; and the files that replace others
 PARTS = ("base", "types", "runtime", "pipeline/__init__.py", "pipeline/portable.py", "pipeline/specialisation.py",
          "pipeline/shipped.py", "pipeline/uncompiled.py", "api/__init__.py", "api/dispatch.py", "api/methods.py",
          "api/pickled.py", "api/pickling.py", "api/shipped.py", "api/signature.py")
-_WITHOUT = {"runtime/driver.py", "runtime/hostdevice.py", "base/launch_bounds.py"}  # of GPUs
+_WITHOUT = {"runtime/driver.py", "runtime/hostdevice.py", "base/launch_bounds.py"}  # files for GPUs
 _IN_PLACE = {"pipeline/cache.py": "from .shipped import Making, key_of, read, write\n\n"
                                   "__all__ = ['Making', 'key_of', 'read', 'write']\n",
              "pipeline/stages.py": "from .uncompiled import compile_signature, inspect, report\n\n"
@@ -118,14 +118,14 @@ __getattr__ = own_names(__name__)
 
 
 class BuildError(Exception):
-    """The package cannot be built; says why."""
+    """Raised where a package cannot be built; the message says why."""
 
 
-# ---------------------------------------------------------------- what is built
+# ---------------------------------------------------------------- the project
 
 
 class Project:
-    """A package, or a module, as its files. files: path -> contents; root: the folder that they are in."""
+    """The files of a package or a module. files: path -> contents; root: the folder that contains them."""
 
     def __init__(self, name: str, root: pathlib.Path, paths):
         self.name = name
@@ -165,9 +165,9 @@ def module_of(path: str) -> str:
 
 
 def _rewritten(source: str, filename: str, runtime: str) -> str:
-    """The text of a module that imports `runtime` where it imported pyjitc; every line stays where it was."""
+    """The text of a module with `runtime` in place of pyjitc in its imports; all lines keep their numbers."""
     lines = source.splitlines(keepends=True)
-    changes = []  # (line, offset in bytes, old, new), of names in import statements
+    changes = []  # (line, offset in bytes, old, new) of names in import statements
     for node in ast.walk(ast.parse(source, filename)):
         if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").partition(".")[0] == _NAME:
             if node.module != _NAME:
@@ -198,7 +198,7 @@ def _rewritten(source: str, filename: str, runtime: str) -> str:
 
 
 def runtime_files(project: Project) -> dict[str, bytes]:
-    """The part of pyjitc that goes with the project."""
+    """The part of pyjitc that is shipped with the project."""
     version = sys.modules[_NAME].__version__
     found = {"__init__.py": _TOP.format(name=_NAME, version=version, project=project.name).encode()}
     for part in PARTS:
@@ -218,8 +218,8 @@ def runtime_files(project: Project) -> dict[str, bytes]:
 
 
 def _together(files: dict[str, bytes], runtime: str) -> bytes:
-    """What the import of the part of pyjitc loads, as one file for this Python: {module: (whether it is a package, its
-    file, its code)}."""
+    """The modules that the import of this part of pyjitc loads, as one file for this Python: {module: (whether it is a
+    package, its file, its code)}."""
     found: dict[str, tuple] = {}
 
     def visit(path: str) -> None:
@@ -252,7 +252,7 @@ def _together(files: dict[str, bytes], runtime: str) -> bytes:
 
 
 class _Finder:
-    """Imports the modules of a project, whose code has placeholders for file names."""
+    """Imports the modules of a project with placeholders for file names in their code."""
 
     def __init__(self, root: str, files: dict[str, bytes]):
         self.root = root
@@ -282,8 +282,8 @@ class _Finder:
 
 
 class _Made:
-    """What the compiler made meanwhile. tables: module -> (signatures, variants); rows: (module, function, signature),
-    for who builds; refused: (function, why)."""
+    """Records what the compiler makes. tables: module -> (signatures, variants); rows: (module, function, signature),
+    for the report to the user; refused: (function, why)."""
 
     def __init__(self, modules, runtime: str):
         self.modules = modules
@@ -326,7 +326,7 @@ class _Made:
 
 
 def _is_named(shown: str, types) -> bool:
-    """Whether the text says which types these are."""
+    """Whether a text determines these types."""
     try:
         return tuple(text.parse_list(shown)[1]) == tuple(types)
     except ValueError:
@@ -346,7 +346,7 @@ def work(job: dict) -> dict:
     """Import a project and compile it for one level of processors. job: what `build` says."""
     if job["level"] != "native":
         link.choose(job["level"])
-    cache.key_of = lambda *_, **__: None  # what another process compiled is for another processor
+    cache.key_of = lambda *_, **__: None  # code that another process has cached is for another processor
     finder = _Finder(job["root"], job["files"])
     sys.meta_path.insert(0, finder)
     sys.path.insert(0, job["root"])
@@ -385,7 +385,7 @@ def work(job: dict) -> dict:
 
 
 def _compile(given: str, modules) -> None:
-    """Compile for a signature as `--types` has it, "f(float64[:], int64)"; the name may begin with the module."""
+    """Compile for a signature as `--types` gives it, "f(float64[:], int64)"; the name may begin with the module's."""
     name, bracket, rest = given.partition("(")
     for module in modules:
         inner = name[len(module.__name__) + 1:] if name.startswith(f"{module.__name__}.") else name
@@ -399,7 +399,7 @@ def _compile(given: str, modules) -> None:
 
 
 def _checked(given: str) -> str:
-    """The types of a signature as `--types` has it."""
+    """The types of a signature as `--types` gives it."""
     name, bracket, rest = given.partition("(")
     if not bracket:
         raise BuildError(f"{given!r}: write a function and the types of its arguments, as in 'total(float64[:])'")
@@ -425,7 +425,7 @@ def _run(command: str) -> None:
 
 
 def _compiled(project: Project, level: str, types, runs) -> dict:
-    """What `work` finds, in a process of its own."""
+    """The result of `work`, run in a process of its own."""
     job = {"level": level, "root": str(project.root), "files": project.files, "runtime": project.runtime,
            "modules": project.rewritten, "types": list(types), "runs": list(runs)}
     environment = {name: value for name, value in os.environ.items() if name not in ("PYJITC_CACHE", "PYJITC_DISABLE")}
@@ -450,7 +450,7 @@ def _compiled(project: Project, level: str, types, runs) -> dict:
 
 
 def build(project: Project, levels, types=(), runs=()) -> tuple[dict[str, bytes], dict]:
-    """(files of the built project, what `work` found for the first level)."""
+    """(files of the built project, result of `work` for the first level)."""
     files = {**project.files, **runtime_files(project)}
     first = None
     for level in levels:
@@ -469,7 +469,7 @@ def build(project: Project, levels, types=(), runs=()) -> tuple[dict[str, bytes]
 
 def make(target: pathlib.Path, levels, types, runs, output: pathlib.Path, wheel: bool, version: str,
          platform: str) -> tuple[pathlib.Path, dict]:
-    """(the wheel or the folder that was made, what `work` found)."""
+    """(the wheel or the folder that was made, result of `work`)."""
     for one in types:
         _checked(one)
     with tempfile.TemporaryDirectory() as folder:
@@ -511,7 +511,7 @@ def write_tree(files: dict[str, bytes], folder: pathlib.Path) -> None:
 
 
 def opened(wheel: pathlib.Path, folder: pathlib.Path) -> tuple[Project, dict[str, bytes]]:
-    """The project in a wheel, which is unpacked into the folder, and its metadata."""
+    """The project in a wheel, unpacked into the folder, and the wheel's metadata."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     paths = _files(folder)
@@ -522,13 +522,13 @@ def opened(wheel: pathlib.Path, folder: pathlib.Path) -> tuple[Project, dict[str
 
 
 def metadata(name: str, version: str) -> dict[str, bytes]:
-    """That of a wheel of a module or package without any."""
+    """The metadata for a wheel of a module or package that has none."""
     about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     return {f"{name}-{version}.dist-info/METADATA": about.encode()}
 
 
 def write_wheel(files: dict[str, bytes], about: dict[str, bytes], folder: pathlib.Path, platform: str) -> pathlib.Path:
-    """A wheel of the files for this Python; about: its metadata, in which this puts what differs."""
+    """Write a wheel of the files for this Python; about: its metadata, in which fields that differ are replaced."""
     info = next(iter(about)).partition("/")[0]
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     about = {path: data for path, data in about.items() if path.rpartition("/")[2] not in ("RECORD", "WHEEL")}

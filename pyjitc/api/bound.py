@@ -1,4 +1,5 @@
-"""Functions with some arguments fixed: partial objects, and static arguments, which have a compile for each value.
+"""Functions with some arguments fixed: partial objects, and functions with static arguments, which are compiled for
+each value.
 
 Both become closures over the function and the fixed values, `def f(x): return function(x, n)`: what a closure captures
 is a constant in the code, and equal captures share a compile. In tracebacks they
@@ -12,6 +13,8 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
+from ..base.errors import with_article
+from ..front.functions import placed
 from ..pipeline import portable
 from .dispatch import Binder
 from .pickled import Pickled
@@ -20,12 +23,12 @@ __all__ = ["plain_partial", "StaticFunction", "static_names"]
 
 _KIND = inspect.Parameter
 _CONSTANT = (int, float, complex, str, bytes, tuple, type(None), np.generic)
-# One for all: functions of equal code share their compiles.
+# One compiled function for all: functions with equal code share their specialisations.
 _SPACE = {"__name__": __name__, "__builtins__": {}, "HANDS_CONSTANTS": True}
 
 
 def plain_partial(partial: functools.partial) -> FunctionType:
-    """A function that does what the partial object does."""
+    """A function that does the same as the partial object."""
     function = portable.plain_function(partial.func)
     if function is None:
         raise TypeError(f"njit compiles Python functions, not {partial!r}")
@@ -38,13 +41,13 @@ def plain_partial(partial: functools.partial) -> FunctionType:
 
 
 def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> FunctionType:
-    """`function` without the parameters in `values`. Those in `keywords` stay, as keyword-only ones with that default.
-    callee: what is called, `function` or its compiled form."""
+    """`function` without the parameters in `values`. Those in `keywords` remain, as keyword-only parameters with that
+    default. callee: the object that is called, `function` or its compiled form."""
     parameters, arguments, defaults, kwdefaults = [], [], [], {}
-    only = False  # keyword-only from here on
+    only = False  # whether the parameters from here on are keyword-only
     for p in inspect.signature(function).parameters.values():
         if p.kind is _KIND.VAR_POSITIONAL:
-            if not only:  # else no positional argument can get here
+            if not only:  # a positional argument cannot reach later parameters
                 parameters.append(f"*{p.name}")
                 arguments.append(f"*{p.name}")
                 only = True
@@ -77,7 +80,7 @@ def fix(callee, function: FunctionType, values: dict, keywords: dict = {}) -> Fu
 
 @functools.lru_cache(maxsize=1000)
 def _maker(fixed: tuple[str, ...], parameters: str, arguments: str, name: str, filename: str, line: int):
-    """The function that makes the closures. One code object for all of them: compiled code is found by it."""
+    """The function that makes the closures. All of them have one code object, by which compiled code is found."""
     callee = "function"
     while callee in fixed or callee in parameters:
         callee += "_"
@@ -85,13 +88,12 @@ def _maker(fixed: tuple[str, ...], parameters: str, arguments: str, name: str, f
     exec(f"def make({', '.join((callee, *fixed))}):\n    def fixed({parameters}): return {callee}({arguments})\n"
          "    return fixed\n", space)
     code = space["make"].__code__
-    inside = [c.replace(co_name=name, co_filename=filename, co_firstlineno=line) if isinstance(c, CodeType) else c
-              for c in code.co_consts]
+    inside = [placed(c, name, filename, line) if isinstance(c, CodeType) else c for c in code.co_consts]
     return FunctionType(code.replace(co_consts=tuple(inside)), _SPACE)
 
 
 def static_names(function: FunctionType, names, numbers) -> tuple[str, ...]:
-    """The parameters that `static_argnames` and `static_argnums` mean; TypeError for wrong ones."""
+    """The parameters that `static_argnames` and `static_argnums` select; TypeError for invalid ones."""
     all_names = list(inspect.signature(function).parameters)
     wanted = [names] if isinstance(names, str) else list(names)
     for number in [numbers] if isinstance(numbers, int) else numbers:
@@ -105,10 +107,11 @@ def static_names(function: FunctionType, names, numbers) -> tuple[str, ...]:
 
 
 class StaticFunction(Pickled):
-    """A function with static arguments: for each combination of their values a compiled function of the others."""
+    """A function with static arguments: for each combination of their values a compiled function of the other
+    arguments."""
 
     def __init__(self, function: FunctionType, names: tuple[str, ...], compiled):
-        """compiled: makes the compiled form of a Python function."""
+        """compiled: a function that makes the compiled form of a Python function."""
         functools.update_wrapper(self, function)
         self.py_func = function
         self.static = names
@@ -139,8 +142,9 @@ class StaticFunction(Pickled):
         if found is None:
             for name, value in static.items():
                 if not isinstance(value, _CONSTANT) and portable.plain_function(value) is None:
-                    raise TypeError(f"{self.__qualname__}() static argument {name!r} is a {type(value).__name__}; "
-                                    "numbers, strings, None, tuples of them and functions can be static")
+                    raise TypeError(f"{self.__qualname__}() static argument {name!r} is "
+                                    f"{with_article(type(value).__name__)}; numbers, strings, None, "
+                                    "tuples of them and functions can be static")
             found = self._made[key] = self._compiled(fix(self.py_func, self.py_func, static))
         return found(*rest, **named)
 

@@ -39,7 +39,9 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
 
     `address` is its address, `ctypes` a function of ctypes, `cffi` a pointer of cffi. Parameters are numbers and
     pointers (`pyjitc.numba.types.CPointer`, of which `carray` makes arrays). An exception is printed, and the result is
-    zero then: C has no way to hand it on. Globals have the values that they have when it is compiled, which is now.
+    then zero: C functions cannot raise. The function is compiled immediately, and globals keep the values that they
+    have now. Raises ValueError or TypeError for an invalid signature, CompileError where the function cannot be
+    compiled.
     """
     given = signature_of(signature)
     chosen = make_options(options, _OPTIONS)
@@ -47,7 +49,7 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
 
 
 class CFunc:
-    """A function of C. `py_func` is the Python function, which a call from Python runs."""
+    """A C function. `py_func` is the Python function, which calls from Python run."""
 
     __pyjitc_callback__ = True
 
@@ -81,10 +83,10 @@ class CFunc:
 
     @functools.cached_property
     def ctypes(self):
-        """The function as one of ctypes."""
+        """The function as a ctypes function."""
         kind = ctypes.CFUNCTYPE(_of_ctypes(self._result), *map(_of_ctypes, self._signature.args))
         made = kind(self.address)
-        made._pyjitc_kept = self  # the code lives as long as what may call it
+        made._pyjitc_kept = self  # the code lives as long as the ctypes function that may call it
         return made
 
     @property

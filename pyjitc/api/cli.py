@@ -1,8 +1,8 @@
-"""The command `pyjitc`: run a script, look inside a compilation, compare with tracing, ask about the installation, run
-examples and bench.
+"""The command `pyjitc`: run a script, inspect a compilation, compare with tracing, show the installation, run examples
+and benchmarks.
 
-What the user got wrong is one line on stderr and exit code 2; what a compilation or a script got wrong is its own
-message and exit code 1. Colour only on a terminal.
+A wrong command line gives one line on stderr and exit code 2; an error of a compilation or a script gives its own
+message and exit code 1. Colour is used only on a terminal.
 """
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _TREE = pathlib.Path(__file__).resolve().parents[2]  # the source tree, when the
 
 
 class _Wrong(Exception):
-    """The command line asks for something that is not there."""
+    """The command line refers to something that does not exist."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] in (["examples"], ["bench"]):  # these have parsers of their own, `--help` included
+    if arguments[:1] in (["examples"], ["bench"]):  # they have parsers of their own, `--help` included
         action = {"examples": _examples, "bench": _bench}[arguments[0]]
         options = argparse.Namespace(action=action, arguments=arguments[1:])
     else:
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     except _Wrong as error:
         print(f"{_red('pyjitc:')} {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -220,7 +220,7 @@ def _check_count(function, types) -> None:
 
 
 def _arguments(options, function, names) -> tuple:
-    """The values of a call, as the command line has them."""
+    """The values of a call, from the command line."""
     try:
         args = tuple(eval(text, {**names, "np": _numpy, "math": math}) for text in options.arguments)
         inspect.signature(function).bind(*args)
@@ -324,7 +324,7 @@ def _cache_command(options) -> int:
         try:
             path.unlink()
             removed += 1
-        except OSError as error:  # another process may have been faster
+        except OSError as error:  # another process has removed it already
             if path.exists():
                 print(f"{_red('pyjitc:')} {path} stays: {error.strerror}", file=sys.stderr)
                 stay += 1
@@ -333,7 +333,7 @@ def _cache_command(options) -> int:
 
 
 def _cached() -> list[pathlib.Path]:
-    """The cache's own files: a folder that the user named may hold others."""
+    """The cache's own files: a folder that the user chose may contain others."""
     return [path for path in pathlib.Path(_cache.folder()).glob("[0-9a-f][0-9a-f]/*")
             if re.match(r"[0-9a-f]{62}(\.|$)", path.name)]
 
@@ -346,7 +346,7 @@ def _cache_state() -> str:
         kept = f", and nothing is kept there: it {why}"
     size = 0
     for path in files:
-        with contextlib.suppress(OSError):  # another process removed it
+        with contextlib.suppress(OSError):  # another process has removed it
             size += path.stat().st_size
     return f"{folder}: {_files(len(files))}, {size / 1e3:,.0f} kB of {_cache.limit() / 1e3:,.0f} kB{kept}"
 
@@ -381,7 +381,7 @@ def _existing(name: str) -> pathlib.Path:
 
 
 def _load(path: pathlib.Path):
-    """The file as a module, as if imported from its own folder."""
+    """The file as a module, as if it were imported from its own folder."""
     sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None:
@@ -415,7 +415,7 @@ def _near(name: str, candidates) -> str:
 
 
 def _print_exception(error: BaseException, filename: str) -> None:
-    """As the interpreter would print it, without the frames of this command."""
+    """Print the exception as the interpreter does, without the frames of this command."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != filename:
         frames = frames.tb_next

@@ -1,4 +1,5 @@
-"""One function compiled twice, by tracing and from its bytecode: both programs side by side, and what each one saw."""
+"""One function compiled twice, by tracing and from its bytecode: both programs side by side, with their results and
+times."""
 from __future__ import annotations
 
 import copy
@@ -23,8 +24,8 @@ __all__ = ["Side", "contrast", "sides"]
 
 
 class Side(NamedTuple):
-    """program: text; fn: its generic IR; result: of the first call; first: CPU ms of it; steady: us of a later one;
-    error: what went wrong instead."""
+    """program: text; fn: its generic IR; result: of the first call; first: CPU ms of the first call; steady: us of a
+    later one; error: the exception instead of a result."""
 
     name: str
     program: str
@@ -44,7 +45,8 @@ class Side(NamedTuple):
 
 def sides(function, args) -> list[Side]:
     """The function traced, and compiled as it is, called with copies of the arguments."""
-    try:  # under another option, so that nothing of it is found again: what the compiler needs for it is loaded now
+    # with another option, so that no specialisation is found again: this loads the modules that the compiler needs
+    try:
         njit(error_model="numpy")(function)(*copy.deepcopy(args))
     except Exception:
         pass
@@ -60,7 +62,7 @@ def _side(name, callee, program, args) -> Side:
     try:
         fn = program()
         result = callee(*given)
-    except Exception as error:  # the function's own exceptions too
+    except Exception as error:  # exceptions of the function itself, too
         return Side(name, "" if fn is None else show(fn), fn, error=error)
     first = (time.process_time() - start) * 1e3
     return Side(name, show(fn), fn, copy.deepcopy(result), first, _steady(callee, given) * 1e6)
@@ -88,7 +90,7 @@ def contrast(function, args, width: int | None = None) -> str:
 
 def _shown(side: Side, width: int) -> list[str]:
     error = "" if side.error is None else f"{type(side.error).__name__}: {side.error}"
-    compiled = not isinstance(side.error, CompileError)  # else the program is only what the error is about
+    compiled = not isinstance(side.error, CompileError)  # otherwise the text of the program is only shown for the error
     text = "\n\n".join(part for part in (side.program.rstrip("\n") if compiled else "", error) if part)
     found = []
     for line in text.splitlines():
@@ -139,7 +141,7 @@ def _agrees(side: Side, expected, raised) -> str:
 
 
 def same(x, y) -> bool:
-    """Equal in type and, but for the last bits of sums in another order, in value."""
+    """Whether two results have the same type and, up to the rounding of sums in another order, the same value."""
     if type(x) is not type(y):
         return False
     if isinstance(x, tuple):

@@ -1,7 +1,7 @@
-"""`grad` and its kin: functions that give compiled functions, with the signatures of JAX's.
+"""`grad` and related transformations, which return compiled functions, with JAX's signatures.
 
-Each makes a small Python function that calls a name of lib/derivatives.py, for which inference makes the derivative;
-the small function is compiled as any other. Loaded when one of the names is first asked for.
+Each makes a small Python function that calls a name of lib/derivatives.py, for which inference requests the derivative;
+the small function is compiled like any other. This module is loaded when one of the names is first used.
 """
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ..base.options import Options
+from ..front.functions import placed
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Derived, Mismatch
+from ..infer.meaning import CallValue, Mismatch
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
-from ..ops.structure import TUPLE_GET
 from ..types.kinds import Singleton, Tuple
 from . import trees
 from .dispatch import CompiledFunction, Dispatcher
@@ -27,8 +27,9 @@ from .jit import njit
 __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hessian", "hvp", "jacfwd", "jacobian",
            "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
-tree = trees  # the utilities for trees, under JAX's name
-_DERIVATIVES = 256  # compiled functions that are kept for calls that make them anew, as grad(f)(x) does in a loop
+tree = trees  # the functions on trees, under JAX's name
+# the most compiled functions that are cached for calls that make them again, as grad(f)(x) in a loop does
+_DERIVATIVES = 256
 _VARIADIC = 0x4 | 0x8
 
 
@@ -41,24 +42,32 @@ def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, ha
 
 def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
          argnames: str | Sequence[str] | None = None) -> CompiledFunction:
-    """A compiled function of the same arguments that returns the gradient of `fun`, which returns a float.
+    """A compiled function of the same arguments that returns the gradient of `fun`, which must return a float.
 
-    argnums: the position of the argument to differentiate by, 0 where nothing is said, or a tuple of positions: the
-    result is a tuple then. argnames: the name of the argument, or a tuple of names, in place of positions.
-    Arguments that vary are floats, arrays of floats, or tuples of these; the gradient has their types and shapes, and
-    arrays that `fun` writes into are left as they are. has_aux: `fun` returns (value, other results), and the new
-    function (gradient, other results).
+    argnums: the position of the argument with respect to which to differentiate, 0 by default, or a tuple of positions,
+    for which the result is a tuple of gradients. argnames: the name of the argument, or a tuple of names, instead of
+    positions. The arguments must be floats, arrays of floats, or tuples, lists, dicts and dataclasses of these; the
+    gradient has the same structure, types and shapes. Arrays that `fun` writes into are copied, so that the caller's do
+    not change. has_aux: `fun` returns (value, other results), and the new function (gradient, other results).
 
-    The derivative is made by reverse mode from the compiled form of `fun`: with its loops, branches, writes into
-    arrays and exceptions. What has no derivative is an error at its line when the function is compiled.
+    The derivative is made by reverse-mode automatic differentiation of the compiled form of `fun`, with its loops,
+    branches, writes into arrays and exceptions.
+
+    Raises TypeError where `fun` is no Python function or `argnums` no int or tuple of ints, ValueError for an argument
+    that `fun` does not have. A call raises CompileError, at the line of the program, for an operation without a
+    derivative.
     """
     function, options = _compilable("grad", fun)
     return _gradient(function, options, _checked(argnums, argnames, function), bool(has_aux), False)
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
-    """(`fun(*primals)`, its change to first order when the arguments change by `tangents`): forward mode. With has_aux
-    `fun` returns (value, other results), and jvp (value, change, other results)."""
+    """Forward mode: (`fun(*primals)`, its derivative in the direction of `tangents`).
+
+    primals, tangents: sequences of the same length; each tangent has the type and shape of its primal, and is None for
+    one that cannot vary, such as an int. The derivative has the types and shapes of the result. With has_aux `fun`
+    returns (value, other results), and jvp (value, derivative, other results). Raises TypeError where the numbers of
+    primals and tangents differ; CompileError for an operation without a derivative."""
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
@@ -66,10 +75,11 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = Fa
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
-    """(`fun(*primals)`, pullback): the pullback takes a cotangent of the result and returns the tuple of what that
-    becomes at the arguments. With has_aux (value, pullback, other results).
+    """Reverse mode: (`fun(*primals)`, pullback). The pullback takes a cotangent, with the types and shapes of the
+    result, and returns the tuple of cotangents of the arguments. With has_aux: (value, pullback, other results).
 
-    The pullback runs `fun` again: what it needs is not kept. Arrays among the arguments are copied."""
+    Each call of the pullback runs `fun` again, since nothing is stored between the calls. Arrays among the arguments
+    are copied. Raises CompileError for an operation without a derivative."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("vjp", fun)
     result = _plain(function, options)(*map(_own, primals))
@@ -82,8 +92,9 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
 
 def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
-    """(`fun(*primals)`, pushforward): the pushforward takes tangents of the arguments and gives that of the result.
-    With has_aux (value, pushforward, other results)."""
+    """Forward mode: (`fun(*primals)`, pushforward). The pushforward takes one tangent for each argument and returns the
+    derivative of the result in that direction. With has_aux: (value, pushforward, other results). Raises CompileError
+    for an operation without a derivative."""
     primals = tuple(map(_own, primals))
     function, options = _compilable("linearize", fun)
     result = _plain(function, options)(*map(_own, primals))
@@ -97,16 +108,18 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
 def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
            argnames: str | Sequence[str] | None = None) -> CompiledFunction:
-    """A compiled function that returns the Jacobian of `fun` by forward mode, one sweep for each element of the
-    argument: for few arguments and many results. Its axes are those of the result and then those of the argument.
-    With has_aux `fun` returns (value, other results), and the new function (Jacobian, other results)."""
+    """A compiled function that returns the Jacobian of `fun`, by forward mode with one sweep for each element of the
+    argument: best for few arguments and many results. The shape of the Jacobian is that of the result followed by that
+    of the argument. argnums, argnames: see `grad`. With has_aux `fun` returns (value, other results), and the new
+    function (Jacobian, other results)."""
     function, options = _compilable("jacfwd", fun)
     return _jacobian(function, options, _checked(argnums, argnames, function), "jacfwd", bool(has_aux))
 
 
 def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
            argnames: str | Sequence[str] | None = None) -> CompiledFunction:
-    """The same by reverse mode, one sweep for each element of the result: for many arguments and few results."""
+    """The same as `jacfwd`, by reverse mode with one sweep for each element of the result: best for many arguments and
+    few results."""
     function, options = _compilable("jacrev", fun)
     return _jacobian(function, options, _checked(argnums, argnames, function), "jacrev", bool(has_aux))
 
@@ -116,8 +129,9 @@ jacobian = jacrev
 
 def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, *,
             argnames: str | None = None) -> CompiledFunction:
-    """A compiled function that returns the second derivatives of `fun`, which returns a float: forward mode over
-    reverse mode."""
+    """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
+    shape of the argument twice, by forward mode over reverse mode. Raises TypeError for several arguments in
+    `argnums`."""
     chosen = _checked(argnums, argnames, _compilable("hessian", fun)[0])
     if type(chosen) is tuple:
         raise TypeError("hessian takes one argument number: differentiate a function of one array")
@@ -125,21 +139,24 @@ def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, *,
 
 
 def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
-    """The product of the Hessian of `fun` by its first argument with a vector, without the Hessian."""
+    """The product of the Hessian of `fun` with respect to its first argument and a vector, by forward mode over reverse
+    mode, without forming the Hessian. primals, tangents: see `jvp`."""
     return jvp(grad(fun), primals, tangents)[1]
 
 
 def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
-    """A compiled function of batches: `fun` for each example, and the results as arrays.
+    """A compiled function that applies `fun` to each example of a batch and returns arrays of the results.
 
-    in_axes: which axis of each argument counts the examples, None for one that all share. out_axes: which axis of the
-    results does. Each example takes the branches and loop trips that it needs."""
+    in_axes: the batch axis of each argument, or one for all; None for an argument that all examples share. out_axes:
+    the batch axis of the results. Each example takes its own branches and numbers of trips. Raises ValueError where no
+    argument has a batch axis, or `in_axes` has another length than the arguments; the new function raises it where
+    batches have different lengths."""
     return _batch_of("vmap", fun, in_axes, out_axes)
 
 
 def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
-    """The same with the examples shared among the threads that `set_num_threads` says. No example may write into what
-    another reads."""
+    """The same as `vmap`, with the examples divided among the threads that `set_num_threads` allows. No example may
+    write into an array that another one reads."""
     return _batch_of("pmap", fun, in_axes, out_axes)
 
 
@@ -157,10 +174,11 @@ def _batch_of(what, fun, in_axes, out_axes):
 
 def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
                 atol: float | None = None, rtol: float | None = None, eps: float | None = None) -> None:
-    """Raise AssertionError where derivatives of `fun` at `args` are not what differences of its values say.
+    """Raise AssertionError where derivatives of `fun` at `args` differ from finite differences of its values.
 
-    A random direction is tried. "fwd": the tangent against central differences; "rev": the pullback of a random
-    cotangent against the tangent, which needs no differences. order=2: the same for the gradient."""
+    One random direction is tested. modes: "fwd" compares the tangent with central differences of step `eps` (1e-6);
+    "rev" compares the pullback of a random cotangent with the tangent. order=2 tests the gradient in the same way.
+    atol, rtol: absolute and relative tolerance (1e-5)."""
     if order > 1:
         check_grads(fun, args, 1, modes, atol, rtol, eps)
         return check_grads(grad(fun), args, order - 1, modes, atol, rtol, eps)
@@ -195,14 +213,18 @@ def _map(function, *trees):
 
 def _random(random, x):
     if isinstance(x, np.ndarray):
+        if x.dtype.kind == "c":
+            return (random.normal(size=x.shape) + 1j * random.normal(size=x.shape)).astype(x.dtype)
         return random.normal(size=x.shape).astype(x.dtype) if x.dtype.kind == "f" else None
+    if isinstance(x, (complex, np.complexfloating)):
+        return type(x)(complex(random.normal(), random.normal()))
     return type(x)(random.normal()) if isinstance(x, (float, np.floating)) else None
 
 
 def _product(x, y) -> float:
     if isinstance(x, tuple):
         return sum(_product(*pair) for pair in zip(x, y))
-    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y))
+    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y).real)
 
 
 def _compare(what, found, expected, atol, rtol):
@@ -217,12 +239,12 @@ def _compare(what, found, expected, atol, rtol):
 
 
 def custom_jvp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFunction:
-    """Decorator of a function whose derivative the program gives: `f.defjvp(rule)`, where rule(primals, tangents)
-    returns (result, its tangent) and is linear in the tangents; or `f.defjvps(*rules)`, for each argument None or
-    rule(tangent, result, *primals), whose results are added up. It serves forward and reverse mode.
+    """Decorator of a function with a derivative given by the program: `f.defjvp(rule)`, where rule(primals, tangents)
+    returns (result, its tangent) and must be linear in the tangents; or `f.defjvps(*rules)`, with None or rule(tangent,
+    result, *primals) for each argument, whose results are added. Both modes use it.
 
-    nondiff_argnums: arguments that do not vary, as functions: the rule gets them first, one by one. A tangent of what
-    cannot vary is None."""
+    nondiff_argnums: positions of arguments that do not vary, such as functions: the rule gets them first, one by one.
+    The tangent of a value that cannot vary is None. Raises TypeError for a wrong number of rules in `defjvps`."""
     made = _with_rules("custom_jvp", fun, "jvp", nondiff_argnums)
 
     def defjvp(rule, symbolic_zeros=False):
@@ -240,11 +262,11 @@ def custom_jvp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
 
 
 def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFunction:
-    """Decorator of a function whose derivative by reverse mode the program gives: `f.defvjp(forward, backward)`.
+    """Decorator of a function with a reverse-mode derivative given by the program: `f.defvjp(forward, backward)`.
 
-    forward(*args) returns (result, what `backward` needs); backward(that, cotangent of the result) the tuple of
-    cotangents of the arguments, None for what cannot vary. nondiff_argnums: arguments that do not vary: `backward`
-    gets them first, one by one, and gives nothing for them."""
+    forward(*args) returns (result, residuals); backward(residuals, cotangent of the result) returns the tuple of
+    cotangents of the arguments, None for those that cannot vary. nondiff_argnums: positions of arguments that do not
+    vary: `backward` gets them first, one by one, and returns nothing for them."""
     made = _with_rules("custom_vjp", fun, "vjp", nondiff_argnums)
 
     def defvjp(fwd, bwd, symbolic_zeros=False, optimize_remat=False):
@@ -313,7 +335,7 @@ def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
 
 
 def _python(fun) -> FunctionType:
-    """The Python function itself."""
+    """The Python function behind a function or its compiled form."""
     return fun.py_func if isinstance(fun, CompiledFunction) else fun
 
 
@@ -331,20 +353,19 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
 
 
 def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MARKS=None, **space) -> CompiledFunction:
-    """The compiled function `what(fun)` of this body, which captures `fun` and what is in `space`: captured values are
-    pickled with it. A body that reads MARKS is made again for arguments that are trees (see trees.py): it may be a
-    function that gives it for the marks."""
+    """The compiled function `what(fun)` with this body, which captures `fun` and the values in `space`: captured values
+    are pickled with it. A body that uses MARKS is made again for arguments that are trees (see trees.py): it may be a
+    function that returns it for the marks."""
     found: dict = {}
     given_body, body = body, body if isinstance(body, str) else body(MARKS)
     marked = "MARKS" in body
     if marked:
         space["MARKS"] = MARKS
-    # in one line, which tracebacks show
+    # in one line, for tracebacks
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
          _python(fun).__globals__, found)
     made, code = found["make"](fun, **space), _python(fun).__code__
-    made.__code__ = made.__code__.replace(co_name=what, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
+    made.__code__ = placed(made.__code__, what, code.co_filename, code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
     made = njit(made) if options is None else Dispatcher(made, options)
@@ -423,14 +444,14 @@ def _batched(fun, options, axes, out_axes, what):
 
 
 def _fixed(axes):
-    """Axes of a batch as constants: those of a dict as pairs of a key and an axis."""
+    """The batch axes as constants: those in a dict as pairs of a key and an axis."""
     if isinstance(axes, dict):
         return "dict", tuple([(key, _fixed(axes[key])) for key in sorted(axes)])
     return tuple(map(_fixed, axes)) if isinstance(axes, (tuple, list)) else axes
 
 
 def _in_order(axes, marks):
-    """The axes of an argument with this structure as tuples, in the order of its items."""
+    """The batch axes of an argument with this structure as tuples, in the order of its items."""
     if not isinstance(axes, tuple) or marks is None:
         return axes
     if axes[:1] == ("dict",):
@@ -442,7 +463,7 @@ def _in_order(axes, marks):
 
 
 def _own(x):
-    """An argument that nobody else writes into."""
+    """An argument to which no one else has a reference that writes: arrays are copied."""
     if isinstance(x, np.ndarray):
         return x.copy()
     return tuple(map(_own, x)) if type(x) is tuple else x
@@ -452,7 +473,7 @@ def _own(x):
 
 
 def _maker(function, parameters):
-    """Let compiled code call a function that makes compiled functions: it runs when the program is compiled."""
+    """Let compiled code call a function that makes compiled functions: the call runs at compile time."""
     def rule(fun, *rest):
         if not isinstance(fun.type, Singleton):
             raise Mismatch(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
@@ -475,8 +496,7 @@ def _jvp_rule(fun, primals, tangents):
             raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
     if len(primals.type.elements) != len(tangents.type.elements):
         raise Mismatch("jvp takes as many tangents as primals")
-    args, seeds = ([Apply(TUPLE_GET, x, index=n) for n in range(len(x.type.elements))] for x in (primals, tangents))
-    return Derived(fun, args, "push", tuple(range(len(args))), seeds)
+    return CallValue(constant(names.pushed), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")

@@ -1,12 +1,13 @@
-"""The dispatcher: what `njit` returns. Calls run native code; one that no native code takes ends up in `_prepare`.
+"""The dispatcher: the object that `njit` returns. Calls run native code; a call that no native code accepts reaches
+`_prepare`.
 
     call -> stub for (float, int) -> stub for (array) -> ... -> slow path: _prepare
                                                                  types, compile or find, link; then again natively
 
-`_prepare` answers RETRY when it changed the chain, so the call is made again without a Python frame in between.
+`_prepare` returns RETRY when it has changed the chain, so that the call is repeated without a Python frame in between.
 A function with keyword-only or variadic parameters has its chain in a *direct* object only, which is called with all
-parameters in the order of `co_varnames` (`*args` as one tuple); calls that need arguments converted go there as well,
-and all calls of a function that depends on a value which stubs cannot compare.
+parameters in the order of `co_varnames` (`*args` as one tuple); calls whose arguments must be converted use it as well,
+and so do all calls of a function that depends on a value which stubs cannot compare.
 """
 from __future__ import annotations
 
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
     from .reporting import Report, Reports
     from .signature import Declared, Signature
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
+__all__ = ["ASYNCHRONOUS", "Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
 
-# What a call needs that no native code takes. A package that was built ahead of time imports this module first, and
-# most of its calls need none of these.
+# Modules for calls that no native code accepts. A package that was built ahead of time imports this module first, and
+# most of its calls need none of them.
 portable, specialisation = lazy("pyjitc.pipeline.portable"), lazy("pyjitc.pipeline.specialisation")
 _kinds, _typeof = lazy("pyjitc.types.kinds"), lazy("pyjitc.types.typeof")
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
@@ -49,20 +50,22 @@ _stages = lazy("pyjitc.pipeline.stages")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed = lazy("pyjitc.runtime.handed")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
-_PLAIN = frozenset((float, int, np.ndarray, np.float64))  # arguments that are certainly no trees
+_PLAIN = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
 
 
 class _NoMatch(Exception):
-    """No stub took a direct call."""
+    """Raised where no stub has accepted a call of the direct object."""
 
 
 class _DirectBase(Callable_):
-    """Calls a dispatcher's chain with normalised arguments; the slow path at its end says so."""
+    """Calls a dispatcher's chain with normalised arguments; its slow path raises _NoMatch."""
 
     __slots__ = ()
 
 
-_MOST_PASSING = 128  # specialisations of a function for certain objects, such as closures: the last ones stay
+# the most specialisations of a function for certain objects, such as closures: older ones are dropped
+_MOST_PASSING = 128
+ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 class CompiledFunction(Pickled, Callable_):
@@ -76,11 +79,11 @@ class CompiledFunction(Pickled, Callable_):
         self.py_func = function
         self.options = options
         self._natives: dict[tuple[Type, ...], Native] = {}
-        self._order: list[tuple[Type, ...]] = []  # the chain, newest first
+        self._order: list[tuple[Type, ...]] = []  # the chain of specialisations, newest first
         self._retired: list[Native] = []
         self._failures: dict = {}
         self._declared: list[Signature] = []
-        self._asked: set[tuple[Type, ...]] = set()  # types of signatures that were compiled on demand
+        self._asked: set[tuple[Type, ...]] = set()  # types of the specialisations that calls have compiled
         self._binder = Binder(function)
         self._given_up = False
         self._counts = dict.fromkeys(COUNTED, 0)
@@ -103,11 +106,11 @@ class CompiledFunction(Pickled, Callable_):
     # -- calls
 
     def __call__(self, *args, **kwargs):
-        # Reached through `d.__call__(...)` only: a call of the object itself goes to the vectorcall word.
+        # Called through `d.__call__(...)` only: a call of the object itself goes to the vectorcall word.
         return self(*args, **kwargs)
 
     def _bind(self, args, kwargs) -> tuple:
-        """All parameters in order; wrong ones raise the interpreter's own TypeError."""
+        """The values of all parameters in order; wrong arguments raise the interpreter's own TypeError."""
         return self._binder(*args, **kwargs)
 
     def _answer(self, args: tuple, kwargs: dict):
@@ -126,7 +129,7 @@ class CompiledFunction(Pickled, Callable_):
         try:
             full, types = self._types(given)
         except TypeError:
-            # see tracing.py: what runs is recorded
+            # see tracing.py: the operations of this run are recorded
             if any(hasattr(type(value), "__pyjitc_tracer__") for value in given):
                 return function(*args, **kwargs)
             raise
@@ -141,7 +144,7 @@ class CompiledFunction(Pickled, Callable_):
             except CompileError:
                 if not self.options.objects:
                     raise
-                return function(*args, **kwargs)  # the interpreter does all of it; see `report`
+                return function(*args, **kwargs)  # the interpreter runs the whole function; see `report`
             if self._given_up:
                 return function(*args, **kwargs)
             if changed and self._simple and all(map(operator.is_, given, full)):
@@ -155,14 +158,14 @@ class CompiledFunction(Pickled, Callable_):
         except _NoMatch:
             pass
         if self.options.objects:
-            return function(*args, **kwargs)  # an int has left 64 bits (passes/restarts.py)
+            return function(*args, **kwargs)  # an int has exceeded 64 bits (passes/restarts.py)
         warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
                       f"({', '.join(map(str, types))}); "
                       "the interpreter runs this call", RuntimeWarning, stacklevel=3)
         return function(*args, **kwargs)
 
     def _types(self, given: tuple) -> tuple[tuple, tuple[Type, ...]]:
-        """The arguments, functions among them replaced by the equal one they are known as; and their types."""
+        """(the arguments, with each function replaced by the equal function that represents it; their types)."""
         full = given
         types = []
         for n, value in enumerate(given):
@@ -178,7 +181,7 @@ class CompiledFunction(Pickled, Callable_):
                         value = plain
                     types.append(_objects.type_of(value, _typeof.typeof, _function_type))
             except (TypeError, OverflowError) as error:
-                # of an iterator the interpreter makes the steps, and the items are whatever they are
+                # the interpreter makes the steps of an iterator, and the types of its items are not known
                 if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
                     types.append(_kinds.Object)
                     continue
@@ -199,7 +202,7 @@ class CompiledFunction(Pickled, Callable_):
         return full, tuple(types)
 
     def _replaced(self, value):
-        """What is passed for a value without a native form; None: it is refused."""
+        """The object that is passed instead of a value without a native form; None where the value is refused."""
         return None
 
     def _source(self, types) -> FunctionType:
@@ -207,8 +210,8 @@ class CompiledFunction(Pickled, Callable_):
         return self.py_func
 
     def _converted(self, full: tuple, types) -> tuple[tuple, tuple[Type, ...]]:
-        """Arguments as the first signature that takes them declares them, and its types; one that keeps all digits of
-        Python's numbers comes before one that does not."""
+        """(arguments converted to the first declared signature that accepts them, its types); a signature that keeps
+        all digits of Python's numbers is preferred to others."""
         for digits, signature in itertools.product((True, False) if len(self._declared) > 1 else (False,),
                                                    self._declared):
             if len(signature.args) == len(full):
@@ -226,7 +229,7 @@ class CompiledFunction(Pickled, Callable_):
     # -- specialisations
 
     def _ready(self, types, full) -> bool:
-        """Make sure native code for `types` holds now. Whether anything changed."""
+        """Make sure that native code for `types` is valid now. Returns whether anything changed."""
         native = self._natives.get(types)
         if native is not None:
             changes = native.changed()
@@ -243,7 +246,7 @@ class CompiledFunction(Pickled, Callable_):
             try:
                 found = specialisation.make(function, types, options, full, self._counts)
             except Exception as error:
-                if native is not None:  # it held for other values than those now
+                if native is not None:  # it was valid for other values than the present ones
                     self._unlink(types)
                 if hasattr(error, "guards"):
                     if len(self._failures) >= _MOST_PASSING:
@@ -283,7 +286,7 @@ class CompiledFunction(Pickled, Callable_):
         self._retire(old)
 
     def _rechain(self) -> None:
-        """Point every stub at the next; from the end, so that a call in between always finds a whole chain."""
+        """Link every stub to the next, from the end on, so that a call meanwhile always finds a complete chain."""
         following = slow_path(type(self))
         for types in reversed(self._order):
             native = self._natives[types]
@@ -294,7 +297,7 @@ class CompiledFunction(Pickled, Callable_):
         set_entry(self, following if native else slow_path(type(self)))
 
     def _retire(self, native: Native) -> None:
-        """Replaced code may still be running; it goes when nobody can be inside."""
+        """Replaced code may still be running; it is unmapped when no call can be inside."""
         self._retired.append(native)
         self._retired = [n for n in self._retired if n.busy()]
 
@@ -303,7 +306,7 @@ class CompiledFunction(Pickled, Callable_):
         self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
 
     def _renew(self) -> None:
-        """The function was given other code: forget what was made of that which it had."""
+        """The function was given other code: drop all specialisations of the previous code."""
         with COMPILE:
             self._take_code()
             for types in self.signatures:
@@ -314,10 +317,11 @@ class CompiledFunction(Pickled, Callable_):
         self._given_up = True
         _warn_interpreter(why)
 
-    # -- for users
+    # -- public methods
 
     def compile(self, signature: Declared) -> None:
-        """Compile for a signature now, as `njit(signature)` does."""
+        """Compile for a signature now, as `njit(signature)` does. Raises CompileError where the function cannot be
+        compiled for these types."""
         signature = self._as_compiled(signature)
         self._check_count(signature)
         if type(self) is _Interpreted or self._given_up:
@@ -337,7 +341,7 @@ class CompiledFunction(Pickled, Callable_):
         return _signature.signature_of(signature)
 
     def _made_on_demand(self, types):
-        """The type of the result."""
+        """The result type of a specialisation that is compiled for these types."""
         if types not in self._natives:
             self._asked.add(types)
         self._ready(types, ())
@@ -352,7 +356,7 @@ class CompiledFunction(Pickled, Callable_):
                             f"takes {count}")
 
     def recompile(self) -> None:
-        """Compile every signature anew, whatever memory and disk hold."""
+        """Compile every signature again, ignoring what is in memory and on disk."""
         specialisation.alone(self._recompile)
 
     def _recompile(self) -> None:
@@ -361,27 +365,29 @@ class CompiledFunction(Pickled, Callable_):
                                                   self._counts))
 
     def disable_compile(self, value: bool = True) -> None:
-        """With True, argument types not compiled so far are refused."""
+        """If `value` is true, compile no further signatures: arguments of other types are converted where that loses
+        nothing, and refused by a TypeError otherwise."""
         self._declared = [_signature.Signature(types) for types in reversed(self._order)] if value else []
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:
-        """Argument types compiled so far, the oldest first."""
+        """The argument types compiled so far, as tuples of types, the oldest first."""
         return self._order[::-1]
 
     @property
     def nopython_signatures(self) -> list[str]:
-        """The signatures as text, with their results."""
+        """The signatures with their result types, as text."""
         return [f"({', '.join(map(str, types))}) -> {self._natives[types].entry.result}" for types in self.signatures]
 
     @property
     def overloads(self) -> dict[tuple[Type, ...], str]:
-        """Argument types and the result type of each."""
+        """A dict from the argument types of each signature to the result type."""
         return {types: self._natives[types].entry.result for types in self.signatures}
 
     @property
     def stats(self) -> dict:
-        """Counts for this function: compiles, specialisations found in memory and on disk, missed and written there."""
+        """Counts for this function: compiles, specialisations found in memory and on disk, missed on disk and written
+        there."""
         return dict(self._counts)
 
     def _inspect(self, stage: str, signature):
@@ -393,29 +399,31 @@ class CompiledFunction(Pickled, Callable_):
         return {types: _stages.inspect(self.py_func, types, self.options, stage) for types in self.signatures}
 
     def inspect_ir(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
-        """Typed IR as text, for a signature, or as a dict for all compiled so far."""
+        """The typed IR as text, for a signature, or a dict of all compiled so far."""
         return self._inspect("typed", signature)
 
     def inspect_tape(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
-        """What the derivatives by reverse mode in it keep of each loop, and why, as text."""
+        """A report, as text, of the values that derivatives by reverse mode in the function store for each loop, and
+        why."""
         return self._inspect("tape", signature)
 
     def inspect_llvm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
-        """Optimised LLVM IR as text, for a signature, or as a dict."""
+        """The optimised LLVM IR as text, for a signature, or a dict of all compiled so far."""
         return self._inspect("llvm", signature)
 
     def inspect_asm(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
-        """Assembly as text, for a signature, or as a dict."""
+        """The assembly as text, for a signature, or a dict of all compiled so far."""
         return self._inspect("asm", signature)
 
     def inspect_cfg(self, signature: Declared | None = None) -> str | dict[tuple[Type, ...], str]:
-        """Control-flow graph in DOT, for a signature, or as a dict; a notebook shows a picture."""
+        """The control-flow graph in DOT, for a signature, or a dict of all compiled so far; in a notebook it is shown
+        as a picture."""
         return self._inspect("cfg", signature)
 
     def report(self, signature: Declared | None = None) -> Report | Reports:
-        """What the interpreter does of a function under `jit`, line by line with the reason, for a signature, or as a
-        dict for all argument types that it was called with. In a notebook it shows what costs time in each line:
-        Python objects, memory, checks, loops that are not vectorised."""
+        """A report for a signature, or a dict of reports for all argument types of calls so far: the lines that the
+        interpreter does under `jit`, with the reasons. In a notebook it shows the costs of each line: Python objects,
+        memory, checks, loops that are not vectorised."""
         if signature is None:
             return _reporting.Reports((types, _reporting.report(self.py_func, types, self.options))
                                       for types in [*self.signatures, *self._failures])
@@ -424,10 +432,10 @@ class CompiledFunction(Pickled, Callable_):
         return _reporting.report(self.py_func, asked, self.options)
 
     def parallel_diagnostics(self, signature: Declared | None = None, level: int = 1) -> None:
-        """Print what became of each loop over `prange` and of each whole-array statement under `parallel=True`, for a
+        """Print how each loop over `prange` and, under `parallel=True`, each whole-array statement was compiled, for a
         signature, or for all compiled so far."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ParallelWarning)  # it says so itself
+            warnings.simplefilter("ignore", ParallelWarning)  # the report contains this warning
             shown = self._inspect("parallel", signature)
         for types, text in shown.items() if signature is None else [(signature, shown)]:
             print(f"{self.__qualname__}({', '.join(map(str, types)) if isinstance(types, tuple) else types})\n{text}")
@@ -491,17 +499,17 @@ class CompiledFunction(Pickled, Callable_):
 
     def _fill(self, function, options, declared) -> None:
         CompiledFunction.__init__(self, function, Options(*options))
-        # calls compile it, when what it captures is there
+        # calls compile it, once the values that it captures exist
         self._declared = [_signature.Signature(*s) for s in declared]
         self._asked.update(s.args for s in self._declared)
 
 
 def _blank() -> CompiledFunction:
-    """A compiled function that `_fill` makes one of."""
+    """An empty compiled function, which `_fill` completes."""
     return Dispatcher.__new__(Dispatcher)
 
 
-own_files = {__file__}  # whose frames say nothing to the user
+own_files = {__file__}  # files whose frames are left out of tracebacks
 
 
 def _prepare(self, /, *args, **kwargs):
@@ -510,7 +518,7 @@ def _prepare(self, /, *args, **kwargs):
         raise _NoMatch
     try:
         return self._answer(args, kwargs)
-    except Exception as error:  # where a located error lies is in its message
+    except Exception as error:  # the message has the location of a located error
         entry = None if _is_located(error) else error.__traceback__
         while entry is not None and entry.tb_frame.f_code.co_filename in own_files:
             entry = entry.tb_next
@@ -526,26 +534,26 @@ def _apart(error: Exception) -> Exception:
 
 
 def _is_located(error: Exception) -> bool:
-    """Whether it is an error of the user's program, found by the compiler: these have a `diagnostic`."""
+    """Whether an error was found in the user's program by the compiler: these have a `diagnostic`."""
     return getattr(error, "diagnostic", None) is not None
 
 
-_functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # meaning -> function
+_functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # (code, captured values) -> function
 
 
 def _function_type(value) -> Type | None:
-    """The type of a function, or of an iterator that compiled code has handed out."""
+    """The type of a function, or of an iterator of compiled code."""
     if type(value).__name__ == "NativeIterator":
         return _handed.token_of(value)
     return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
 
 
 def _known_function(value):
-    """The function that stands for all with the same code and equal captured values: a lambda written in the call
-    compiles once. It lives as long as the types of some specialisation do."""
+    """The function that represents all functions with the same code and equal captured values, so that a lambda in a
+    call is compiled once. It lives as long as some specialisation for it."""
     key = _meaning(value)
     known = _functions.setdefault(key, value)
-    if known is not value and _meaning(known) != key:  # what it captured was rebound since
+    if known is not value and _meaning(known) != key:  # a captured variable was assigned since
         known = _functions[key] = value
     return known
 
@@ -557,7 +565,7 @@ def _meaning(value) -> tuple:
 
 
 class Binder:
-    """Called as `function`, gives the values of all its parameters in their order; wrong arguments raise the
+    """Called like `function`, returns the values of all its parameters in order; wrong arguments raise the
     interpreter's own TypeError. The function may be given other code and other defaults."""
 
     __slots__ = ("function", "_made", "_code")
@@ -609,7 +617,7 @@ def _warn_interpreter(why: str) -> None:
 
 
 class _Interpreted(CompiledFunction):
-    """Stands for a dispatcher where no native code can run, or shall."""
+    """Replaces a dispatcher where native code cannot run, or is switched off."""
 
     __slots__ = ()
 
@@ -621,7 +629,7 @@ class _Interpreted(CompiledFunction):
 
 
 def undecorated(function: Callable, stand) -> Callable:
-    """The function itself, which the interpreter runs, with the public attributes and methods of its compiled form."""
+    """The function itself, for the interpreter, with the public attributes and methods of its compiled form."""
     names = {*dir(type(stand)), *vars(stand)}
     vars(function).update((name, getattr(stand, name)) for name in names if not name.startswith("_"))
     function.py_func = function
@@ -629,12 +637,12 @@ def undecorated(function: Callable, stand) -> Callable:
 
 
 def interpreted(function: FunctionType, options: Options, declared) -> CompiledFunction:
-    """The compiled form of a function that is not to be compiled."""
+    """The object that njit returns for a function that is not to be compiled."""
     return _Interpreted(function, options, declared)
 
 
 def dispatcher_class(base: type[CompiledFunction], name: str) -> type[CompiledFunction]:
-    """The class of the objects that are called, over a subclass of CompiledFunction without slots of its own."""
+    """The class of callable objects, made of a subclass of CompiledFunction without slots of its own."""
     return base if Dispatcher is _Interpreted else leaf(base, _prepare, name)
 
 

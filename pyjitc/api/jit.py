@@ -10,15 +10,14 @@ from ..base.options import NAMES, Options, environment, make_options
 from ..runtime import hooks
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
-from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
-from .methods import ASYNCHRONOUS, with_methods
+from .dispatch import ASYNCHRONOUS, CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
 
 __all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
 
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
-_tracing = lazy("pyjitc.api.tracing")
+methods, _tracing = lazy("pyjitc.api.methods"), lazy("pyjitc.api.tracing")
 _handing = lazy("pyjitc.lib.py.handing")
 _generators, _stages = lazy("pyjitc.front.generators"), lazy("pyjitc.pipeline.stages")
 
@@ -41,23 +40,24 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
 
     In a signature, int64, float64, complex128 and boolean mean Python's int, float, complex and bool, and take NumPy
     scalars of these types as well; other scalar types mean NumPy's. `float64[:]` takes arrays of any strides,
-    `float64[::1]` contiguous ones. Arguments of other types are converted where nothing is lost, else refused; the
-    result type, where given, must be what the function returns.
+    `float64[::1]` contiguous ones. Arguments of other types are converted where that loses nothing, and refused
+    otherwise; the result type, if given, must be the type that the function returns.
 
-    Above a class it compiles the methods, properties, static and class methods; the class stays what it is::
+    As a decorator of a class it compiles the methods, properties, static and class methods; the class itself is not
+    changed::
 
         @njit
         class Body: ...
 
-    A value of an argument in `static_argnames` or `static_argnums` is a constant in the code, and each value has a
-    compile of its own: offered for programs that are written so; loops and shapes do not need it.
+    Values of the arguments in `static_argnames` or `static_argnums` are constants in the code, which is compiled for
+    each value. This is for programs that are written in that way; loops and shapes do not need it.
 
-    Options: see `compile_options`. The result is called, bound as a method, inspected and pickled as the function
+    Options: see `compile_options`. The result can be called, bound as a method, inspected and pickled like the function
     itself, which is its `py_func`.
 
-    Raises TypeError for what is not a Python function, and for an unknown option; ValueError for a wrong value of one.
-    A call raises `CompileError`, a TypeError, where the function has no meaning for its arguments or is not compiled;
-    TypeError for an argument without a native form; and whatever the program raises.
+    Raises TypeError for anything but a Python function or class, and for an unknown option; ValueError for a wrong
+    value of an option. A call raises `CompileError`, a TypeError, where the function cannot be compiled for the types
+    of its arguments; TypeError for an argument without a native form; and all exceptions of the program itself.
     """
     return _njit(signature, static_argnames, static_argnums, options)
 
@@ -65,14 +65,14 @@ def njit(signature: Callable | str | tuple | list | Signature | TypeName | None 
 def jit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *, nopython: bool = False,
         static_argnames: str | Iterable[str] = (), static_argnums: int | Iterable[int] = (),
         **options: Any) -> CompiledFunction | Callable[[Callable], CompiledFunction]:
-    """Compile as `njit` does, and leave to the interpreter what has no native form::
+    """Compile as `njit` does, and leave operations without a native form to the interpreter::
 
         @jit
         def f(x, n): ...
 
-    An argument of a class that the compiler does not know, a call of a function that it has no meaning for, a
-    construct that is not compiled: such an operation is done by the interpreter, on Python objects, while the function
-    runs; what has types stays native. A function of which that is not possible is run by the interpreter as a whole.
+    An operation on an object of a class that the compiler does not know, a call of a function without a compiled
+    meaning, or a construct that is not compiled, is done by the interpreter on Python objects while the function runs;
+    all other operations remain native. A function for which that is not possible is run by the interpreter as a whole.
     `f.report()` shows the lines that the interpreter does, each with the reason; `njit` reports the first of them as an
     error.
 
@@ -97,7 +97,7 @@ def _njit(signature, static_argnames, static_argnums, options):
         return _decorate_class(signature, make_options(options), options)
     if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
         raise _no_function("njit", signature)
-    chosen = _options(options)  # wrong options show at the decorator
+    chosen = _options(options)  # wrong options are reported at the decorator
     if signature is None:
         declared = ()
     elif isinstance(signature, list):
@@ -113,14 +113,14 @@ def _njit(signature, static_argnames, static_argnums, options):
 
 
 def _options(given: dict) -> Options:
-    """Those of a decorator; `objects` is jit's own, which nobody else can give."""
+    """The options of a decorator; `objects` is set by jit and is no public option."""
     objects = given.get("objects") is True
     return make_options({name: value for name, value in given.items() if name != "objects" or not objects})._replace(
         objects=objects)
 
 
 def decorated(function, declared, given: dict, cls: type[CompiledFunction]) -> CompiledFunction:
-    """What njit(*declared, **given)(function) makes, an object of this class."""
+    """The object that njit(*declared, **given)(function) makes, of class `cls`."""
     return _decorate(function, declared, given, cls=cls)
 
 
@@ -149,13 +149,13 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:
-    """What compiled code returns for a function that it made."""
+    """The object that compiled code returns for a function that it made."""
     return Dispatcher(function, Options(*options), ())
 
 
 def _of_iterator(token, options: tuple):
-    """The functions of an iterator that compiled code hands out, one that makes a step, one that ends it; and whether
-    a generator in it handles exceptions that are thrown into it, which no step does."""
+    """(the compiled functions of an iterator that compiled code passes to the interpreter: one that makes a step, one
+    that closes it; whether a generator in it handles exceptions that are thrown into it, which steps do not)."""
     handles = any_part(token.state, lambda t: isinstance(t, Generator) and _generators.is_talked_to(
         _stages.build(t.step.base)))
     return Dispatcher(_handing.step, Options(*options), ()), Dispatcher(_handing.drop, Options(*options), ()), handles
@@ -168,15 +168,15 @@ hooks.of_iterator.append(_of_iterator)
 def _decorate_class(cls: type, options: Options, given: dict) -> type:
     if _disabled():
         return cls
-    return with_methods(cls, lambda function: _decorate(function, (), given, options))
+    return methods.with_methods(cls, lambda function: _decorate(function, (), given, options))
 
 
 def trace(function: Callable | None = None, /, **options: Any) -> Callable:
     """Compile a function by running it once on tracers, as tracing JITs do, for the types and shapes of its arguments.
 
-    What it recorded, `trace(f).record(*args)`, prints as a straight line: branches and loops on values are errors that
-    say what njit does with them, and globals are read, lists appended to and texts printed once only, while it is
-    recorded.
+    The recording, `trace(f).record(*args)`, prints as a straight line: branches and loops on values raise TracingError,
+    with a hint on what njit does with them; globals are read, lists appended to and texts printed only once, during the
+    recording.
     """
     if function is None:
         return lambda function: trace(function, **options)
@@ -188,7 +188,7 @@ def trace(function: Callable | None = None, /, **options: Any) -> Callable:
 
 
 def _no_function(name: str, given) -> TypeError:
-    wraps = type(getattr(given, "__wrapped__", None)) is FunctionType  # another compiler's, a cache
+    wraps = type(getattr(given, "__wrapped__", None)) is FunctionType  # a function of another compiler, a cache
     return TypeError(f"{name} compiles Python functions, not {given!r}" + (
         f"; put {name} alone above the function, or compile the one that this wraps, its __wrapped__" if wraps else ""))
 
@@ -215,5 +215,5 @@ def compile_options() -> dict[str, object]:
     return {name: getattr(Options(), name) for name in NAMES}
 
 
-if Options.__doc__:  # python -OO leaves them out
+if Options.__doc__:  # python -OO removes docstrings
     compile_options.__doc__ += "\n\n" + Options.__doc__.replace("\n    ", "\n").strip()

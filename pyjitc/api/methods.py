@@ -4,19 +4,20 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Callable
 
-__all__ = ["ASYNCHRONOUS", "with_methods"]
+from .dispatch import ASYNCHRONOUS
 
-ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
+__all__ = ["with_methods"]
+
 _GENERATOR = 0x20
-# What the interpreter alone asks a class for; what it says as text costs nothing to make.
+# Methods that are not compiled: those that only the interpreter calls, and those that make text.
 _LEFT = frozenset(f"__{name}__" for name in (
     "new del getattr getattribute setattr delattr init_subclass class_getitem set_name reduce reduce_ex getstate "
     "setstate getnewargs getnewargs_ex copy deepcopy repr str format dir sizeof subclasshook").split())
 
 
 def with_methods(cls: type, decorate: Callable) -> type:
-    """The class, with methods that `decorate` has compiled. Those that dataclasses write, and generators, stay as they
-    are."""
+    """The class with its methods compiled by `decorate`. Generators, and methods that dataclasses generate, are not
+    changed."""
     module = cls.__module__
 
     def compiled(function):

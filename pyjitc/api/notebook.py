@@ -1,4 +1,4 @@
-"""How compiled functions show themselves in a notebook: HTML without scripts."""
+"""The representation of compiled functions in a notebook: HTML without scripts."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,8 @@ _ORIGINS = {"compiled": "compiled", "memory": "found in memory", "disk": "read f
 
 
 def html(function) -> str:
-    """What was compiled of a function: a row for each signature, with the types of all arguments and of the result."""
+    """The specialisations of a function: a row for each signature, with the types of all arguments and of the
+    result."""
     code = function.py_func.__code__
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     names = code.co_varnames[:count]

@@ -1,5 +1,5 @@
-"""What compiled functions and kernels have in common as values: a copy is the object itself, and they are pickled as
-plain functions are."""
+"""Copying and pickling of compiled functions and kernels: a copy is the object itself, and they are pickled as plain
+functions are."""
 from __future__ import annotations
 
 from ..base.lazy import lazy
@@ -10,8 +10,8 @@ _pickling = lazy("pyjitc.api.pickling")
 
 
 class Pickled:
-    """What stands for a function, `py_func`; see pickling.py. `_blank()`: a callable and its arguments that make an
-    object without contents; `_parts()`: what `_fill` takes beside the function."""
+    """Base class of objects that wrap a function, `py_func`; see pickling.py. `_blank()`: (callable, its arguments)
+    that make an empty object; `_parts()`: the arguments of `_fill` besides the function."""
 
     __slots__ = ()
 

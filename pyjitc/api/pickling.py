@@ -1,8 +1,8 @@
-"""Compiled functions and kernels in pickles: they travel as the plain function would.
+"""Compiled functions and kernels in pickles: they are pickled as the plain function would be.
 
 Picklers differ: pickle writes a function's name, which the other process looks up; cloudpickle, which joblib, Dask and
 Ray use, writes the code and the globals of functions of `__main__` and of modules registered for it. A `__reduce__`
-cannot see the pickler, so it hands it plain functions, and the pickler does with them what it does with any:
+cannot see the pickler, so it returns plain functions, which the pickler treats like all others:
 
 - where the name of the object leads back to it, two *stand-ins*, which are found under its name as well.
   `f._pickled_name` has no contents: where the pickler writes its name, unpickling finds it, and with it the `f` that is
@@ -24,14 +24,14 @@ from ..pipeline.portable import ABSENT, lookup
 
 __all__ = ["reduce", "fill", "stand_in", "stand_ins", "revived", "Space", "found_under", "written", "remade"]
 
-_PARTS = "__pyjitc_parts__"  # in the dict of a stand-in
+_PARTS = "__pyjitc_parts__"  # key in the dict of a stand-in
 
 
 def reduce(one, protocol: int):
-    """What `__reduce_ex__` answers."""
+    """The result of `__reduce_ex__`."""
     found = found_under(one.__module__, one.__qualname__)
     if found is one:
-        if protocol < 4:  # these protocols have no names with dots for the stand-ins
+        if protocol < 4:  # older protocols cannot write the dotted names of the stand-ins
             return one.__qualname__
         name, contents = stand_ins(one)
         return revived, (name, one.__qualname__, *one._blank()), contents
@@ -41,13 +41,13 @@ def reduce(one, protocol: int):
 
 
 def revived(name: FunctionType | None, qualname: str, make, *arguments):
-    """The object that the stand-in `name` refers to, or a new one without contents."""
+    """The object to which the stand-in `name` refers, or a new empty one."""
     found = found_under(name.__module__, qualname) if name is not None else None
     return found if found is not None and getattr(found, "_pickled_name", None) is name else make(*arguments)
 
 
 def fill(one, state) -> None:
-    """The contents of a blank object; what is known here has its own."""
+    """Fill an empty object; an object that exists in this process keeps its own contents."""
     if hasattr(one, "py_func"):
         return
     if isinstance(state, FunctionType):
@@ -60,13 +60,14 @@ def fill(one, state) -> None:
     one._fill(state, *parts)
 
 
-_kept: dict[tuple[CodeType, str], CodeType] = {}  # of functions that came last, the latest at the end
+# code of the functions that were unpickled last, the latest at the end
+_kept: dict[tuple[CodeType, str], CodeType] = {}
 _MOST = 200
 
 
 def _keep(function: FunctionType) -> None:
-    """Give the function the code object of an equal one that came before. What was compiled lives as long as its code,
-    and workers of a pool get a function anew with each task."""
+    """Give the function the code object of an equal one that was unpickled before. Compiled code lives as long as the
+    code object, and workers of a pool get a new function with each task."""
     key = function.__code__, function.__code__.co_filename
     function.__code__ = _kept[key] = _kept.pop(key, key[0])
     if len(_kept) > _MOST:
@@ -81,17 +82,18 @@ def found_under(module: str, qualname: str):
 
 
 def _nothing():
-    """The stand-in for a name."""
+    """The stand-in that is pickled by name."""
 
 
 def stand_in(one, name: str, function: FunctionType) -> FunctionType:
-    """The function with the name that an attribute `name` of `one` has, under which a pickler finds it."""
+    """A function that a pickler finds under the name of attribute `name` of `one`."""
     function.__module__, function.__qualname__ = one.__module__, f"{one.__qualname__}.{name}"
     return function
 
 
 def stand_ins(one) -> tuple[FunctionType, FunctionType]:
-    """(for the name, for the function): the same objects each time, as picklers want those that they write by name."""
+    """(the stand-in for the name, the one for the function): the same objects each time, since picklers check that a
+    name leads to the object that they write."""
     function = one.py_func
     made = getattr(one, "_stand_ins", None)
     if made is None:
@@ -111,7 +113,8 @@ def stand_ins(one) -> tuple[FunctionType, FunctionType]:
 # -- by value
 
 class Space:
-    """The globals of functions that are written by value: one dict for those that had one, within a pickle."""
+    """The globals of functions that are pickled by value: functions that shared one dict share one after unpickling,
+    within a pickle."""
 
     def __init__(self, module: str):
         self.module = module
@@ -121,11 +124,11 @@ class Space:
         return Space, (self.module,)
 
 
-_spaces: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by id of the dict that it stands for
+_spaces: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # by id of the dict that it represents
 
 
 def written(one) -> tuple:
-    """What stands for the function of `one` where it has no name, for `remade`."""
+    """The arguments of `remade` for the function of `one`, where it has no name."""
     function, module = one.py_func, one.__module__
     space, names = None, {}
     if module == "__main__" or module not in sys.modules:  # another process cannot import it
@@ -149,7 +152,7 @@ def _global_names(code: CodeType) -> set[str]:
 
 
 class _Module:
-    """A module, by name."""
+    """A module, pickled by name."""
 
     def __init__(self, name: str):
         self.name = name

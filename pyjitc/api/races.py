@@ -1,4 +1,4 @@
-"""What `njit(parallel=True, debug="races")` returns."""
+"""The object that `njit(parallel=True, debug="races")` returns."""
 from __future__ import annotations
 
 from functools import wraps
@@ -11,8 +11,8 @@ _races = lazy("pyjitc.pipeline.races")
 
 
 def watched(function, options):
-    """A function whose calls look for iterations of parallel loops that collide. They are slow: a million operations
-    take seconds."""
+    """A function whose calls check iterations of parallel loops for races. They are slow: a million operations take
+    seconds."""
     @wraps(function)
     def watching(*args, **kwargs):
         return _races.call(function, options, args, kwargs)

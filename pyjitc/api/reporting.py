@@ -1,7 +1,7 @@
-"""Why a function is slow: what compiled code does in each line of its source, as data and as a page.
+"""A report of the costs of compiled code in each line of its source, as data and as a page.
 
-Read from the typed IR (types), from the IR after all passes (Python objects, memory, checks that stayed) and from what
-LLVM says of loops. The page is the template report.html, for jinja2 (the extra `report`).
+It is made from the typed IR (types), from the IR after all passes (Python objects, memory, remaining checks) and from
+LLVM's remarks on loops. The page is the template report.html, for jinja2 (the extra `report`).
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..pipeline import stages
 
 __all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
 
-# Kinds of facts, the most expensive ones first -> what a line of this kind does.
+# Kinds of facts, the most expensive ones first -> text for a line of this kind.
 KINDS = {
     "python": "the interpreter does this, as slowly as in plain Python",
     "boxed": "a value becomes a Python object or comes out of one",
@@ -41,8 +41,8 @@ TEMPLATE = pathlib.Path(__file__).with_name("report.html")
 
 
 class Fact(NamedTuple):
-    """Something that costs time, or that does not any more. kind: boxed, python, memory, check, loop, parallel; good:
-    whether it is as one would wish."""
+    """Something that costs time, or no longer does. kind: boxed, python, memory, check, loop, parallel; good: whether
+    it costs nothing."""
 
     kind: str
     text: str
@@ -50,18 +50,18 @@ class Fact(NamedTuple):
 
 
 class Line:
-    """A line of source, with the types of what it computes and facts about it."""
+    """A line of source, with the types of the values that it computes and the facts about it."""
 
     def __init__(self, number: int, source: str):
         self.number = number
         self.source = source
-        self.types: dict[str, str] = {}  # name -> types, one after the other
-        self.facts: dict[Fact, int] = {}  # -> how often
-        self.share: float | None = None  # of the time, where a profile was made
+        self.types: dict[str, str] = {}  # name -> its types, in the order of the code
+        self.facts: dict[Fact, int] = {}  # fact -> number of occurrences
+        self.share: float | None = None  # share of the time, where a profile was made
 
     @property
     def weight(self) -> int:
-        """How dark the line is: how many facts are not as one would wish."""
+        """The shade of the line: the number of facts that cost time."""
         return min(sum(not fact.good for fact in self.facts), 4)
 
 
@@ -75,7 +75,7 @@ class FunctionReport:
 
     @property
     def summary(self) -> dict[str, int]:
-        """Kind -> how many lines have a fact of this kind that is not as one would wish, the weightiest kind first."""
+        """Kind -> number of lines with a fact of this kind that costs time, the most expensive kind first."""
         kinds = [{fact.kind for fact in line.facts if not fact.good} for line in self.lines]
         return {kind: n for kind in KINDS if (n := sum(kind in found for found in kinds))}
 
@@ -91,8 +91,8 @@ class FunctionReport:
 
 
 class Report(str):
-    """The text of `f.report(types)`; in a notebook, the page. functions: the reports of the function and of those of
-    the program that it calls, collected when they are first asked for."""
+    """The text of `f.report(types)`; in a notebook, the page. functions: the reports of the function and of the
+    program's functions that it calls, made at their first use."""
 
     title: str
     asked: tuple
@@ -101,7 +101,7 @@ class Report(str):
     def functions(self) -> list[FunctionReport]:
         try:
             return _functions(*self.asked)
-        except CompileError:  # which the text says
+        except CompileError:  # the text contains the error
             return []
 
     def _repr_html_(self) -> str | None:
@@ -116,7 +116,7 @@ class Reports(dict):
 
 
 def report(function, types, options) -> Report:
-    """All of it for one signature."""
+    """The report for one signature."""
     made = Report(stages.report(function, types, options))
     made.title = f"{function.__qualname__}({', '.join(map(str, types))})"
     made.asked = function, types, options
@@ -124,7 +124,7 @@ def report(function, types, options) -> Report:
 
 
 def _page_if_there(reports) -> str | None:
-    """The page; None, for which a notebook shows the text, where jinja2 is not installed."""
+    """The page; None where jinja2 is not installed, for which a notebook shows the text."""
     try:
         return page(reports)
     except ImportError:
@@ -132,7 +132,7 @@ def _page_if_there(reports) -> str | None:
 
 
 def with_profile(made: Report, profile) -> None:
-    """Add the share of the time that each line takes (sampling.py)."""
+    """Add the share of the time of each line (sampling.py)."""
     for function in made.functions:
         for line in function.lines:
             line.share = profile.lines[function.filename, line.number] / max(profile.total, 1)
@@ -223,7 +223,7 @@ def _note(by_file, filename: str, number: int, fact: Fact) -> None:
 
 
 def _costs(fn: ir.Function, by_file) -> None:
-    """Python objects, memory and checks in the code of a function, where they stand in the source."""
+    """The Python objects, memory and checks in the code of a function, at their lines in the source."""
     slow = _checked_copies(fn)
     for block in fn.blocks:
         for inst in block.insts:
@@ -234,14 +234,14 @@ def _costs(fn: ir.Function, by_file) -> None:
 
 
 def _checked_copies(fn: ir.Function) -> set[ir.Block]:
-    """The blocks of loops of which there is another copy without checks, which runs where a test before it allows."""
+    """The blocks of loops that have a copy without checks, which runs where a guard allows."""
     return {inside for loop in LoopNest(fn).loops
             if any(inst.attrs.get("novectorize") for block in loop.blocks for inst in block.insts)
             for inside in loop.blocks}
 
 
 def _in_order(fn: ir.Function, options, by_file) -> None:
-    """Loops that add up floats one after the other: LLVM tells less about these, or nothing."""
+    """Loops that accumulate floats in order: LLVM's remarks on these say less, or nothing."""
     for loop in LoopNest(fn).loops:
         if not loop.inner and polling.adds_in_order(loop, options):
             _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
@@ -282,7 +282,7 @@ def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
 
 
 def _said(inst: ir.Inst) -> str:
-    """What an operation does, from its record."""
+    """The description of an operation, from its record."""
     text = inst.op.doc or inst.op.name
     if text.startswith(f"{inst.op.name} "):
         text = text.partition("): ")[2] or text
@@ -291,7 +291,7 @@ def _said(inst: ir.Inst) -> str:
 
 
 def _why(inst: ir.Inst) -> str:
-    """Why a check stayed, by where the operand comes from."""
+    """The reason why a check remained, by the origin of its operand."""
     given = [a for a in inst.args if a.inst is None or a.inst.op is not control.CONST]
     made = given[0].inst if given else None
     while made is not None and made.op.name in ("cast", "check_index") and made.args[0].inst is not None:
@@ -306,7 +306,7 @@ def _why(inst: ir.Inst) -> str:
 
 
 def _vectorised(told, by_file) -> None:
-    """What LLVM says of each loop; the copies with checks are not meant to be vectorised."""
+    """LLVM's remarks on each loop; the copies with checks are not meant to be vectorised."""
     loops: dict[tuple[str, int], list[str]] = {}
     for remark in told:
         if "explicitly disabled" in remark.message:
@@ -325,7 +325,7 @@ def _vectorised(told, by_file) -> None:
             _note(by_file, filename, number, Fact("loop", f"not vectorised: {_reason(messages)}"))
 
 
-# What LLVM says of a loop -> the same in the words of Python, and what helps. What comes first hides what comes after.
+# LLVM's remark on a loop -> its meaning in terms of Python, and advice. A remark hides those that come after it.
 _REASONS = (
     ("call instruction cannot be vectorized", "it calls a function or the interpreter for each element"),
     ("could not determine number of loop iterations",
@@ -343,7 +343,8 @@ _REASONS = (
 
 
 def _reason(messages: list[str]) -> str:
-    """Why LLVM did not vectorise a loop: the weightiest of its reasons in plain words; its own where none is known."""
+    """Why LLVM did not vectorise a loop: the most important of its reasons in terms of Python; LLVM's own text for
+    unknown reasons."""
     said = [message.removeprefix("loop not vectorized").lstrip(": ") for message in messages]
     for known, text in _REASONS:
         for message in said:

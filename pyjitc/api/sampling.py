@@ -1,7 +1,7 @@
-"""Time by line of compiled code: a timer interrupts the program, a handler in native code keeps where it was, and the
-table of lines of the code says which line that is.
+"""A sampling profiler of the lines of compiled code: a timer interrupts the program, a handler in native code records
+the instruction pointer, and the line table of the code maps it to a line.
 
-The code is compiled anew with that table (codegen/located.py). It is what runs otherwise, instruction by instruction.
+The code is compiled again with that table (codegen/located.py); its instructions are the same as without.
 """
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .dispatch import Dispatcher
 
 __all__ = ["Profile", "lines_of", "profile", "speedscope"]
 
-_INTERVAL = 0.001  # seconds of the processor
-_KEPT = 1 << 16  # samples
-_kept: list = []  # the handlers
-_RIP = 40 + 16 * 8  # of a ucontext_t: general registers, the place in the code among them
+_INTERVAL = 0.001  # seconds of processor time
+_KEPT = 1 << 16  # the most samples
+_kept: list = []  # the handlers, which are never freed
+_RIP = 40 + 16 * 8  # the offset in a ucontext_t of the instruction pointer, among the general registers
 _SIGINFO, _RESTART, _ONSTACK = 4, 0x10000000, 0x08000000
 _HANDLER = f"""
 @samples = global [{_KEPT} x i64] zeroinitializer
@@ -40,8 +40,8 @@ define void @handler(i32 %signal, ptr %info, ptr %context) nounwind {{
 
 
 class Profile:
-    """lines: (file, line) -> samples; elsewhere: samples in what was called, and in the interpreter; calls, seconds:
-    how often the function was called, in which time."""
+    """lines: (file, line) -> samples; elsewhere: samples in called functions and in the interpreter; calls, seconds:
+    number of calls of the function, and their time."""
 
     def __init__(self, lines: Counter, elsewhere: int, calls: int, seconds: float):
         self.lines = lines
@@ -55,14 +55,14 @@ class Profile:
 
 
 class _Action(ctypes.Structure):
-    """struct sigaction of the C library."""
+    """The C library's struct sigaction."""
 
     _fields_ = [("handler", ctypes.c_void_p), ("mask", ctypes.c_uint8 * 128), ("flags", ctypes.c_int),
                 ("restorer", ctypes.c_void_p)]
 
 
 def profile(function, types, options, args, seconds: float) -> Profile:
-    """Call the function again and again for about `seconds`, and take samples of its code."""
+    """Call the function repeatedly for about `seconds`, and take samples of its code."""
     compiled = stages.compile_signature(function, types, options, None, located.LocatedEmitter)
     roots = function, *args
     native = specialisation.link(specialisation.entry_of(compiled, types, roots), roots)
@@ -74,7 +74,7 @@ def profile(function, types, options, args, seconds: float) -> Profile:
     target = link.host_target()
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     handler = load(link.to_object(head + _HANDLER, target))
-    _kept.append(handler)  # a signal that comes late finds it
+    _kept.append(handler)  # a signal that arrives late still finds it
     libc = ctypes.CDLL(None, use_errno=True)
     action, before = _Action(handler.address("handler"), flags=_SIGINFO | _RESTART | _ONSTACK), _Action()
     if libc.sigaction(signal.SIGPROF, ctypes.byref(action), ctypes.byref(before)):
@@ -87,7 +87,7 @@ def profile(function, types, options, args, seconds: float) -> Profile:
             calls += 1
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        sleep(10 * _INTERVAL)  # without a handler the last signal would end the process
+        sleep(10 * _INTERVAL)  # without a handler a late signal would end the process
         libc.sigaction(signal.SIGPROF, ctypes.byref(before), None)
     spent = perf_counter() - start
     count = min(ctypes.c_int64.from_address(handler.address("count")).value, _KEPT)
@@ -104,7 +104,7 @@ def _by_line(code: bytes, image, entry: str, places, calls: int, spent: float) -
         at = place - base
         row = _last(starts, at) if 0 <= at < size else None
         line = None if row is None else rows[row]
-        if line is None or not line[1]:  # LLVM gives the line 0 to what belongs to none
+        if line is None or not line[1]:  # LLVM gives line 0 to instructions without a line
             elsewhere += count
         else:
             found[line] += count
@@ -123,12 +123,12 @@ def _last(starts: list[int], at: int) -> int | None:
     return starts[low - 1] if low else None
 
 
-# ---------------------------------------------------------------- the table of lines
+# ---------------------------------------------------------------- the line table
 
 
 def lines_of(code: bytes, address: int, symbol: str) -> tuple[int, int, dict[int, tuple[str, int] | None]]:
-    """(address of the section that has the code, its size, offset in it -> (file, line), None where a function ends) of
-    an ELF object of which `symbol` is at an address."""
+    """(address of the section with the code, its size, offset in it -> (file, line), None where a function ends) of an
+    ELF object with `symbol` at an address."""
     table, = struct.unpack_from("<Q", code, 40)
     count, names = struct.unpack_from("<HH", code, 60)
     sections = [struct.unpack_from("<IIQQQQIIQQ", code, table + 64 * n) for n in range(count)]
@@ -146,7 +146,7 @@ def lines_of(code: bytes, address: int, symbol: str) -> tuple[int, int, dict[int
     text = own[3]
     base = address - own[4]
     line = bytearray(_content(code, sections[by_name[b".debug_line"]]))
-    other = set()  # places in the table where an address of another section stands
+    other = set()  # positions in the table with addresses of other sections
     at = by_name.get(b".rela.debug_line")
     for offset, info, addend in struct.iter_unpack("<QQq", _content(code, sections[at])) if at is not None else ():
         of = symbols[info >> 32]
@@ -162,7 +162,7 @@ def _content(code: bytes, section) -> bytes:
 
 
 def _rows(data: bytes, other: set[int]) -> dict[int, tuple[str, int] | None]:
-    """The rows of line number programs (DWARF 4, section 6.2)."""
+    """The rows of the line number programs (DWARF 4, section 6.2)."""
     rows: dict[int, tuple[str, int] | None] = {}
     at = 0
     while at + 15 <= len(data):
@@ -185,7 +185,7 @@ def _rows(data: bytes, other: set[int]) -> dict[int, tuple[str, int] | None]:
             folder, at_time = _uleb(data, stop + 1)
             files.append(os.path.join(folders[folder], data[at:stop].decode("utf-8", "replace")))
             at = at_time
-            for _ in range(2):  # its time and its length
+            for _ in range(2):  # modification time and length
                 _, at = _uleb(data, at)
         at = program
         address, file, line, here = 0, 1, 1, True
@@ -248,7 +248,7 @@ def _sleb(data: bytes, at: int) -> tuple[int, int]:
 
 
 def speedscope(name: str, made: Profile) -> dict:
-    """The profile as speedscope reads it: a frame for each line."""
+    """The profile in speedscope's format: a frame for each line."""
     frames: list[dict] = [{"name": name}]
     samples: list[list[int]] = []
     weights: list[float] = []

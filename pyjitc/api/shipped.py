@@ -1,7 +1,7 @@
-"""The decorators of a package that was built ahead of time (see ahead.py): its functions run the code that came with
-it. This is the door of the part of pyjitc that goes with such a package, which has no compiler.
+"""The decorators of a package that was built ahead of time (see ahead.py): its functions run the code that is shipped
+with it. This is the top module of the part of pyjitc in such a package, which has no compiler.
 
-A decorator does not look for code: the first call of a function does, and loads what that takes.
+A decorator does not search for code: the first call of a function does, and imports the modules that this needs.
 """
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from ..runtime import hooks
 from . import dispatch
-from .dispatch import CompiledFunction, interpreted, undecorated
-from .methods import ASYNCHRONOUS, with_methods
+from .dispatch import ASYNCHRONOUS, CompiledFunction, interpreted, undecorated
+from .methods import with_methods
 
 __all__ = ["LATER", "ShippedFunction", "jit", "njit", "own_names"]
 
@@ -43,7 +43,7 @@ LATER = {**dict.fromkeys(_TYPES, _Names()), **dict.fromkeys(_OF_SIGNATURES, _sig
 
 
 class ShippedFunction(CompiledFunction):
-    """A function whose code came with its package. `_declared` is None until the first call looks for it."""
+    """A function whose code is shipped with its package. `_declared` is None until the first call searches for it."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class ShippedFunction(CompiledFunction):
         self._given_up = self._given_up or not found
         self._declared = []
         for text, asked, named in found or ():
-            if not named:  # of a class, say: arguments of just that type
+            if not named:  # other objects, such as classes: arguments of just that type
                 self._declared.append(text)
                 continue
             types = tuple(_text.parse_list(text)[1])
@@ -75,7 +75,7 @@ class ShippedFunction(CompiledFunction):
                 self._asked.add(types)
 
     def _options_of(self, types):
-        return super()._options_of(types)._replace(cache=True)  # which is where the code is
+        return super()._options_of(types)._replace(cache=True)  # where the code is
 
     def _converted(self, full, types):
         if _shipped.whole(_shipped.key_of(self.py_func, types, self._options_of(types))):
@@ -90,7 +90,7 @@ class ShippedFunction(CompiledFunction):
             self._declared = every
 
     def compile(self, signature) -> None:
-        """Nothing is compiled: what there is came with the package."""
+        """Does nothing: code is only shipped, never compiled."""
 
     recompile = disable_compile = compile
 
@@ -118,18 +118,17 @@ else:
 
 
 def _blank() -> CompiledFunction:
-    """A function that `_fill` makes one of."""
+    """An empty function, which `_fill` completes."""
     return _Function.__new__(_Function)
 
 
 def njit(signature=None, /, **options):
-    """The code that came with the package for a function, or for the methods of a class. Signatures were read when the
-    package was built."""
+    """The shipped code of a function, or of the methods of a class. Signatures were read when the package was built."""
     return _njit(signature, options)
 
 
 def jit(signature=None, /, *, nopython: bool = False, **options):
-    """As `njit`; what had no native form is done by the interpreter."""
+    """As `njit`; operations without a native form are done by the interpreter."""
     return _njit(signature, options if nopython else {**options, "objects": True})
 
 
@@ -164,7 +163,7 @@ def _disabled() -> bool:
 
 
 def _of_function(options: tuple, function: FunctionType):
-    """What compiled code returns for a function that it made."""
+    """The object that compiled code returns for a function that it made."""
     return _Function(function, Options(*options))
 
 
@@ -173,7 +172,8 @@ dispatch.own_files.add(__file__)
 
 
 def own_names(module: str):
-    """The `__getattr__` of the package's top: names that load what they are, and what needs a compiler."""
+    """The `__getattr__` of the package's top module: names that are imported at their first use, and errors for names
+    that need a compiler."""
     return absent(module, {name: "it needs the compiler, which a package that was built ahead of time is without"
                            for name in ("vectorize guvectorize stencil cfunc trace grad vmap pmap jvp vjp jacobian "
                                         "value_and_grad").split()}, LATER)

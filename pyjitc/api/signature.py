@@ -36,7 +36,7 @@ class Signature:
 
 
 class TypeName:
-    """A type as users write it: `float64[:, ::1]` is an array, `float64(int64)` a signature, `float64(2)` a value."""
+    """A type in users' notation: `float64[:, ::1]` is an array, `float64(int64)` a signature, `float64(2)` a value."""
 
     __slots__ = ("name", "type")
 
@@ -97,10 +97,11 @@ _CLASSES = {int: kinds.Int, float: kinds.Float, bool: kinds.Bool, complex: kinds
 
 
 def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
-    """A Signature from what users write: a Signature, text, or a tuple of argument types."""
+    """A Signature from users' notation: a Signature, text, or a tuple of argument types. Raises ValueError for an
+    unknown type, TypeError for other objects."""
     if isinstance(given, Signature):
         return given
-    if hasattr(given, "as_signature"):  # of pyjitc.numba
+    if hasattr(given, "as_signature"):  # a signature of pyjitc.numba
         return given.as_signature()
     if isinstance(given, str):
         try:
@@ -109,7 +110,7 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
             except ValueError:
                 if "(" in given or "," not in given:
                     raise
-                result, args = text.parse_list(f"({given})")  # as Numba has it
+                result, args = text.parse_list(f"({given})")  # a tuple of types, as Numba accepts it
         except ValueError as error:
             unknown = str(error).split("'")[1:2] if str(error).startswith("unknown type") else []
             near = suggest(unknown[0], text.NAMES) if unknown else None
@@ -128,12 +129,13 @@ def gives(signature: Signature, result: str) -> bool:
         return True
     try:
         return _fits(text.python_scalars(text.parse(result)), signature.result)
-    except ValueError:  # nothing that is declared
+    except ValueError:  # no type that can be declared
         return False
 
 
 def _fits(found: Type, declared: Type) -> bool:
-    """An array without an order may have any, and an optional value is there or is not."""
+    """Whether a found type fits a declared one: an array without an order may have any, and an optional value may be
+    None."""
     if isinstance(declared, Array) and isinstance(found, Array):
         return (found.dtype, found.ndim) == (declared.dtype, declared.ndim) and declared.layout in ("A", found.layout)
     if isinstance(declared, kinds.Composite) and declared.is_like(found):
@@ -141,7 +143,7 @@ def _fits(found: Type, declared: Type) -> bool:
     if isinstance(declared, kinds.Union):
         return all(any(_fits(part, member) for member in declared.members) for part in (
             found.members if isinstance(found, kinds.Union) else (found,)))
-    if isinstance(found, kinds.Dual):  # 0 of Python where a sum of float64 has no terms
+    if isinstance(found, kinds.Dual):  # Python's 0 where a sum of float64 has no terms
         return _fits(text.python_scalars(found.wide), declared)
     return found is declared
 
@@ -151,8 +153,8 @@ _NATIVE = {kinds.Bool: bool, kinds.Int: int, kinds.Float: float, kinds.Complex: 
 
 
 def convert(value, given: Type, wanted: Type, digits: bool = False):
-    """`value` (of type `given`) as an argument of the declared type, without losing anything; TypeError if it cannot
-    be. A number of Python's may lose digits as a float32, as it does beside one in NumPy, but not where `digits`."""
+    """`value` (of type `given`) as an argument of the declared type, without loss; TypeError if that is not possible. A
+    Python number may lose digits as a float32, as in NumPy's operations with one, unless `digits`."""
     if given is wanted or isinstance(wanted, kinds.ObjectOf) and type(value) is wanted.cls:
         return value
     if wanted in _NATIVE:

@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..base.lazy import lazy
+from ..front.functions import placed
 from .dispatch import CompiledFunction
 from .jit import njit
 
@@ -20,7 +21,7 @@ _OPTIONS = ("cval", "standard_indexing", "neighborhood")
 
 
 def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Callable:
-    """A function of whole arrays from one of an element and its neighbours::
+    """A function of whole arrays, made of a function of an element and its neighbours::
 
         @stencil
         def smoothed(a):
@@ -29,10 +30,10 @@ def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Cal
         smoothed(image)                  # from Python, and in compiled functions
         smoothed(image, out=result)
 
-    Indices of its arrays count from the element. Elements without all neighbours become `cval` (0), in an array that
-    is given as `out` without a cval they stay. What the indices are is read from the function where they are
-    constants; else `neighborhood` says it, as ((-1, 1), (0, 2)), the first and last offset of each axis. Arrays named
-    in `standard_indexing` are indexed as usual; other arguments are numbers.
+    Indices into its arrays are relative to the element. Elements without all neighbours become `cval` (0); in an array
+    that is given as `out` without a cval they are not changed. The offsets are read from the function where they are
+    constants; otherwise `neighborhood` gives them, as in ((-1, 1), (0, 2)), the first and last offset of each axis.
+    Arrays named in `standard_indexing` are indexed as usual; other arguments are numbers.
     """
     for name in options:
         if name not in _OPTIONS:
@@ -80,7 +81,7 @@ def _stencil(function, cval=None, standard_indexing=(), neighborhood=None) -> Co
 
 
 def _whole(function, names, relative, low, high, cval):
-    """def name(a, b, out=None) over whole arrays, with the name and the place of the function."""
+    """def name(a, b, out=None) over whole arrays, with the name and source location of the function."""
     space: dict = {}
     given = ", ".join(names)
     taken = itertools.chain(("out",), (f"out_{n}" for n in itertools.count()))
@@ -93,20 +94,19 @@ def _whole(function, names, relative, low, high, cval):
          f"    return whole\n", {"__name__": function.__module__, "__builtins__": {}}, space)
     whole = space["make"](function, _lib.run, _lib.run_into, relative, low, high, cval, 0 if cval is None else cval)
     code = function.__code__
-    whole.__code__ = whole.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                            co_firstlineno=code.co_firstlineno)
+    whole.__code__ = placed(whole.__code__, code.co_name, code.co_filename, code.co_firstlineno)
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(whole, name, getattr(function, name))
     return whole
 
 
 def _offsets(function, names, usual):
-    """(constant indices of relatively indexed parameters, None for one that is none; the names that are indexed)."""
+    """({relatively indexed parameter: constant indices, or None where one is not constant}, the indexed names)."""
     fn = _stages.generic(function)
     origin = {p: p.name for p in fn.params if p.name in names}
     constants: dict = {}
     changed = True
-    while changed:  # parameters that reach other blocks
+    while changed:  # parameters are passed to other blocks
         changed = False
         for block in fn.blocks:
             for inst in block.insts:

@@ -1,14 +1,14 @@
-"""Compiling by tracing: the other way to see a program, on the same IR and back end.
+"""Compiling by tracing: another front end for the same IR and back end.
 
-`trace(f)` runs f once on *tracers*, which stand for the arguments and write down what is done with them. What was
-written down is a straight line: Python has taken the branches and gone round the loops while it was recorded. So a
-program that asks a tracer for its value cannot be traced, and the error says what njit does with that line.
+`trace(f)` runs f once on *tracers*, which represent the arguments and record the operations on them. The recording is a
+straight line: Python has taken the branches and run the loops meanwhile. So a program that needs the value of a tracer
+cannot be traced, and the error says what njit does with that line.
 
     f ---runs on tracers---> generic IR, one block          f ---its bytecode is read---> generic IR, all blocks
                                         \\------ inference, passes, LLVM ------/
 
-A tracer knows its type and shape, as tracing JITs have it: every new type or shape of an argument is traced anew. Both
-are found by running NumPy on stand-ins; a shape that differs between stand-ins of equal type depends on the data.
+A tracer has a type and a shape, as in tracing JITs: every new type or shape of an argument is traced again. Both are
+found by running NumPy on stand-ins; a shape that differs between stand-ins of equal type depends on the data.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from types import FunctionType
 
 import numpy as np
 
-from ..base.errors import Diagnostic, TracingError
+from ..base.errors import Diagnostic, TracingError, with_article
 from ..base.options import Options
 from ..front.functions import carrier
 from ..ir import core as ir
@@ -38,8 +38,8 @@ _OWN = __file__
 
 
 class Kind:
-    """What a tracer knows: the class of a number, or of an array's elements; the shape of an array, None of a
-    number."""
+    """The abstract value of a tracer: the class of a number, or of an array's elements; the shape of an array, None for
+    a number."""
 
     __slots__ = ("cls", "shape")
 
@@ -69,8 +69,7 @@ def kind_of(value) -> Kind | None:
 
 
 class Recorder:
-    """One run of a function on tracers. constants: arrays of the program's surroundings, which it gets as
-    parameters."""
+    """One run of a function on tracers. constants: arrays that the program refers to, which become parameters."""
 
     def __init__(self, function: FunctionType):
         self.function = function
@@ -80,7 +79,7 @@ class Recorder:
         self.originals: list[np.ndarray] = []
         self.of_array: dict[int, ir.Value] = {}
         self.open = True
-        self.refused: TracingError | None = None  # the last time a tracer was asked for its value
+        self.refused: TracingError | None = None  # the last error for a use of a tracer's value
 
     def parameter(self, name: str, kind: Kind) -> Tracer:
         value = ir.Value(None, name)
@@ -93,7 +92,7 @@ class Recorder:
         return result
 
     def operand(self, x) -> ir.Value:
-        """The IR value of what the program uses: a tracer, a constant, or a tuple or list of them."""
+        """The IR value of an operand: a tracer, a constant, or a tuple or list of them."""
         if isinstance(x, Tracer):
             if x._recorder is not self or not self.open:
                 raise mistake("a tracer left the function that it was made in",
@@ -102,9 +101,9 @@ class Recorder:
         if isinstance(x, np.ndarray):
             found = self.of_array.get(id(x))
             if found is None:
-                self.constants.append(x.copy())  # the values of now: tracing sees no later change
+                self.constants.append(x.copy())  # with its present content: later changes do not affect the program
                 found = self.of_array[id(x)] = ir.Value(None, f"constant{len(self.constants)}")
-                self.originals.append(x)  # keeps the identity
+                self.originals.append(x)  # a reference, so that its id stays unique
                 self.params.append(found)
             return found
         if isinstance(x, (tuple, list)):
@@ -113,7 +112,8 @@ class Recorder:
         return self.emit(control.CONST, value=x)
 
     def apply(self, meaning, emit, operands, elementwise=False):
-        """Record one operation. meaning: its Python function, for the kind of the result; emit: writes it down."""
+        """Record one operation. meaning: its Python function, to find the kind of the result; emit: adds its
+        instruction."""
         kind = result_kind(meaning, operands, elementwise)
         return wrap(self, emit(), kind)
 
@@ -128,15 +128,15 @@ class Recorder:
 
 
 def result_kind(meaning, operands, elementwise):
-    """Kind of the result (a tuple of them for a tuple); TracingError where its shape depends on the data."""
-    if elementwise:  # an element tells the type; the shape follows from the shapes
+    """The kind of the result (a tuple of kinds for a tuple); TracingError where its shape depends on the data."""
+    if elementwise:  # one element determines the type; the shape follows from the shapes
         shapes = [k.shape for k in map(_kind, operands) if k is not None and k.shape is not None]
         if shapes:
             one = _evaluated(meaning, [_shrunk(x) for x in operands], 0)
             try:
                 return Kind(one.dtype.type, np.broadcast_shapes(*shapes))
             except ValueError:
-                _evaluated(meaning, operands, 0)  # the message of the operation itself
+                _evaluated(meaning, operands, 0)  # for the error message of the operation itself
                 raise
     found, failed = [], None
     for variant in range(3):
@@ -181,7 +181,7 @@ def _described(result):
         raise mistake("this writes into an array in place",
                       "njit writes where the program says, and the caller sees it")
     if kind is None:
-        raise mistake(f"the result is a {type(result).__name__}, which is not traced",
+        raise mistake(f"the result is {with_article(type(result).__name__)}, which is not traced",
                       "njit has all values that it can compile")
     return kind
 
@@ -203,11 +203,12 @@ def wrap(recorder, value, kind):
     return made_tracer(recorder, value, kind)
 
 
-# ---------------------------------------------------------------- where the program is
+# ---------------------------------------------------------------- source location
 
 
 def here() -> tuple:
-    """(frame, position) of the line of the program that is at work: the innermost that is neither here nor in NumPy."""
+    """(frame, position) of the program's current line: the innermost frame that is neither in this module nor in
+    NumPy."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -231,7 +232,7 @@ def mistake(what: str, instead: str) -> TracingError:
 
 
 class Tracer:
-    """Stands for a number while a function is traced. It has no value to look at."""
+    """Represents a number while a function is traced. Its value cannot be used."""
 
     __slots__ = ("_recorder", "_value", "_kind")
     __hash__ = None
@@ -256,10 +257,10 @@ class Tracer:
     size = property(lambda self: int(np.prod(self.shape)))
     dtype = property(lambda self: np.dtype(self._kind.cls))
 
-    # what needs the value
+    # operations that need the value
 
     def _refused(self, what, instead):
-        """Kept, because NumPy replaces a TypeError that it meets, such as of a length, by its own."""
+        """The error is stored, since NumPy replaces a TypeError that it catches, such as that of len(), by its own."""
         self._recorder.refused = mistake(what, instead)
         return self._recorder.refused
 
@@ -316,7 +317,7 @@ class Tracer:
         return recorder.apply(lambda x, *a: function(x, *a[:len(args)], **dict(zip(kwargs, a[len(args):]))), emit,
                               (self, *args, *kwargs.values()))
 
-    # NumPy's functions come here for themselves
+    # NumPy calls this for its functions
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if kwargs.get("out") is not None or method == "at":
@@ -342,7 +343,7 @@ class Tracer:
 
 
 class ArrayTracer(Tracer):
-    """Stands for an array while a function is traced."""
+    """Represents an array while a function is traced."""
 
     __slots__ = ()
 
@@ -372,7 +373,7 @@ _WRITES = frozenset({"sort", "fill", "put", "itemset", "resize", "partition", "s
 
 
 def _indices(index):
-    """Stand-ins for integers as indices are zeros: in range wherever anything is."""
+    """Integers in an index are replaced by zeros, which are in range wherever any index is."""
     if isinstance(index, tuple):
         return tuple(map(_indices, index))
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
@@ -447,7 +448,7 @@ Tracer.__rdivmod__ = lambda self, other: self._recorder.call(divmod, (other, sel
 
 
 class Program:
-    """What was recorded for arguments of some types and shapes. ir: the generic function; compiled: its compiled form;
+    """The recording for arguments of certain types and shapes. ir: the generic function; compiled: its compiled form;
     str() is its text."""
 
     def __init__(self, recorder: Recorder, result: ir.Value, options: Options):
@@ -461,7 +462,7 @@ class Program:
         self.ir = fn
         self.constants = recorder.constants
         names: list[str] = []
-        for k, p in enumerate(recorder.params):  # a tuple's items are parameters too: `x0` of x may be there already
+        for k, p in enumerate(recorder.params):  # items of a tuple are parameters, too: the `x0` of x may exist already
             names.append(f"{p.name}_{k}" if p.name in names else p.name)
         self.compiled = Dispatcher(carrier(fn, names, function), options)
 
@@ -482,7 +483,7 @@ class Traced(Pickled):
         code = function.__code__
         if code.co_kwonlyargcount or code.co_flags & inspect.CO_VARKEYWORDS:
             raise TypeError(f"{function.__qualname__}(): keyword-only and ** parameters are not traced")
-        self._bound = Binder(function)  # all parameters in order, *rest as one tuple
+        self._bound = Binder(function)  # the values of all parameters in order, *rest as one tuple
         self._rest = bool(code.co_flags & inspect.CO_VARARGS)
         self._programs: dict[tuple, Program] = {}
 
@@ -495,7 +496,7 @@ class Traced(Pickled):
         return list(self._programs.values())
 
     def record(self, *args, **kwargs) -> Program:
-        """The program for these arguments, recorded now where it is new."""
+        """The program for these arguments, recorded now if it is new."""
         return self._program(self._bound(*args, **kwargs))
 
     def __call__(self, *args, **kwargs):
@@ -529,13 +530,13 @@ class Traced(Pickled):
 
 
 def _checked(result):
-    """What a program may return: numbers, arrays, None, text, and tuples of them."""
+    """Check the result of a program: numbers, arrays, None, text, and tuples of them are allowed."""
     if isinstance(result, tuple):
         return tuple(map(_checked, result))
     if isinstance(result, (Tracer, np.ndarray, str, type(None), *_NUMBERS)):
         return result
-    raise TypeError(f"a traced function returned a {type(result).__name__}; numbers, arrays and tuples of them can be "
-                    f"returned")
+    raise TypeError(f"a traced function returned {with_article(type(result).__name__)}; numbers, arrays and "
+                    f"tuples of them can be returned")
 
 
 def _traced(recorder, name, value):
@@ -546,7 +547,7 @@ def _traced(recorder, name, value):
 
 
 def _traceable(values):
-    """The arguments that became parameters, in order; others are in the program."""
+    """The arguments that became parameters, in order; the values of others are in the program."""
     for value in values:
         if type(value) is tuple:
             yield from _traceable(value)

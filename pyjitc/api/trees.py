@@ -1,8 +1,8 @@
 """Trees: tuples, named tuples, lists, dicts and dataclasses of arrays and numbers; `pyjitc.tree`, with JAX's names.
 
-Derivatives take trees as arguments, and give trees of the same structure. Compiled code sees tuples; a list or a dict
-is put together again where the function of the program is called, and a dataclass is a named tuple there, which has the
-same fields and methods.
+Derivatives accept trees as arguments, and return trees of the same structure. Compiled code processes tuples; lists and
+dicts are rebuilt where the program's function is called, and a dataclass is a named tuple there, with the same fields
+and methods.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..lib.trees import holder
 
 __all__ = ["Structure", "Trees", "flatten", "leaves", "map", "structure", "unflatten"]
 
-_stand_ins: dict[type, type] = {}  # dataclass -> the named tuple that stands for it
+_stand_ins: dict[type, type] = {}  # dataclass -> the named tuple that represents it
 _stood_for: dict[type, type] = {}
 
 
@@ -23,7 +23,7 @@ _stood_for: dict[type, type] = {}
 
 
 class Structure:
-    """The structure of a tree, as `flatten` gives it. It has as many leaves as `num_leaves` says."""
+    """The structure of a tree, as `flatten` returns it. It has `num_leaves` leaves."""
 
     __slots__ = ("kind", "keys", "parts", "num_leaves")
 
@@ -68,7 +68,7 @@ _LEAF, _NONE = Structure(None), Structure(type(None))
 
 
 def _opened(tree):
-    """(class, keys, items) of a tree; None of a leaf."""
+    """(class, keys, items) of a tree; None for a leaf."""
     cls = type(tree)
     if cls is list or cls is tuple:
         return cls, (), list(tree)
@@ -125,7 +125,7 @@ def structure(tree) -> Structure:
 
 
 def map(f: Callable, tree, *rest) -> Any:
-    """The tree of f(leaf, what each of `rest` has at its place)."""
+    """The tree of f(leaf, leaf of each of `rest` at the same place). Raises ValueError where the structures differ."""
     found = _opened(tree)
     if found is None:
         return f(tree, *rest)
@@ -146,13 +146,13 @@ def map(f: Callable, tree, *rest) -> Any:
 
 
 def given(marks) -> tuple:
-    """The structures that compiled code is made for."""
+    """The structures for which compiled code is made."""
     return ast.literal_eval(marks.__closure__[0].cell_contents)
 
 
 class Trees:
-    """Calls with arguments that are trees. made: the compiled function; again: (marks) -> it for tuples that stand for
-    trees of a structure."""
+    """Calls with arguments that are trees. made: the compiled function; again: marks -> the function for tuples that
+    represent trees of that structure."""
 
     def __init__(self, made, again):
         self.made, self.again = made, again
@@ -178,7 +178,7 @@ class Trees:
 
 
 def _is_tree(x) -> bool:
-    """Whether a list, a dict or a dataclass is in a value."""
+    """Whether a value contains a list, a dict or a dataclass."""
     cls = type(x)
     if cls is list or cls is dict or dataclasses.is_dataclass(cls):
         return True
@@ -186,7 +186,7 @@ def _is_tree(x) -> bool:
 
 
 def _as_tuples(x, classes) -> tuple[Any, Any]:
-    """(marks of lib/trees.py, the value with tuples for lists and dicts, and named tuples for dataclasses)."""
+    """(marks of lib/trees.py, the value with lists and dicts converted to tuples, and dataclasses to named tuples)."""
     if not _is_tree(x):
         return None, x
     cls = type(x)
@@ -210,7 +210,7 @@ def _as_tuples(x, classes) -> tuple[Any, Any]:
 
 
 def _stand_in(cls: type) -> type:
-    """The named tuple with the fields and the methods of a dataclass."""
+    """The named tuple with the fields and methods of a dataclass."""
     found = _stand_ins.get(cls)
     if found is None:
         base = namedtuple(cls.__name__, [field.name for field in dataclasses.fields(cls)])
@@ -222,7 +222,7 @@ def _stand_in(cls: type) -> type:
 
 
 def _restored(x):
-    """A result with dataclasses for the named tuples that stood for them."""
+    """A result with named tuples that represent dataclasses converted back."""
     if isinstance(x, (tuple, list)):
         items = [_restored(item) for item in x]
         cls = type(x)

@@ -1,8 +1,7 @@
 """`vectorize` and `guvectorize`: functions of elements, or of rows and other small arrays, as ufuncs of NumPy.
 
-What they give is a `numpy.ufunc`: with signatures it has a loop for each; without, NumPy asks for one where it meets
-dtypes that are new, and the loop for them is compiled then. Elements are NumPy's scalars, as they are in arrays:
-integers wrap, and a division by zero gives inf or nan.
+They return a `numpy.ufunc`: with signatures it has a loop for each; without, a loop is compiled when NumPy meets new
+dtypes. Elements are NumPy scalars, as in arrays: integers wrap, and division by zero gives inf or nan.
 """
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ _TARGETS = ("cpu", "parallel")
 
 
 def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any = None, **options: Any) -> Any:
-    """A ufunc of NumPy from a function of numbers::
+    """Make a NumPy ufunc of a function of numbers::
 
         @vectorize
         def clipped(x, low, high):
@@ -48,11 +47,11 @@ def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any =
         def ...
 
     With signatures there is a loop for each, which NumPy chooses by its rules of casting; without, a loop is compiled
-    for the dtypes of each call that are new. It has all that ufuncs have (`out=`, `where=`, `axis=`, `reduce`, `at` and
-    so on), and compiled functions call it as any ufunc. `py_func` is the function itself.
+    for the dtypes of each call that are new. It has all arguments and methods of ufuncs (`out=`, `where=`, `axis=`,
+    `reduce`, `at` and so on), and compiled functions call it like any ufunc. `py_func` is the function itself.
 
-    identity: what a reduction starts with: 0, 1, another number, None, or 'reorderable'. target: 'cpu' or 'parallel'.
-    Other options are those of `njit`.
+    identity: the start value of a reduction: 0, 1, another number, None, or 'reorderable'. target: 'cpu' or 'parallel'.
+    Other options are those of `njit`. Raises ValueError for an invalid signature or target.
     """
     function, declared = _function_or_signatures("vectorize", signatures)
     if declared and isinstance(declared[0], Signature) is False:
@@ -65,7 +64,7 @@ def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any =
 
 def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
                 writable_args: Iterable[str | int] = (), **options: Any) -> Callable:
-    """A generalised ufunc of NumPy from a function that reads arrays and writes its results::
+    """Make a generalised NumPy ufunc of a function that reads arrays and writes its results::
 
         @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
         def mean(a, out):
@@ -75,9 +74,10 @@ def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target:
         def shifted(a, x, out):
             out[:] = a + x
 
-    The layout names the core dimensions of each operand. NumPy loops over the others, and makes the results. An operand
-    without core dimensions is a number, or an array of one item where a signature says array; a result without is an
-    array of one item, `out[0]`. writable_args: names or numbers of the inputs that the function writes to.
+    The layout names the core dimensions of each operand. NumPy loops over the other dimensions, and allocates the
+    results. An operand without core dimensions is a number, or an array of one item where a signature declares an
+    array; a result without core dimensions is an array of one item, `out[0]`. writable_args: names or positions of the
+    inputs that the function writes to. Raises ValueError for an invalid layout or signature.
     """
     given = signatures
     if layout is None and isinstance(signatures, str) and "->" in signatures:
@@ -131,7 +131,7 @@ def _disabled() -> bool:
 
 
 class _Made(ufuncs.Record):
-    """What is common to both. loops: dtypes of the inputs -> those of the results."""
+    """The common part of both. loops: dtypes of the inputs -> those of the results."""
 
     __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
                  "identity", "exact")
@@ -140,7 +140,7 @@ class _Made(ufuncs.Record):
         super().__init__()
         self.function, self.options, self.declared, self.arguments = function, options, declared, arguments
         self.identity = identity
-        self.exact: set[tuple[np.dtype, ...]] = set()  # dtypes of all operands
+        self.exact: set[tuple[np.dtype, ...]] = set()  # dtypes of all operands of the loops
         self.dynamic = not declared
         self.loops: dict[tuple[np.dtype, ...], tuple[np.dtype, ...]] = {}
         self.counts = dict.fromkeys(COUNTED, 0)
@@ -166,11 +166,11 @@ class _Made(ufuncs.Record):
 
     @property
     def initial(self):
-        """What a reduction starts with, or None."""
+        """The start value of a reduction, or None."""
         return None if isinstance(self.identity, str) else self.identity
 
     def promote(self, ufunc, given, asked):
-        """The loop for operands as they are; where another result is asked for (`dtype=`), that for operands of its
+        """The loop for operands of these dtypes; where another result is requested (`dtype=`), that for operands of its
         type."""
         nin = ufunc.nin
         found = self.loop(ufunc, [asked[k] or given[k] for k in range(nin)])
@@ -179,7 +179,7 @@ class _Made(ufuncs.Record):
         return found
 
     def loop(self, ufunc, classes) -> list[type]:
-        """Classes of dtypes of the loop for operands of these classes, compiled where there is none."""
+        """The dtype classes of the loop for operands of these classes, which is compiled if there is none."""
         types = self.operand_types(ufunc, classes)
         key = tuple(map(dtype_of, types))
         if key not in self.loops:
@@ -190,7 +190,7 @@ class _Made(ufuncs.Record):
         return [type(dtype) for dtype in (*key, *self.loops[key])]
 
     def operand_types(self, ufunc, classes) -> tuple[Type, ...]:
-        """The types of elements, by classes of dtypes; a reduction gives none for its first operand."""
+        """The types of elements for dtype classes; for a reduction, the first operand has none."""
         found: list[Type | None] = []
         for cls in classes:
             t = None if cls is None else _WEAK.get(cls.type)
@@ -198,21 +198,25 @@ class _Made(ufuncs.Record):
                 t = (None if cls.type is None or issubclass(cls.type, (np.flexible, np.object_))
                      else type_of_dtype(cls()))
                 if t is None or kinds.is_time(t):
-                    raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {cls.__name__}; convert them to "
+                    held = _NO_NUMBERS.get(cls.type, cls.__name__)
+                    raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {held}; convert them to "
                                     "numbers, as in x.astype(np.float64)")
             found.append(t)
         known = [t for t in found if t is not None]
         return element_types([t if t is not None else known[0] for t in found])
 
 
-_WEAK = {int: kinds.Int, float: kinds.Float, complex: kinds.Complex}  # what abstract classes of dtypes stand for
+_NO_NUMBERS = {np.str_: "texts", np.bytes_: "bytes", np.object_: "Python objects", np.datetime64: "dates",
+               np.timedelta64: "durations", np.void: "records"}
+# Python classes that abstract dtype classes represent
+_WEAK = {int: kinds.Int, float: kinds.Float, complex: kinds.Complex}
 
 
-# ---------------------------------------------------------------- of elements
+# ---------------------------------------------------------------- functions of elements
 
 
 class _Result(Named, fields="type guards"):
-    """The type of elements that a function gives, and what it depends on."""
+    """The type of the elements that a function returns, and the guards on which it depends."""
 
     __slots__ = ()
 
@@ -230,7 +234,7 @@ class _Elements(_Made):
         self.link(ufunc, ins, outs, native)
 
     def result_types(self, ins: tuple[Type, ...], count: int = 1) -> tuple[Type, ...]:
-        """What the function gives for elements of these types."""
+        """The types that the function returns for elements of these types."""
         found = self.results.get(ins)
         if found is None:
             kept = cache.kept(self.function, ins, self.options, ("result",), lambda: self.inferred(ins),
@@ -284,15 +288,15 @@ def _add_declared(record, ufunc, signature) -> None:
     specialisation.alone(record.add, ufunc, ins, result)
 
 
-# ---------------------------------------------------------------- of cores
+# ---------------------------------------------------------------- functions of cores
 
 
 class _Cores(_Made):
     __slots__ = ("cores", "shapes", "writable")
 
     def add(self, ufunc, ins):
-        """Compile the loop for operands whose elements have these types. `shapes` says of which operands without core
-        dimensions the function takes an array of one item: results, and inputs where the signatures say so."""
+        """Compile the loop for operands with elements of these types. `shapes` says for which operands without core
+        dimensions the function takes an array of one item: results, and inputs that signatures declare as arrays."""
         nin, nargs = ufunc.nin, ufunc.nargs
         if len(ins) < nargs:
             ins = (*ins, *self.result_types(tuple(ins), nargs - nin))
@@ -305,7 +309,7 @@ class _Cores(_Made):
         self.link(ufunc, ins[:nin], ins[nin:], native)
 
     def result_types(self, ins, count) -> tuple[Type, ...]:
-        """Of results that no signature names: the common type of the operands, as of NumPy's operators."""
+        """The types of results that no signature declares: the common type of the operands, as in NumPy's operators."""
         return (type_of_dtype(np.result_type(*map(dtype_of, ins))),) * count
 
 
@@ -341,7 +345,8 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
         record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
-    if outs:  # else every operand may be written to, and some are broadcast, which NumPy takes for a reduction then
+    # otherwise every operand may be written to, and some are broadcast, which NumPy would take for a reduction
+    if outs:
         ufuncs.write_back(ufunc, record.writable)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
@@ -352,8 +357,7 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
 
 
 def _with_results(ufunc, *args, **kwargs):
-    """A call with arrays for the results, whose dtypes are those of the loop: the function may read what is in them.
-    """
+    """A call that allocates arrays for the results with the dtypes of the loop: the function may read them."""
     nin = ufunc.nin
     outs = args[nin:] if "out" not in kwargs else kwargs["out"]
     outs = outs if isinstance(outs, tuple) else (outs,)
@@ -395,11 +399,11 @@ def _add_declared_cores(record, ufunc, signature) -> None:
     specialisation.alone(record.add, ufunc, tuple(types))
 
 
-# ---------------------------------------------------------------- the object
+# ---------------------------------------------------------------- the ufunc object
 
 
 def _doc(function) -> str:
-    """The docstring. Before NumPy 2.2 the signature of the ufunc stands above it."""
+    """The docstring. Before NumPy 2.2 it follows the signature of the ufunc."""
     return inspect.cleandoc(function.__doc__) if function.__doc__ else ""
 
 
@@ -444,8 +448,8 @@ def _registered() -> None:
 
 
 def _reduced(ufunc):
-    """What pickles hold: two plain functions, with which picklers do what they do with any (see pickling.py). Where the
-    name of the first leads to a ufunc, that one is meant; else it is made of the second."""
+    """The pickled form: two plain functions, which picklers treat as usual (see pickling.py). Where the name of the
+    first one leads to a ufunc, that ufunc is meant; otherwise a ufunc is made of the second one."""
     record = ufuncs.made(ufunc)
     if record is None:
         return _default[0](ufunc)

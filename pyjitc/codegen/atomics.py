@@ -1,11 +1,11 @@
-"""Atomic operations that LLVM has no instruction for, on both targets of kernels."""
+"""Atomic operations for which LLVM has no instruction, on both targets of kernels."""
 from __future__ import annotations
 
 __all__ = ["count_atomic"]
 
 
 def count_atomic(e, pointer: str, kind: str, limit: str, how: str, order: str) -> str:
-    """inc and dec of signed integers: compare and swap until nobody came between."""
+    """inc and dec of signed integers: compare and swap, repeated until no other thread came between."""
     first = e.assign(f"load atomic {kind}, ptr {pointer} {order}, align {int(kind[1:]) // 8}")
     here, again, done = e.current, e.label("again"), e.label("swapped")
     e.jump(again)

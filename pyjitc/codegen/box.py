@@ -1,9 +1,9 @@
 """Values to Python objects and back, by the fixed layouts of runtime/platform.py.
 
-`box` makes a new reference; `unbox` checks the exact type and opens the object, or goes to a label. Neither ever
-looks at a value without having checked what it is. Leaf kinds are in leaves.py. A composite kind that has a Python
-class is boxed by calling it with the boxed parts, and opened by reading its attributes; those that the interpreter has
-a layout for, and those of which a value has one of several types, are in `_COMPOSITES`.
+`box` makes a new reference; `unbox` checks the exact type and loads the components, or jumps to a label. Neither reads
+memory of an object before its type was checked. Leaf kinds are in leaves.py. A composite kind that has a Python class
+is boxed by calling the class with the boxed parts, and unboxed by reading its attributes; kinds with a layout of the
+interpreter, and unions, are in `_COMPOSITES`.
 """
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..types import kinds as k
 from ..types.classes import is_fixed
 from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, made, require
 
-interpreted = lazy("pyjitc.runtime.interpreted")  # functions that leave compiled code load it
+interpreted = lazy("pyjitc.runtime.interpreted")  # only functions that leave compiled code load it
 
 __all__ = ["box", "unbox", "NotBoxable"]
 
 
 def box(e, t, values, inst, take: bool = False) -> str:
-    """New reference to the object of a value. inst: fails through it. take: the value's own references are handed
-    over."""
+    """A new reference to the object of a value. inst: the instruction whose failure edge is taken on an error. take:
+    the value's own references are transferred."""
     own = LEAVES.get(type(t)) or _COMPOSITES.get(type(t))
     if own is not None and own.box is not None:
         return own.box(e, t, values, inst, take)
@@ -48,8 +48,8 @@ def unbox(e, t, pointer: str, wrong: str) -> list[str]:
 
 
 def _attribute(e, cls: type, name: str, counted: bool, pointer: str, wrong: str) -> str:
-    """The object that an object of class `cls` stores as an attribute. Where it is opened to something that refers to
-    it, the emitter is told, since the program may store another while the code runs."""
+    """The object that an object of class `cls` stores as an attribute. Where its components refer to it, the emitter is
+    told to keep it alive, since the program may store another one while the code runs."""
     member = vars(cls).get(name)
     if type(member) is MemberDescriptorType and is_fixed(cls):
         return load(e, "ptr", pointer, platform.member_offset(member))
@@ -70,13 +70,14 @@ def _boxed_parts(e, t, values, inst, take):
 
 
 def _filled(e, where: str, items) -> None:
-    """Stores what a new tuple or list, which has no items yet, is made of."""
+    """Store the items of a new tuple or list, which has none yet."""
     for i, item in enumerate(items):
         e.line(f"store ptr {item}, ptr {e.assign(f'getelementptr ptr, ptr {where}, i64 {i}')}, align 8")
 
 
 def _box_tuple(e, t, values, inst, take):
-    if t.cls is not None and not hasattr(t.cls, "_make"):  # such as time.struct_time: not made from items
+    # a class such as time.struct_time, which is not made from its items
+    if t.cls is not None and not hasattr(t.cls, "_make"):
         raise NotBoxable(t)
     items = _boxed_parts(e, t, values, inst, take)
     if t.cls is not None:
@@ -105,7 +106,7 @@ def _box_list(e, t, values, inst, take):
 
 
 def _box_record(e, t, values, inst, take):
-    """A scalar that looks into the array, as NumPy's a[i]."""
+    """A NumPy scalar that refers to the array, as NumPy's a[i] does."""
     return made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
                 f"ptr {box(e, t.parts[0], values, inst, take)}")
 
@@ -131,7 +132,7 @@ def _box_union(e, t, values, inst, take):
 
 
 def _box_dual(e, t, values, inst, take):
-    """The object of the type that the number has."""
+    """The object of the type that the flag of the dual says."""
     narrow, wide, done = e.label("narrow"), e.label("wide"), e.label("boxed")
     *number, is_narrow = values
     e.branch(is_narrow, narrow, wide)
@@ -163,7 +164,7 @@ def _open_tuple(e, t, pointer, wrong):
 
 
 def _box_function(e, t, values, inst, take):
-    """A function of the interpreter's with what this one has captured."""
+    """A Python function with the values that this one has captured."""
     parts, at = {}, 0
     for role, part in zip(t.roles, t.captures):
         n = len(e.components(part))
@@ -206,7 +207,7 @@ def _open_dict(e, t, pointer, wrong):
 
 
 def _open_function(e, t, pointer, wrong):
-    """The function with that code and those globals, of which what it has captured is of the types too."""
+    """Unbox a function with that code and those globals, whose captured values have the right types."""
     exact(e, pointer, e.external("PyFunction_Type"), wrong)
     code = load(e, "ptr", pointer, platform.FUNCTION["code"])
     require(e, e.assign(f"icmp eq ptr {code}, {e.object(t.proto.code)}"), wrong)
@@ -225,7 +226,7 @@ def _open_function(e, t, pointer, wrong):
 
 
 def _open_closure(e, t, pointer, wrong, function):
-    """What the cells of the closure of a function, a tuple, contain."""
+    """Unbox the contents of the cells in the closure of a function, which is a tuple."""
     size = load(e, "i64", pointer, platform.OB_SIZE)
     require(e, e.assign(f"icmp eq i64 {size}, {len(t.parts)}"), wrong)
     result = []
@@ -246,7 +247,7 @@ def _open_closure(e, t, pointer, wrong, function):
 
 
 def _open_union(e, t, pointer, wrong):
-    """The first member that the object is one of."""
+    """Unbox as the first member of the union to which the object belongs."""
     arms, borrowed, done = [], [], e.label("member")
     for i, member in enumerate(t.members):
         last = i + 1 == len(t.members)

@@ -1,5 +1,5 @@
-"""The native function that ends a DLPack capsule which nobody took. It may run while an exception is being raised, when
-Python code must not: it puts the exception aside.
+"""The native destructor of a DLPack capsule that was never consumed. It may run while an exception is set, when Python
+code must not run: it saves the exception and restores it.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ taken:
 
 
 def make_destructor(deleter: int) -> bytes:
-    """Object code of `pyjitc_end_capsule` for this machine. deleter: where in a managed tensor its deleter stands."""
+    """Object code of `pyjitc_end_capsule` for this machine. deleter: the offset of the deleter in a managed tensor."""
     target = link.host_target()
     text = _TEXT.replace("DELETER", str(deleter))
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

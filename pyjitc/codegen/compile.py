@@ -1,4 +1,4 @@
-"""A module of typed functions to object code: emission, the stub, LLVM. The door of this room."""
+"""A module of typed functions to object code: emission, the stub, LLVM. The interface of this room."""
 from __future__ import annotations
 
 
@@ -18,23 +18,23 @@ from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
-native = lazy(f"{__package__}.native")  # for callers that speak C
-inlining = lazy(f"{__package__}.inlining")  # a function alone is called by its stub only
-pool = lazy(f"{__package__}.pool")  # programs with parallel loops load it
+native = lazy(f"{__package__}.native")  # only for callers that use C's calling convention
+inlining = lazy(f"{__package__}.inlining")  # a module of one function needs none: only its stub calls it
+pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
-    """object: relocatable ELF object; runtime: those of the helpers that it calls, which are loaded before it; entry,
-    next: symbols of the stub and of the word with the next stub's address; objects: symbol -> Python object that must
-    lie at it; guards: symbol of the word for each guard of the Spec, or None; text: the LLVM text before
-    optimisation."""
+    """object: relocatable ELF object; runtime: objects with the helpers that it calls, which are loaded before it;
+    entry, next: symbols of the stub and of the word with the next stub's address; objects: symbol -> the Python object
+    to which the loader sets it; guards: symbol of the word for each guard of the Spec, or None; text: the LLVM text
+    before optimisation."""
 
     __slots__ = ()
 
 
 def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None,
                 emitter=FunctionEmitter):
-    """(LLVM text, objects, guard symbols, helpers that are elsewhere, whether the pool of threads is called) of
+    """(LLVM text, objects, guard symbols, helpers in other images, whether the pool of threads is called) of
     `functions`, the entry first. spec: a Spec, a form of native.py, or None; exported: also export the entry under this
     name; emitter: the class that emits functions."""
     for fn in recursive(functions):
@@ -78,7 +78,8 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
 
 
 def _needs_python(fn: ir.Function) -> bool:
-    """Whether a function works on Python objects, and so under the interpreter lock. Arrays it only reads and makes."""
+    """Whether a function works on Python objects, and so must hold the interpreter lock. Reading and creating arrays
+    does not count."""
     return any(inst.op.effects & ir.HOST
                or any(_holds_object(x.type) for x in (*inst.args, inst.result) if x is not None)
                for block in fn.blocks for inst in block.insts)

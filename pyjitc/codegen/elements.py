@@ -1,5 +1,4 @@
-"""Loops over the elements of arrays as functions of LLVM text: LLVM need not find out how they are vectorised, which
-takes it longer."""
+"""Loops over the elements of arrays as vectorised LLVM text, which takes less compile time than LLVM's vectoriser."""
 from __future__ import annotations
 
 __all__ = ["copy", "dot", "eights"]
@@ -7,16 +6,16 @@ __all__ = ["copy", "dot", "eights"]
 
 def dot(t: str) -> str:
     """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS,
-    which wants everything by address and has its own tests, costs more than the product. Elements that follow each
-    other, backwards in the first one too, are taken as vectors with four running sums; others one by one, with four
-    sums as well: an addition waits for the one before. What is left is added last."""
+    which takes all arguments by address and checks them, costs more than the product. Contiguous elements, also in
+    reverse order in the first vector, are loaded as vectors and added to four running sums; others are loaded one by
+    one, also with four sums, since an addition waits for the one before it. Remaining elements are added last."""
     size = 4 if t == "float" else 8
     lanes = 32 // size
     v = f"<{lanes} x {t}>"
     mask = ", ".join(f"i32 {k}" for k in reversed(range(lanes)))
 
     def chunk(name, at, total, backwards):
-        """The product of `lanes` elements from index %at on, added to a sum."""
+        """Add the product of `lanes` elements, from index %at on, to a sum."""
         index = at if not backwards else f"%{name}.place"
         back = f"  %{name}.place = sub i64 {1 - lanes}, {at}\n" if backwards else ""
         turned = f"%{name}.turned" if backwards else f"%{name}.x"
@@ -157,7 +156,7 @@ done:
 
 
 def copy(t: str, size: int) -> str:
-    """A header with a copy, in C order, of the n0 * n1 * n2 elements at these steps in bytes."""
+    """Make a header with a copy, in C order, of n0 * n1 * n2 elements with these strides in bytes."""
     return f"""
 define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2,
         i64 %s2) nounwind noinline optsize minsize {{

@@ -1,7 +1,7 @@
 """Builds the body of one LLVM function: the emitter that lowerings write with.
 
-Every value is a list of LLVM scalars, its components (codegen/leaves.py). What a lowering of `ops/` may ask is
-documented in ops/emitter.py, the protocol that this class implements; what follows here is for this room alone.
+Every value is a list of LLVM scalars, its components (codegen/leaves.py). The methods for lowerings in `ops/` are
+documented in ops/emitter.py, the protocol that this class implements; the others are for this room only.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .module import Module
 
 __all__ = ["Emitter", "memory_type", "native_result"]
 
-forms = lazy(f"{__package__}.forms")  # most functions call nothing that has one
+forms = lazy(f"{__package__}.forms")  # only functions that call one of its forms need it
 
 _ZERO = {"ptr": "null", "double": "0.0", "float": "0.0", "half": "0.0", "i1": "false"}
 
@@ -46,11 +46,12 @@ class Emitter:
         self.count = 0
         self.current = "entry"
         self._fuel = None
-        self.tables: dict[int, str] = {}  # number of arguments -> where those of a call of a Python object lie
-        self.borrowed: list[str] = []  # objects that are parts of others, which the program may replace
-        self.looks = 0  # how many items of a list are looked at where it is opened; -1: all
-        self.any_order = module.options.declared  # whether a type takes more arrays than are of it
-        self.leaving = False  # whether the code is of a way out of a function that fails
+        self.tables: dict[int, str] = {}  # number of arguments -> memory for those of a call of a Python object
+        self.borrowed: list[str] = []  # objects that are attributes of others, where the program may replace them
+        self.looks = 0  # how many items of a list are checked when it is unboxed; -1: all
+        self.computed: dict[tuple[str, str], list[str]] = {}
+        self.any_order = module.options.declared  # whether a type accepts more arrays than exactly its own
+        self.leaving = False  # whether the code is on a path that leaves the function after a failure
 
     # -- text
 
@@ -173,7 +174,7 @@ class Emitter:
     # -- calls
 
     def native_call(self, fn: ir.Function, args: list[str]):
-        """Call a native function: (status, a function that gives the components of the result)."""
+        """Call a native function; returns (status, a function that returns the components of the result)."""
         returned, in_memory = native_result(fn)
         types = components(fn.result) if fn.result is not None else ()
         args = [*args, *self.module.context]
@@ -218,7 +219,7 @@ class Emitter:
         self._format_error(inst, cls, message, args)
 
     def lock(self) -> str | None:
-        """Take the interpreter lock where it is not held; for `unlock`."""
+        """Take the interpreter lock if it is not held; the result is for `unlock`."""
         if not self.module.nogil:
             return None
         self.declare("declare i32 @PyGILState_Ensure()")
@@ -230,7 +231,7 @@ class Emitter:
             self.line(f"call void @PyGILState_Release(i32 {state})")
 
     def release_lock(self) -> str | None:
-        """Give up the interpreter lock where it is held; for `take_lock`."""
+        """Release the interpreter lock if it is held; the result is for `take_lock`."""
         if self.module.nogil:
             return None
         self.declare("declare ptr @PyEval_SaveThread()")
@@ -286,7 +287,8 @@ class Emitter:
         self.start(good)
 
     def _ask_anew(self, inst) -> None:
-        """A helper has failed: with an OverflowError, the interpreter is to make the call (passes/restarts.py)."""
+        """After a failure of a helper with OverflowError, request that the interpreter makes the call
+        (passes/restarts.py)."""
         self.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
         self.declare("declare void @PyErr_SetNone(ptr)")
         wide = self.label("wide")

@@ -1,4 +1,5 @@
-"""What native code can be called as beside from Python, as plain values: parts of cache keys. native.py writes them."""
+"""The entries of native code other than the one for Python, as plain values, which are parts of cache keys. native.py
+emits them."""
 from __future__ import annotations
 
 from ..base.named import Named
@@ -10,7 +11,7 @@ ENTRY, HOLDS, INITIAL = "pyjitc_entry", "pyjitc_holds", "pyjitc_initial"
 
 class Loop(Named, fields="cores initial", defaults=(None,)):
     """cores: for each operand the numbers of its core dimensions among those of the signature; () for elements.
-    initial: what a reduction starts with, or None: then `pyjitc_initial` writes it, in the type of the last operand."""
+    initial: the start value of a reduction, which `pyjitc_initial` stores in the type of the last operand, or None."""
 
     __slots__ = ()
 

@@ -1,10 +1,10 @@
-"""Functions that have a form for vectors, which the vectoriser puts in their place.
+"""Functions with vector variants, by which the vectoriser replaces calls.
 
-LLVM gives up on a loop with a call that it knows no vector form of. Two kinds have one of ours for each usual width,
-inlined after the vectoriser has run:
+LLVM does not vectorise a loop with a call that has no vector variant. Two kinds of calls get one for each usual vector
+length, which is inlined after the vectoriser has run:
 
-Calls of the C library that few elements of a loop need. The form tests once whether any of its elements is asked for,
-and in a cold block calls the function; a test and a jump that is not taken is all that is left.
+Calls of the C library that few elements of a loop need. The variant tests whether any element needs the call, and makes
+it in a cold block; otherwise only a test and a jump that is not taken remain.
 
     y = fast(x)                                   # branch-free
     if abs(x) > limit:                            # hardly ever
@@ -12,7 +12,7 @@ and in a cold block calls the function; a test and a jump that is not taken is a
 
 Small tables. Where one fits a register (link.py), all elements of a vector are looked up by one instruction.
 
-What defines them is a part of a module's text of its own (partition.py), which LLVM gets when the module is optimised.
+Their definitions are a separate part of a module's text (partition.py), which LLVM gets when the module is optimised.
 """
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ def _variants(name: str, count: int) -> str:
 
 
 def rare(symbol: str, values, t: str) -> str:
-    """What follows `call`: of a function of our own, since what LLVM knows of `symbol` would take precedence."""
+    """The text after `call`. The callee is a function of this module, since LLVM would use what it knows of `symbol`
+    itself."""
     args = ", ".join(f"{t} {v}" for v in values)
     return f"{t} @{RARE}{symbol}({args}) cold {_variants(RARE + symbol, len(values))}"
 
 
 def lookup(number: int, t: str, index_type: str, index: str) -> str:
-    """What follows `call`: of table `number`, the element at the lowest bits of the index."""
+    """The text after `call`: load from table `number` the element at the lowest bits of the index."""
     return f"{t} @{LOOKUP}{number}({index_type} {index}) {_variants(f'{LOOKUP}{number}', 1)}"
 
 
 def declarations(functions: dict[str, tuple[int, str]], tables: dict[tuple, int]) -> str:
-    """What the vectoriser has to see of them. functions: symbol -> (number, LLVM type) of operands; tables: (LLVM type
-    of its elements and of indices, elements) -> number of the table."""
+    """The declarations that the vectoriser needs. functions: symbol -> (number, LLVM type) of operands; tables: (LLVM
+    types of elements and indices, elements) -> number of the table."""
     parts, names = [], []
     for name, count, t, given, attributes in (*((RARE + symbol, count, t, t, "noinline cold ")
                                                 for symbol, (count, t) in functions.items()),
@@ -67,7 +68,7 @@ def declarations(functions: dict[str, tuple[int, str]], tables: dict[tuple, int]
 
 
 def definitions(functions: dict[str, tuple[int, str]], tables: dict[tuple, int], permutes: bool) -> str:
-    """A text of its own. permutes: see `link.Target`."""
+    """The definitions of the variants, a text of its own. permutes: see `link.Target`."""
     parts: dict[str, None] = {'!1 = !{!"branch_weights", i32 1, i32 2000}': None}
     for symbol, (count, t) in functions.items():
         parts.update(dict.fromkeys(_rare(symbol, count, t)))
@@ -98,7 +99,7 @@ def _rare(symbol, count, t):
 
 
 def _masked(symbol, count, scalar, n, settled):
-    """settled: which elements the function is called for, what the others are, and the text that finds both."""
+    """settled: text that computes for which elements the function is called, and the results of the others."""
     left, found, text = settled
     t = f"<{n} x {scalar}>"
     lines = [f"define {t} @{RARE}{symbol}.{n}({''.join(f'{t} %x{k}, ' for k in range(count))}<{n} x i1> %mask) "
@@ -125,8 +126,8 @@ def _masked(symbol, count, scalar, n, settled):
     return "\n".join([*lines, "  br label %none", "none:", f"  %r = phi {t} {', '.join(arms)}", f"  ret {t} %r", "}"])
 
 
-# Where the operands are more than the C library's: x, y, p = y * log(|x|) and found = exp(p), which is x ** y for
-# positive x and moderate p.
+# The operands are more than those of the C library's function: x, y, p = y * log(|x|) and found = exp(p), which is x **
+# y for positive x and moderate p.
 _ARITY = {"pow": 2, "powf": 2}
 _LEAST, _MOST = {"double": 2.0**-1022, "float": 2.0**-126}, {"double": (708.3, 709.9, -745.2),
                                                              "float": (87.3, 88.8, -104.0)}
@@ -139,8 +140,8 @@ def _intrinsics(t, n):
 
 
 def _settled(scalar, n):
-    """Signs, zeros, and results that are infinite or 0; the C library has subnormal ones, operands that are not finite
-    or subnormal, and negative x to fractional powers."""
+    """Compute signs, zeros, and results that are infinite or 0. The C library computes subnormal results, and those of
+    operands that are not finite or subnormal or of negative x with fractional y."""
     t, b, suffix = f"<{n} x {scalar}>", f"<{n} x i1>", f"v{n}{'f64' if scalar == 'double' else 'f32'}"
     whole = f"<{n} x {'i64' if scalar == 'double' else 'i32'}>"
     moderate, most, least = (f"splat ({scalar} {_hex(_single(v, scalar))})" for v in _MOST[scalar])
@@ -229,7 +230,7 @@ def _each(name, t, index, n):
 
 
 def _permuted(t, index, data, n, count):
-    """One instruction for as many elements as the table has."""
+    """One permute instruction for as many elements as the table has."""
     lines, parts = [], []
     for start in range(0, n, count):
         taken = [start + i if start + i < n else "poison" for i in range(count)]
@@ -246,16 +247,17 @@ def _permuted(t, index, data, n, count):
 
 # ---------------------------------------------------------------- large angles
 
-# 2 / pi in 1280 bits, after 16 zeros.
+# 2 / pi in 1280 bits, after 16 zero bits.
 _TWO_OVER_PI = (
     0x0000A2F9836E4E44, 0x1529FC2757D1F534, 0xDDC0DB6295993C43, 0x9041FE5163ABDEBB, 0xC561B7246E3A424D,
     0xD2E006492EEA09D1, 0x921CFE1DEB1CB129, 0xA73EE88235F52EBB, 0x4484E99C7026B45F, 0x7E413991D6398353,
     0x39F49C845F8BBDF9, 0x283B1FF897FFDE05, 0x980FEF2F118B5A0A, 0x6D1F6D367ECF27CB, 0x09B74F463F669E5F,
     0xEA2D7527BAC7EBE5, 0xF17B3D0739F78A52, 0x92EA6BFB5FB11F8D, 0x5D0856033046FC7B, 0x6BABF0CFBC209AF4)
 
-# {r, k} of |x| >= 2**38: x = r + k * pi / 2 modulo 2 * pi, |r| <= pi / 4; anything of smaller x, which stand beside
-# large ones in a vector. Payne and Hanek's reduction: x = m * 2**q, and m times the 192 bits of 2 / pi that start where
-# the product is below 4 has the quarter in two bits, then 126 bits of the fraction, of which 62 may be zeros.
+# {r, k} for |x| >= 2**38: x = r + k * pi / 2 modulo 2 * pi, |r| <= pi / 4; the result is arbitrary for smaller x, which
+# may be in one vector with large ones. Payne and Hanek's reduction: x = m * 2**q, and m times the 192 bits of 2 / pi
+# that start where the product is below 4 has the quarter in two bits, then 126 bits of the fraction, of which 62 may be
+# zeros.
 _REDUCE = f"""
 @pyjitc_two_over_pi = private unnamed_addr constant [20 x i64] [{', '.join(f'i64 {w}' for w in _TWO_OVER_PI)}]
 define internal {{double, i64}} @pyjitc_reduce(double %x) noinline cold nounwind willreturn memory(none) {{

@@ -1,8 +1,8 @@
-"""Typed IR to LLVM text: one function, its blocks, its parameters, and the ways out of it when an instruction fails.
+"""Typed IR to LLVM text: one function, its blocks, its parameters, and the exits when an instruction fails.
 
 A native function returns an i32 status, 0 for success, with up to two components of its result beside it; larger
-results go through a first pointer parameter. Where an instruction may raise, its failure leaves through a cold block:
-a traceback entry, the releases in `cleanup`, then the handler or the return of 1.
+results go through a first pointer parameter. Where an instruction may raise, its failure leaves through a cold block: a
+traceback entry, the releases in `cleanup`, then the handler or the return of 1.
 """
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .emitter import Emitter, native_result
 from .leaves import components
 from .module import Module
 
-regions = lazy(f"{__package__}.regions")  # programs with parallel loops load it
+regions = lazy(f"{__package__}.regions")  # only programs with parallel loops load it
 
 __all__ = ["FunctionEmitter", "stays_call"]
 
 
 def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, to be optimised there a second time: it is large, or calls a
-    library function that stays one."""
+    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, or calls a
+    library function that is not inlined."""
     return not fn.flags.recursive and (sum(len(b.insts) for b in fn.blocks) > 20 or
                                               any(i.op is control.INVOKE and i.attrs["callee"].flags.noinline
                                                   for b in fn.blocks for i in b.insts))
 
 class FunctionEmitter(Emitter):
-    """One typed function."""
+    """Emits one typed function."""
 
     traced = True  # whether failures have an entry in tracebacks for the frame that they leave
 
@@ -43,11 +43,13 @@ class FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
-        # where tracebacks begin: (name, file) of the function -> its places
+        self.held_sets: set[tuple] | None = None  # the sets of values held by instructions that may raise, each once
+        # (name, file) of the function of a traceback entry -> numbers of its source locations
         self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
-        self.held: str | None = None  # what gives back the interpreter lock that the instruction has taken
+        # the state that releases the interpreter lock, which the current instruction has taken
+        self.held: str | None = None
 
     def run(self) -> str:
         fn, module = self.fn, self.module
@@ -76,7 +78,7 @@ class FunctionEmitter(Emitter):
                     self.values[p] = [f"%q{self.count}.{j}" for j in range(len(components(p.type)))]
         bodies = []
         for n, block in enumerate(blocks):
-            self.lines, self.polled = [], False
+            self.lines, self.polled, self.computed = [], False, {}
             self.current = self.names[block]
             for inst in block.insts:
                 self.instruction(inst)
@@ -104,9 +106,9 @@ class FunctionEmitter(Emitter):
         return "\n".join(out)
 
     def fuel(self) -> str:
-        # LLVM keeps the word in a register while the function runs, unless the function may call itself: then it is
-        # one of four, by the place of the frame on the stack. A processor waits for a word in memory that it has just
-        # written; those of caller and callee differ.
+        # LLVM keeps the counter in a register while the function runs, unless the function may be recursive: then one
+        # of four counters is used, chosen by the address of the frame. A processor waits when it loads a word that it
+        # has just stored; with four words, caller and callee use different ones.
         if self._fuel is None:
             word = self._fuel_word()
             if self.fn.flags.recursive:
@@ -179,7 +181,7 @@ class FunctionEmitter(Emitter):
         self.note_loop(inst)
 
     def note_loop(self, inst):
-        """What LLVM is told: the slow copy of a versioned loop is not worth vectorising."""
+        """Add the loop metadata; the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("novectorize"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
         elif inst.attrs.get("parallel"):
@@ -191,7 +193,7 @@ class FunctionEmitter(Emitter):
         yes, no = inst.targets
         labels = []
         for edge in (yes, no):
-            if yes.block is no.block and edge.block.params:  # two edges to one block: give each an origin of its own
+            if yes.block is no.block and edge.block.params:  # two edges to one block: each needs its own origin for phi
                 step = self.label("edge")
                 self.cold.append(f"{step}:")
                 self.cold.append(f"  br label %{self.names[edge.block]}")
@@ -236,7 +238,7 @@ class FunctionEmitter(Emitter):
         self.line(f"ret {self.returned} {whole}")
 
     def failed(self) -> str:
-        """The return that says that the error indicator is set."""
+        """The return with the status that says that the error indicator is set."""
         if self.returned == "i32":
             return "ret i32 1"
         return f"ret {self.returned} {{ i32 1, {', '.join(f'{c} poison' for c in components(self.fn.result))} }}"
@@ -263,7 +265,7 @@ class FunctionEmitter(Emitter):
         for p, a in zip(callee.params, inst.args, strict=True):
             args += [f"{c} {v}" for c, v in zip(components(p.type), self.values[a], strict=True)]
         if callee.flags.recursive and self.fn.flags.recursive and not self.polled:
-            self.polled = True  # once for all calls of a block; a recursion takes as long as a loop
+            self.polled = True  # one poll for all calls in a block; a recursion takes as long as a loop
             self.stack_check(inst)
             POLL.lower(self, inst)
         status, result = self.native_call(callee, args)
@@ -275,9 +277,9 @@ class FunctionEmitter(Emitter):
     # -- failure
 
     def fail(self, inst: ir.Inst) -> str:
-        """The cold exit of an instruction: an entry for the traceback where the frame has none yet, then what is
-        common to all that leave in the same way. Library frames are hidden; what is raised again has its entry, as what
-        a chunk of a loop has raised."""
+        """The label of the cold exit of an instruction: it adds a traceback entry if the frame has none yet, then
+        continues with code that instructions with the same cleanup and handler share. Frames of the library are hidden;
+        exceptions that are raised again, or come from a chunk of a loop, have their entry already."""
         if self.held is not None:
             state, self.held = self.held, None
             away, label = self.fail(inst), self.label("unlock")
@@ -305,34 +307,44 @@ class FunctionEmitter(Emitter):
         return label
 
     def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
-        """The block that gives up what is held and goes to the handler or the caller."""
+        """The block that releases owned references and goes to the handler or the caller. Where another exit holds the
+        same values except the first or the last, it goes on there. (Python objects are released in order, because
+        finalizers can observe it.)"""
         key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
         label = self.fails.get(key)
         if label is not None:
             return label
         label = self.fails[key] = self.label("leave")
-        rest = self._exit((), None) if cleanup and unwind is None else None
-        saved, self.lines, here = self.lines, [], self.current
+        here, rest = cleanup, ()
+        if len(cleanup) > 1 and unwind is None:
+            if self.held_sets is None:
+                self.held_sets = {inst.cleanup for block in self.fn.blocks for inst in block.insts}
+            if cleanup[1:] in self.held_sets:
+                here, rest = cleanup[:1], cleanup[1:]
+            elif cleanup[:-1] in self.held_sets and not holds_object(cleanup[-1].type):
+                here, rest = cleanup[-1:], cleanup[:-1]
+        away = self._exit(rest, None) if cleanup and unwind is None else None
+        saved, self.lines, current = self.lines, [], self.current
         self.start(label)
         self.leaving = True
-        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in cleanup) else None
-        for value in cleanup:
+        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in here) else None
+        for value in here:
             count_references(self, value.type, self.values[value], "release")
         self.unlock(state)
         self.leaving = False
-        if rest is not None:
-            self.jump(rest)
+        if away is not None:
+            self.jump(away)
         elif unwind is not None:
             self.arrive(unwind, self.current)
             self.jump(self.names[unwind.block])
         else:
             self.line(self.failed())
         self.cold += self.lines
-        self.lines, self.current = saved, here
+        self.lines, self.current = saved, current
         return label
 
     def traceback(self, loc: ir.Loc, origin: tuple[str, str]) -> None:
-        """An entry for the frame that is left, of the function or of one that was put into it."""
+        """Add a traceback entry for the frame of the function, or of one that was inlined."""
         state = self.lock()
         self.declare("declare void @pyjitc_traceback(ptr, i32)")
         places = self.places.setdefault(origin, {})
@@ -346,11 +358,11 @@ class FunctionEmitter(Emitter):
         return f"@places.{self.module.symbol(self.fn)[1:]}{'' if own else f'.of.{list(self.places).index(origin)}'}"
 
     def _places(self, origin) -> str:
-        """What tracebacks show of a function, and of the places in it where they begin; see runtime/thunks.py."""
+        """The data of traceback entries of a function and of its source locations; see runtime/thunks.py."""
         qualname, filename = map(self.string, origin)
         name = len(origin[0][:origin[0].rfind(".") + 1].encode())
         kind, places = "{ ptr, i32, i32, i64, i64 }", []
-        first = min(self.fn.firstlineno, *(loc.line for loc in self.places[origin]))  # of another file, perhaps
+        first = min(self.fn.firstlineno, *(loc.line for loc in self.places[origin]))  # lines may be of another file
         for loc in self.places[origin]:
             table = position_table(first, *loc)
             low, high = (int.from_bytes(part, "little") for part in (table[:8], table[8:]))
@@ -362,7 +374,7 @@ class FunctionEmitter(Emitter):
 
     def stack_check(self, inst) -> None:
         """RecursionError where the stack of this thread is nearly used up."""
-        for word in ("low", "span"):  # the stack seen last; another thread's looks like none
+        for word in ("low", "span"):  # the stack that was checked last; another thread's is out of its bounds
             self.declare(f"@pyjitc_stack_{word} = internal global i64 0")
         at = self.assign(f"ptrtoint ptr {self.alloca('i8')} to i64")
         low, span = (self.assign(f"load i64, ptr @pyjitc_stack_{word}") for word in ("low", "span"))
@@ -376,13 +388,13 @@ class FunctionEmitter(Emitter):
 
 
 def _only_raises(blocks) -> bool:
-    """Whether a function of these blocks, in reverse post-order, never returns, nor goes round: it writes a message."""
+    """Whether a function of these blocks, in reverse postorder, has no return and no loop: it only raises."""
     at = {block: n for n, block in enumerate(blocks)}
     return not any(b.terminator.op is control.RETURN or any(at[edge.block] <= at[b] for edge in b.edges())
                    for b in blocks)
 
 
-# What works on Python objects, beside the operations that say so by the effect HOST.
+# Operations on Python objects besides those that have the effect HOST.
 _COUNTED = frozenset((RETAIN, RELEASE, CELL_LOAD, CELL_STORE, EXC_MATCH))
 _F = FunctionEmitter
 _CONTROL = {

@@ -3,10 +3,10 @@
     i32 pyjitc_grid(ptr context, ptr arguments, ptr counter, i64 blocks)
 
 takes numbers of blocks, or of runs of neighbouring blocks, from `counter`, which several CPU threads share, and runs
-them; 1 where a thread of the grid failed: then no further blocks are taken, and the context, one for each CPU thread,
-says which and why. No Python is needed on the way. The arguments are those of a launch on a GPU (codegen/nvptx.py),
-each in a word of eight bytes.
-Slots, states and static shared memory lie on the stack, so that LLVM knows that nobody else writes there.
+them. It returns 1 where a thread of the grid failed: then no further blocks are run, and the context, one for each CPU
+thread, says which thread and why. It does not need the interpreter. The arguments are those of a launch on a GPU
+(codegen/nvptx.py), each in a word of eight bytes.
+Slots, states and static shared memory are on the stack, so that LLVM knows that they do not alias.
 """
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .threads import GROUP, MAX_THREADS
 
 __all__ = ["GridModule", "compile_grid"]
 
-_TAKEN_CYCLES = 1 << 15  # for which a thread takes blocks at once
-_POLL_CYCLES = 1 << 25  # of the processor, between two looks at signals: they take the interpreter lock
+_TAKEN_CYCLES = 1 << 15  # cycles of the processor that one turn of a thread, some neighbouring blocks, should take
+_POLL_CYCLES = 1 << 25  # cycles of the processor between two polls for signals: these take the interpreter lock
 
 
 class GridModule(Module):
@@ -46,7 +46,7 @@ class GridModule(Module):
         self.constants = 0
 
     def take_shared(self, size: int) -> int:
-        """Where the next array lies in static shared memory."""
+        """The offset of the next array in static shared memory."""
         start = -(-self.shared // 16) * 16
         self.shared = start + size
         return start
@@ -72,11 +72,13 @@ _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {_VALUES}
 }"""
 
 
-_BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}  # of what is in tables, others 8
+# types with shorter elements in tables; others have 8 bytes
+_BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}
 
 
 class _GridEmitter(FunctionEmitter):
-    """One function. The block function keeps the words of the context that do not change during a block."""
+    """Emits one function. The block function keeps the words of the context that do not change during a block in
+    registers."""
 
     traced = False  # the host makes the traceback from the site
 
@@ -110,7 +112,7 @@ class _GridEmitter(FunctionEmitter):
         return found
 
     def threads(self) -> str:
-        """How many threads the block has."""
+        """The number of threads of the block."""
         if "n" not in self.tables:
             x, y, z = (self.word(WORDS["threads"] + k) for k in range(3))
             self.entry += [f"  %threads.xy = mul nuw nsw i64 {x}, {y}",
@@ -119,7 +121,7 @@ class _GridEmitter(FunctionEmitter):
         return self.tables["n"]
 
     def table(self, name: str, t: str) -> str:
-        """Memory with an element for each thread."""
+        """An array in the frame with an element for each thread."""
         found = self.tables.get(name)
         if found is None:
             found = self.tables[name] = f"%{name}"
@@ -128,7 +130,7 @@ class _GridEmitter(FunctionEmitter):
         return found
 
     def slot(self, number: int, common: bool = False) -> list[tuple[str, str]]:
-        """(component type, table) of each component that a slot keeps. common: one value for all threads."""
+        """(component type, array) for each component of the value in a slot. common: one value for all threads."""
         if common:
             parts = [(c, f"%common{number}.{k}") for k, c in enumerate(components(self.module.plan.slots[number]))]
             for c, name in parts:
@@ -182,7 +184,7 @@ class _GridEmitter(FunctionEmitter):
     def attributes(self) -> str:
         return "nounwind noinline" if self.entry_point else super().attributes()
 
-    # -- what there is none of
+    # -- operations that grids do not have
 
     def unsupported(self, what: str, hint: str = "pass numbers, arrays and tuples") -> UnsupportedError:
         fn, loc = self.fn, self.inst.loc
@@ -215,7 +217,7 @@ class _GridEmitter(FunctionEmitter):
 _LOWERINGS = {**threads.LOWERINGS, grid.TOUCH: watch.touch, grid.LANES_ARE_HERE: watch.lanes_are_here}
 
 
-# ---------------------------------------------------------------- the door
+# ---------------------------------------------------------------- the interface
 
 
 def grid_text(functions: list[ir.Function], plan, target: Target, options: Options):
@@ -259,7 +261,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.line(f"store i64 {e.assign('call i64 @llvm.readcyclecounter()')}, ptr {polled}")
     e.line(f"store i64 1, ptr {count}")
     e.jump("more")
-    # A thread takes the next blocks, as many as are done in a short while: small ones cost little more than their
+    # A thread takes as many blocks at a time as it runs in a short while: then small blocks cost little more than their
     # loops.
     e.start("more")
     taken = e.assign(f"load i64, ptr {count}")
@@ -337,7 +339,7 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
 
 def compile_grid(functions: list[ir.Function], plan, options: Options = Options(),
                  target: Target | None = None) -> GridKernel:
-    """Native code of a block function, first of `functions`, over a whole grid."""
+    """Compile a block function, the first of `functions`, and the code that runs it over a whole grid."""
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):

@@ -1,6 +1,6 @@
 """The runtime in LLVM text: small functions that compiled code calls, included in a module only when used.
 
-Each is written once for all Python versions but where the C API differs; all symbols are names.
+Each has one text for all Python versions, except where the C API differs; all symbols are referred to by name.
 """
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
+drops, elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
+    "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
                          "pyj_put_value"))
 
 
-_OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # they have a large table
+_OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # helpers that use a large table
 
 
 class _Texts(dict):
-    """name -> definition; of those with a number or a type in their name, made when one is asked for. The ones that
-    search the tables of dicts and sets, and those of text, are loaded with the first of them."""
+    """name -> definition. Helpers with a number or a type in their name are generated when one is used. Those that
+    search the tables of dicts and sets, and those of text, are loaded at the first use of one."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
@@ -49,6 +49,9 @@ class _Texts(dict):
                 return self[name]
             made = natives.made(name)
             NEEDS[name] = natives.needs(name)
+        elif kind == "drop":
+            made = drops.made(name)
+            NEEDS[name] = drops.needs(name)
         elif kind == "new" and of.isdigit():
             made = _sized(int(of))
         elif kind == "copy":
@@ -63,7 +66,7 @@ class _Texts(dict):
         return made
 
 
-# Counts of references to Python objects, as the macros of the interpreter that runs have them. Null is no object.
+# Reference counts of Python objects, counted as by the macros of the running interpreter. Null is no object.
 _RETAIN = """
 define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
   %none = icmp eq ptr %x, null
@@ -103,7 +106,7 @@ done:
   ret void
 }"""
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
-# data once some value on it has left compiled code, else null. Owner words carry a tag in the low two bits: 0 a header
+# data, once a value in it has been passed to Python; else null. Owner words carry a tag in the low two bits: 0 a header
 # (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
 TEXT = _Texts({
     # The Mersenne Twister of random.Random: {i32 index, i32 words[624]}. Source: Matsumoto and Nishimura, "Mersenne
@@ -122,6 +125,11 @@ take:
   store i32 %next, ptr %s, align 4
   %at = getelementptr i32, ptr %s, i32 %next
   %a = load i32, ptr %at, align 4
+  %word = call i32 @pyj_temper(i32 %a)
+  ret i32 %word
+}""",
+    "pyj_temper": """
+define internal i32 @pyj_temper(i32 %a) alwaysinline nounwind {
   %a1 = lshr i32 %a, 11
   %b = xor i32 %a, %a1
   %b1 = shl i32 %b, 7
@@ -133,6 +141,32 @@ take:
   %d1 = lshr i32 %d, 18
   %e = xor i32 %d, %d1
   ret i32 %e
+}""",
+    # A word of a `bitgen_t`: of NumPy's Mersenne Twister, {i32 words[624], i32 pos}, it is taken here until all words
+    # are used up; other generators are called.
+    "pyj_random_word": """
+define internal i32 @pyj_random_word(ptr %bitgen) nounwind {
+  %state = load ptr, ptr %bitgen, align 8
+  %slot = getelementptr i8, ptr %bitgen, i64 16
+  %function = load ptr, ptr %slot, align 8
+  %known = icmp eq ptr %function, @pyjitc_random_twister
+  br i1 %known, label %look, label %call, !prof !0
+look:
+  %pos = getelementptr i32, ptr %state, i64 624
+  %i = load i32, ptr %pos, align 4
+  %left = icmp ult i32 %i, 624
+  br i1 %left, label %take, label %call, !prof !0
+take:
+  %next = add i32 %i, 1
+  store i32 %next, ptr %pos, align 4
+  %k = zext i32 %i to i64
+  %at = getelementptr i32, ptr %state, i64 %k
+  %a = load i32, ptr %at, align 4
+  %word = call i32 @pyj_temper(i32 %a)
+  ret i32 %word
+call:
+  %drawn = call i32 %function(ptr %state) nounwind willreturn
+  ret i32 %drawn
 }""",
     "pyj_mersenne_renew": """
 define internal void @pyj_mersenne_renew(ptr %s) nounwind noinline cold {
@@ -167,9 +201,9 @@ loop:
 done:
   ret void
 }""",
-    # Linux backs 4 MB and more by huge pages when it is told to (14: MADV_HUGEPAGE), as NumPy does for its own arrays.
-    # A small block that is to be zero: calloc() of most versions of the C library does not look where malloc() keeps
-    # those that the thread has freed, and takes as long as all the rest.
+    # Linux backs 4 MB and more by huge pages when advised to (14: MADV_HUGEPAGE), as NumPy does for its own arrays. A
+    # small zeroed block is allocated with malloc() and cleared: calloc() of most versions of the C library ignores the
+    # thread's cache of freed blocks, and takes as long as all the rest.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
   %none = icmp eq i64 %bytes, 0
@@ -234,7 +268,8 @@ define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
   %result = select i1 %whole, ptr %next, ptr %owner
   ret ptr %result
 }""",
-    # A select that LLVM could see would become a gather; an unknown step, a loop for each of 1 and anything else.
+    # opaque to LLVM: a visible select would become a gather, and an unknown step would make one loop for step 1 and
+    # another for all others
     "pyj_step": """
 define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline {
   %full = icmp eq i64 %n, %space
@@ -270,7 +305,7 @@ count:
 done:
   ret void
 }""",
-    # On the way out of a function that fails, where there is no hurry: a call is the least to compile.
+    # for paths that leave the function after a failure: a call is the shortest code
     "pyj_same_owner": """
 define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
   %equal = icmp eq ptr %x, %y
@@ -285,7 +320,7 @@ look:
   %result = and i1 %same, %some
   ret i1 %result
 }""",
-    # The ndarray whose memory it is, where there is one.
+    # The ndarray that owns the memory, if there is one.
     "pyj_owning_object": """
 define internal ptr @pyj_owning_object(ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
@@ -384,11 +419,6 @@ count:
 none:
   ret i1 false
 }""",
-    "pyj_free": """
-define internal void @pyj_free(ptr %box) nounwind alwaysinline {
-  call void @free(ptr %box)
-  ret void
-}""",
     "pyj_retain_object": _RETAIN,
     "pyj_attribute": """
 define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
@@ -406,7 +436,7 @@ have:
   ret ptr %kept
 }""",
     "pyj_release_object": _RELEASE,
-    # where there is no hurry
+    # on paths where time does not count
     "pyj_let_go_object": """
 define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
@@ -419,7 +449,8 @@ define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
   call void @PyErr_SetObject(ptr %class, ptr %exc)
   ret void
 }""",
-    # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, the rest sticky.
+    # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, with the remainder as a sticky
+    # bit.
     "pyj_int_truediv": """
 define internal double @pyj_int_truediv(i64 %x, i64 %y) nounwind noinline cold {
   %mixed = xor i64 %x, %y  ; y == 0 counts as positive
@@ -465,7 +496,7 @@ done:
   ret double %result
 }
 """,
-    # `last`: how many items are left; `item`: the one that goes
+    # `last`: number of remaining items; `item`: the removed one
     "pyj_list_shorten": """
 define internal i32 @pyj_list_shorten(ptr %list, i64 %last, ptr %item) nounwind alwaysinline {
   %room.at = getelementptr i8, ptr %list, i64 32
@@ -512,13 +543,13 @@ define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
 }""",
 })
 # data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
-# reference is used up: data that nobody else sees is handed to NumPy, which frees it with free().
+# reference is consumed: data without other references is given to NumPy, which frees it with free().
 _NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
     f"pyjitc_numpy_api_{NUMPY_API[name]}"
     for name in ("PyArray_NewFromDescr", "PyArray_SetBaseObject", "PyArray_DescrFromType"))
-# The first ndarray made of native memory owns it from then on: `ndarray` of the header, which keeps a reference to it
-# while native values live. What leaves later is that very ndarray, or a view of it. No Python object ever points back
-# to compiled code, which may be gone before the object is.
+# The first ndarray made of native memory owns it from then on: the header keeps a reference to it in `ndarray` while
+# native values exist. Values that are boxed later become that ndarray, or a view of it. No Python object refers to
+# compiled code, which may be unmapped before the object is freed.
 TEXT["pyj_box_array"] = f"""
 define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes,
         i32 %flags, i1 %take) nounwind noinline {{
@@ -801,10 +832,10 @@ nothing:
   ret void
 }""",
 }
-# Finds the limits of this thread's stack; the last 256 KiB, of a small one half, are left to what runs on top of
-# compiled code.
-# One of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB count, or endless recursion would take all
-# memory.
+# Finds the limits of this thread's stack; the last 256 KiB, or half of a small stack, are reserved for functions that
+# compiled code calls.
+# A stack of more than a GiB has no limit (ulimit -s unlimited): of it 64 MiB are used, since infinite recursion would
+# take all memory.
 TEXT["pyj_stack"] = """
 define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
   %attr = alloca [16 x i64]
@@ -855,7 +886,8 @@ NEEDS = {
     "pyj_same_owner": ("pyj_owning_object",),
     "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",),
     "pyj_look": ("pyj_place",), "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
-    "pyj_mersenne": ("pyj_mersenne_renew",), "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_mersenne": ("pyj_mersenne_renew", "pyj_temper"), "pyj_random_word": ("pyj_temper",),
+    "pyj_push": ("pyj_pop",), "pyj_list_shorten": ("pyj_release_object",),
     "pyj_reraise": ("pyj_rethrow", "pyj_no_active"),
 }
 
@@ -899,20 +931,21 @@ _DECLARATIONS = {
     f"pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}":
         f"declare i32 @pyjitc_numpy_api_{NUMPY_API['PyArray_SetBaseObject']}(ptr, ptr)",
     "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
+    "pyjitc_random_twister": "@pyjitc_random_twister = external global i8",
     "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
 }
 
 
-# The calls that need the interpreter lock, in helpers that functions without it use.
+# The functions that need the interpreter lock, called in helpers that functions without the lock use.
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
 }
-_RELEASES = {"Py_DecRef": ("void", "ptr %a")}  # in what gives up memory that an array of NumPy may hold
+_RELEASES = {"Py_DecRef": ("void", "ptr %a")}  # in the helper that frees memory, which a NumPy array may own
 
 
 def _sized(count: int) -> str:
-    """`pyj_new` of `count` lengths that are checked first. NumPy multiplies those that are not zero, so that (0, huge)
-    is refused where it could not be indexed."""
+    """`pyj_new` for `count` lengths, with checks. NumPy multiplies the lengths that are not zero, so that (0, huge) is
+    refused, whose strides could overflow."""
     lines = [f"define internal noalias ptr @pyj_new_{count}(i64 %b0, i1 %zero, "
              f"{', '.join(f'i64 %n{k}' for k in range(count))}) nounwind noinline {{",
              f"  br label %check{0}"]
@@ -954,14 +987,14 @@ NEEDS.update({f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1,
 
 
 def stays_call(name: str) -> bool:
-    """Whether LLVM neither inlines nor optimises it."""
+    """Whether LLVM neither inlines nor optimises the helper."""
     return " noinline" in TEXT[name] and not is_often_called(name)
 
 
 def search_of(name: str) -> str:
-    """The table and the class of keys that it searches, `str` where it makes or reads text, `str of floats` where it
-    makes that, `sort` where it sorts, `heap` where it keeps a heap: it runs in loops, and LLVM is to optimise it in its
-    image. Else ''."""
+    """The group of helpers whose image LLVM optimises, since it runs in loops: the table and the class of keys that a
+    helper searches, `str` for text, `str of floats` for formatting floats, `sort` for sorting, `heap` for heaps. '' for
+    all others."""
     _, kind, *rest = name.split("_")
     if kind in ("str", "sort", "heap"):
         return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
@@ -974,13 +1007,13 @@ def search_of(name: str) -> str:
 
 
 def is_often_called(name: str) -> bool:
-    """Whether LLVM is to optimise it with the code around it."""
+    """Whether LLVM optimises the helper together with the code around it."""
     return name.startswith(("pyj_dot_", "pyj_copy_", "pyj_native_dead_")) or (
         name.startswith("pyj_native_free_") and "R" in name)
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:
-    """Declares what `body` refers to; the symbols."""
+    """Add declarations of all that `body` refers to, and return their symbols."""
     found = [symbol for symbol in _DECLARATIONS if f"@{symbol}" in body]
     declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
     return found
@@ -988,13 +1021,13 @@ def declare(body: str, declarations: dict[str, None]) -> list[str]:
 
 def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = (),
          pooled: bool = False) -> str:
-    """Definitions of the helpers `names`; adds what they refer to to `declarations`. nogil: they take the interpreter
-    lock; inlined: those that a target does not keep as calls; pooled: for code that the pool's threads run."""
+    """The definitions of the helpers `names`; adds declarations of what they refer to. nogil: the helpers take the
+    interpreter lock; inlined: helpers that the target inlines; pooled: for code that threads of the pool run."""
     parts = []
     locked = {}
     for name in names:
         body = TEXT[name]
-        if pooled and name == "pyj_signals":  # which knows of the region, and takes the lock by itself
+        if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
             declarations["declare i32 @pyjitc_signals()"] = None
         with_lock = {**_LOCKED, **_RELEASES} if name == "pyj_release_header" else _LOCKED
@@ -1002,7 +1035,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
             if nogil and symbol in with_lock:
                 locked[symbol] = with_lock[symbol]
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
-        # Optimising what is called rarely, or waits for malloc, would cost more than most kernels do.
+        # Optimising code that is called rarely, or waits for malloc, would cost more than most kernels do.
         parts.append(body if is_often_called(name)
                      else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):

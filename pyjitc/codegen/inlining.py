@@ -1,9 +1,8 @@
-"""Which of a program's functions LLVM puts in place of calls, so that a module grows in proportion to the program.
+"""Decide which of a program's functions LLVM inlines, so that the size of a module is proportional to the program's.
 
-A function of a few instructions takes the place of every call of it. What it calls may be as small, and so may what
-that calls in turn, so a function counts with everything that takes the place of the calls in it; one that has grown
-large in this way stays a call. For any other function LLVM decides by itself, unless so many calls of it are there
-that the copies would be most of the module.
+A function of a few instructions is always inlined. Its callees may be as small, and their callees too, so the size of a
+function includes the callees that are inlined into it; if it has become large in this way it is not inlined. For all
+other functions LLVM decides, unless there are so many calls that the copies would be most of the module.
 """
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ from .module import SMALL
 
 __all__ = ["decide"]
 
-GROWN = 240  # and those that it may have once the calls in it are replaced
+GROWN = 240  # the most instructions of a function that is always inlined, including its inlined callees
 COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
 
 
 def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROWN, copies: float = COPIES) -> None:
-    """Set the flag `llvm_inline` of the functions. Those that may call themselves are left to LLVM."""
+    """Set the flag `llvm_inline` of the functions. For recursive ones LLVM decides."""
     sites: dict[ir.Function, dict[ir.Function, int]] = {}  # function -> callee -> number of calls
     for fn in functions:
         found = sites[fn] = {}

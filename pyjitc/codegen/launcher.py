@@ -1,8 +1,8 @@
-"""The native function that launches a kernel: one argument, a Python bytes object that says everything.
+"""The native function that launches a kernel. Its one argument is a bytes object with all parameters of the launch.
 
 A call of the driver with eleven arguments through ctypes costs microseconds; one `struct.pack` and one call with its
-result costs half of one, and needs no memory that threads share. One launcher serves all kernels. It is the C function
-of a builtin of Python; other threads run meanwhile: a full queue makes a launch wait.
+result cost half a microsecond, and need no memory that threads share. One launcher serves all kernels. It is the C
+function of a builtin of Python; other threads run meanwhile: a full queue makes a launch wait.
 """
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from . import link
 
 __all__ = ["make_launcher"]
 
-# The bytes: address of the kernel's description, what the launch chooses (seven i32 and a stream), the parameters.
-# The description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then
-# i64 where each lies in the bytes.
+# The bytes: address of the kernel's description, launch configuration (seven i32 and a stream), parameters. The
+# description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then the
+# offset of each in the bytes, i64.
 _TEXT = """
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -80,5 +80,5 @@ go:
 def make_launcher() -> bytes:
     """Object code of `pyjitc_launch` for this machine."""
     target = link.host_target()
-    text = _TEXT.replace("BYTES", str(bytes.__basicsize__ - 1))  # where the content of a bytes object begins
+    text = _TEXT.replace("BYTES", str(bytes.__basicsize__ - 1))  # the offset of the content in a bytes object
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -1,4 +1,4 @@
-"""Leaf kinds: what has a representation of its own, and how it becomes a Python object and is read from one.
+"""Leaf kinds: their native representation, boxing and unboxing.
 
 `LEAVES` is the one table of them, keyed by the class of the type. Composite kinds (types/kinds.py) follow from their
 parts: see codegen/box.py.
@@ -18,7 +18,7 @@ from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Typ
 from ..types.lattice import dtype_of
 
 handed = lazy("pyjitc.runtime.handed")
-objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
+objects = lazy("pyjitc.ops.objects")  # only programs with objects of classes load it
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
 
@@ -49,8 +49,7 @@ def components(t: Type) -> tuple[str, ...]:
 
 
 def _find(t: Type) -> tuple[str, ...]:
-    """Parts before what they are parts of, without recursion: functions may be nested in each other hundreds of levels
-    deep."""
+    """Computes the components of parts first, without recursion: functions may be nested hundreds of levels deep."""
     work = [t]
     while work:
         one = work[-1]
@@ -107,7 +106,7 @@ def _pointer(e, t, values, inst, take):
 
 
 def _one_object(name: str) -> tuple[Callable, Callable]:
-    """Boxing and opening of the only value of a type, which the interpreter exports under `name`."""
+    """Boxing and unboxing of the only value of a type, which the interpreter exports under `name`."""
 
     def box(e, t, values, inst, take):
         return kept(e, e.external(name))
@@ -120,7 +119,7 @@ def _one_object(name: str) -> tuple[Callable, Callable]:
 
 
 def _known_object(value: Callable[[Type], object]) -> tuple[Callable, Callable]:
-    """The same for an object that the type tells."""
+    """The same for an object that the type determines."""
 
     def box(e, t, values, inst, take):
         return kept(e, e.object(value(t)))
@@ -154,7 +153,7 @@ def _numpy_scalar(e, t, values, inst, take):
 
 
 def _array(e, t, values, inst, take):
-    count = t.ndim if t.layout != "A" else 2 * t.ndim  # NumPy finds the strides of the other layouts
+    count = t.ndim if t.layout != "A" else 2 * t.ndim  # NumPy computes the strides of the other layouts
     dims = e.alloca("i64", max(1, count))
     for i, v in enumerate(values[2:2 + count]):
         where = dims if i == 0 else e.assign(f"getelementptr i64, ptr {dims}, i64 {i}")
@@ -189,7 +188,7 @@ def exact(e, pointer, cls, wrong):
 
 
 def _of_class(symbol: Callable[[Type], str]) -> Callable:
-    """Opens a reference to an object of exactly the class that has this symbol."""
+    """Unboxing of a reference to an object of exactly the class with this symbol."""
 
     def unbox(e, t, pointer, wrong):
         exact(e, pointer, e.external(symbol(t)), wrong)
@@ -216,7 +215,7 @@ def _open_complex(e, t, pointer, wrong):
 
 
 def _open_int(e, t, pointer, wrong):
-    """An exact Python int of 64 bits: one digit inline, more through the C API."""
+    """Unbox an exact Python int of 64 bits: one digit inline, more through the C API."""
     exact(e, pointer, e.external("PyLong_Type"), wrong)
     tag = load(e, "i64", pointer, platform.LONG_TAG)
     digit = e.assign(f"zext i32 {load(e, 'i32', pointer, platform.LONG_DIGITS, 4)} to i64")
@@ -283,13 +282,13 @@ def _open_array(e, t, pointer, wrong):
         tests.append(e.assign(f"icmp eq i8 {order}, {ord('=')}"))
     bits = platform.ARRAY_FLAGS
     orders = 0 if t.layout == "A" and e.any_order else bits["C"] | (bits["F"] if t.layout != "C" else 0)
-    writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]  # what may be written may be read, too
+    writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]  # writable arrays may be read, too
     mask = orders | bits["ALIGNED"] | writable
     value = bits["ALIGNED"] * t.aligned | bits["WRITEABLE"] * t.writable | bits.get(t.layout, 0)
     flags = load(e, "i32", pointer, platform.ARRAY["flags"], 4)
     kept = e.assign(f"and i32 {flags}, {mask}")
     tests.append(e.assign(f"icmp eq i32 {kept}, {value}"))
-    while len(tests) > 1:  # one branch for all: there is less to compile
+    while len(tests) > 1:  # one branch for all tests: there is less to compile
         tests = [e.assign(f"and i1 {tests[0]}, {tests[1]}"), *tests[2:]]
     require(e, tests[0], wrong)
     if isinstance(t.dtype, NpTime):
@@ -311,7 +310,7 @@ def _require_unit(e, t, descr, wrong):
 
 
 def _is_unit(e, t, pointer, offset):
-    """i1: the unit of dates at `pointer` is that of t."""
+    """i1: whether the unit of dates at `pointer` is that of t."""
     return e.assign(f"icmp eq i64 {load(e, 'i64', pointer, offset)}, {TIME_UNITS.index(t.unit) | t.count << 32}")
 
 
@@ -328,7 +327,7 @@ _box_dtype, _is_dtype = _known_object(lambda t: dtype_of(t.scalar))
 def _open_dtype(e, t, pointer, wrong):
     if not isinstance(t.scalar, NpTime):
         return _is_dtype(e, t, pointer, wrong)
-    # each np.dtype("datetime64[D]") is an object of its own
+    # each np.dtype("datetime64[D]") is a different object
     exact(e, pointer, e.object(type(dtype_of(t.scalar))), wrong)
     _require_unit(e, t.scalar, pointer, wrong)
     return []
@@ -345,7 +344,7 @@ def _open_function_object(e, t, pointer, wrong):
 
 
 def _open_iterator(e, t, pointer, wrong):
-    """An iterator that has been handed to the interpreter."""
+    """Unbox an iterator that was passed to the interpreter."""
     exact(e, pointer, e.object(handed.NativeIterator), wrong)
     token = load(e, "ptr", pointer, handed.TOKEN)
     require(e, e.assign(f"icmp eq ptr {token}, {e.object(t)}"), wrong)
@@ -355,7 +354,8 @@ def _open_iterator(e, t, pointer, wrong):
 
 
 def _open_object(e, t, pointer, wrong):
-    """An object of exactly the class; what the type says of its attributes is looked at, the code checks it again."""
+    """Unbox an object of exactly the class; the types of its attributes are checked here, and again where compiled code
+    reads them."""
     exact(e, pointer, e.object(t.cls), wrong)
     for name, part in t.attributes:
         found = objects.look(e, t.cls, name, pointer)
@@ -373,8 +373,8 @@ def _open_object(e, t, pointer, wrong):
 
 class Leaf:
     """scalars: the LLVM types of a value, or a function that gives those of a type. box(e, type, values, instruction,
-    take), unbox(e, type, pointer, label): as in box.py; None: the kind has no objects. constant(type, value): the
-    components of a Python constant; None: it is a reference to the object."""
+    take), unbox(e, type, pointer, label): as in box.py; None for a kind without Python objects. constant(type, value):
+    the components of a Python constant; None where that is a reference to the object."""
 
     __slots__ = ("scalars", "box", "unbox", "constant")
 
@@ -402,13 +402,14 @@ def _float(t, value):
 _REFERENCE = "ptr",
 
 
-# Where the interpreter exports the class of a container; the loader knows the others as objects.
+# Containers whose class the interpreter exports; for others the loader provides the class as an object.
 _CLASSES = {list: "PyList_Type", tuple: "PyTuple_Type", dict: "PyDict_Type", set: "PySet_Type",
             frozenset: "PyFrozenSet_Type"}
 
 
 def _open_container(e, t, pointer, wrong):
-    """A reference to a container. A stub looks at some of the items, or at all: see passes/restarts.py."""
+    """Unbox a reference to a container. A stub checks the types of some of its items, or of all: see
+    passes/restarts.py."""
     cls = t.python_class
     exact(e, pointer, e.external(_CLASSES[cls]) if cls in _CLASSES else e.object(cls), wrong)
     if e.looks:
@@ -417,12 +418,13 @@ def _open_container(e, t, pointer, wrong):
 
 
 _CONTAINER = Leaf(_REFERENCE, _pointer, _open_container)
-# Where a container says how much it holds.
+# the offset of the number of items in a container
 _SIZES = {k.Dict: platform.DICT["used"], k.Set: platform.SET["used"], k.FrozenSet: platform.SET["used"]}
 
 
 def _look(e, t, pointer, wrong):
-    """Goes to `wrong` where something in a container that is looked at is not of the type that it is to have."""
+    """Jump to `wrong` where one of the items of a container that are checked does not have the type of the container's
+    items."""
     if t.item is k.Undefined:
         kind = k.Dict if isinstance(t, k.Dict) else type(t)
         size = load(e, "i64", pointer, _SIZES.get(kind, platform.OB_SIZE))
@@ -432,7 +434,7 @@ def _look(e, t, pointer, wrong):
         return
     looks = e.looks
     if 0 < looks < _MANY:
-        e.looks = min(looks, 2)  # of the containers in the container
+        e.looks = min(looks, 2)  # for containers in the container
     count, place = e.alloca("i64"), e.alloca("i64")
     e.line(f"store i64 0, ptr {count}")
     e.line(f"store i64 0, ptr {place}")
@@ -460,8 +462,8 @@ def _look(e, t, pointer, wrong):
 
 
 def _following(e, t, pointer, place):
-    """What a container holds next: (i1 whether there is something, a function that gives pointers to it, written where
-    there is). place: a word in the frame, 0 at first."""
+    """Advance to the next item of a container: (i1 whether there is one, a function that emits the pointers to it, for
+    code where there is one). place: a word in the frame, 0 at first."""
     if isinstance(t, k.Dict):
         keyp, valuep = e.alloca("ptr"), e.alloca("ptr")
         e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
@@ -483,7 +485,7 @@ def _following(e, t, pointer, place):
             return [e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i}')}, align 8")]
         e.declare("declare ptr @PySequence_GetItem(ptr, i64)")
         found = e.assign(f"call ptr @PySequence_GetItem(ptr {pointer}, i64 {i})")
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")  # the deque has it
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")  # the deque has a reference
         return [found]
 
     return e.assign(f"icmp slt i64 {i}, {size}"), item

@@ -14,13 +14,13 @@ from .partition import FEW_PASSES, parted
 
 __all__ = ["Target", "choose", "host_target", "to_object", "to_text", "to_assembly"]
 
-# What the pipeline of level 2 adds (numbering and threading of values and jumps, ranges) the passes before have done:
-# it makes the same loops, and takes a third more time (docs/performance.md).
+# The passes that level 2 adds to the pipeline (GVN, jump threading, value ranges) repeat what the passes over typed IR
+# have done: the loops are the same, and compiling takes a third more time (docs/performance.md).
 LEVEL = 1
 
 
 class Target(Named, fields="triple cpu features layout"):
-    """What code is made for, as LLVM's own texts: a plain value, part of cache keys."""
+    """The machine for which code is made, in LLVM's own names: a plain value, part of cache keys."""
 
     __slots__ = ()
 
@@ -47,8 +47,9 @@ def host_target() -> Target:
 
 
 def choose(cpu: str) -> None:
-    """Make code for this level of x86-64 processors from now on, whatever this machine is."""
-    features = "+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl" if cpu == "x86-64-v4" else ""
+    """Make code for this level of x86-64 processors from now on, whatever processor this machine has."""
+    level = ["+avx512bw", "+avx512cd", "+avx512dq", "+avx512f", "+avx512vl"] if cpu == "x86-64-v4" else []
+    features = ",".join(level + llvm.scalar_stores(level))
     with LLVM:
         triple, *_ = llvm.host()
         machine = llvm.Machine(triple, cpu, features)
@@ -65,7 +66,7 @@ def _machine(target: Target, level: int) -> llvm.Machine:
 
 
 def _optimised(finish, text: str, target: Target, level: int, library: bytes | None = None):
-    """What `finish` makes of the optimised module and its machine."""
+    """The result of `finish`, which is called with the optimised module and its machine."""
     with LLVM:
         machine = _machine(target, 2 if level else 0)
         text, novectorize, forms = parted(text)
@@ -92,8 +93,8 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
 
 
 def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
-    """Optimise and emit a relocatable object. LLVMError (a RuntimeError) with LLVM's message where the text is
-    wrong."""
+    """Optimise and emit a relocatable object. Raises LLVMError (a RuntimeError) with LLVM's message for an invalid
+    text."""
     return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, True), text, target, level)
 
 

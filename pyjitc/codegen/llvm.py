@@ -2,7 +2,7 @@
 
 Importing `llvmlite.binding` costs 35 ms of a first call's 60, two thirds of it for modules that are not needed here
 (docs/performance.md); loading the library alone costs 10. The names and signatures are those of llvmlite 0.50, which
-setup.cfg pins. A context of our own keeps other users of the library in the process apart.
+setup.cfg pins. A context of its own separates it from other users of the library in the process.
 """
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .partition import FORM, PACKS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
-__all__ = ["LLVMError", "Machine", "Module", "host", "version", "optimise"]
+__all__ = ["LLVMError", "Machine", "Module", "host", "scalar_stores", "version", "optimise"]
 
 _P = c_void_p
-_OUT = POINTER(c_void_p)  # a string that the library allocates
-_LARGE = 1 << 16  # characters: some 1,500 instructions
+_OUT = POINTER(c_void_p)  # the address of a string that the library allocates
+_LARGE = 1 << 16  # characters of a text that counts as large: some 1,500 instructions
 _HUGE = 1 << 20
-_AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkage: to be inlined only; private to the module
+_AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkages: the definition is for inlining only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
     "InitializeAllTargetInfos": (None, ()), "InitializeAllTargets": (None, ()), "InitializeAllTargetMCs": (None, ()),
@@ -54,7 +54,8 @@ _SIGNATURES = {
 
 
 class LLVMError(RuntimeError):
-    """LLVM refuses a module, or its library cannot be used: a defect of the compiler or of the installation."""
+    """Raised where LLVM refuses a module, or its library cannot be used: a defect of the compiler or of the
+    installation."""
 
 
 class _Library:
@@ -79,7 +80,7 @@ class _Library:
         self.context = self.ContextCreate()
         if sys.platform == "linux":
             pages.release(library.LLVMPY_ContextCreate, path)
-        self.others = False  # whether targets beside this machine's own can be used
+        self.others = False  # whether targets other than this machine's have been initialised
 
 
 _loaded: list[_Library] = []
@@ -92,7 +93,7 @@ def _library() -> _Library:
 
 
 def _text(call, *args) -> str:
-    """What `call` writes to its last parameter."""
+    """The string that `call` stores at its last parameter."""
     out = c_void_p()
     call(*args, byref(out))
     return _take(out)
@@ -109,12 +110,18 @@ def _take(out: c_void_p) -> str:
 def host() -> tuple[str, str, str]:
     """(triple, CPU, features) of this process."""
     lib = _library()
-    features = ",".join(sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:]))
-    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), features
+    features = sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:])
+    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), ",".join(features + scalar_stores(features))
+
+
+def scalar_stores(features: list[str]) -> list[str]:
+    """What is said to LLVM beside the features of a processor: one by one, elements are stored sooner than by the
+    instruction of AVX-512 that scatters a vector. Gathering pays."""
+    return ["+prefer-no-scatter"] if "+avx512f" in features else []
 
 
 def version() -> tuple[int, int]:
-    """Tells one build of LLVM from another: size and time of the library's file."""
+    """A key of this build of LLVM: size and modification time of the library's file."""
     state = os.stat(_library().path)
     return state.st_size, state.st_mtime_ns
 
@@ -137,7 +144,8 @@ class Machine:
         target = lib.GetTargetFromTriple(triple.encode(), byref(error))
         if not target:
             raise LLVMError(_take(error) or f"no target {triple}")
-        # Position-independent code reaches every external through a table or a stub, wherever the image lies.
+        # Position-independent code reaches every external symbol through a table or a stub, so that images may be
+        # anywhere in memory.
         self.pointer = lib.CreateTargetMachine(target, triple.encode(), cpu.encode(), features.encode(), level, b"pic",
                                                b"small", 0, 0, b"")
         if not self.pointer:
@@ -150,14 +158,14 @@ class Machine:
         """Object code, or assembly text, of an optimised module."""
         lib = _library()
         error = c_void_p()
-        # On x86 what the addressing modes do as well costs a third of the emission; not so where steps were unrolled.
-        # Splitting live ranges over regions takes four fifths of the emission of a function of 1,000 lines at LLVM's
-        # own budget, and makes its code larger by half.
-        # The options are the process's: put back. Setting one takes 0.1 ms.
+        # On x86 loop strength reduction takes a third of the emission, for computations that addressing modes do as
+        # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
+        # function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
+        # The options are those of the process, and are restored. Setting one takes 0.1 ms.
         options = [] if module.unrolled else [(b"-disable-lsr=1", b"-disable-lsr=0")]
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
-        if module.huge:  # the scheduler begins every block with a table of all registers of the function
+        if module.huge:  # the scheduler clears a table of all registers of the function for every block
             options.append((b"-enable-misched=0", b"-enable-misched=1"))
         for ours, _ in options:
             lib.SetCommandLine(b"pyjitc", ours)
@@ -173,7 +181,7 @@ class Machine:
 
 
 class Module:
-    """A parsed module. LLVMError with LLVM's message where the text is wrong."""
+    """A parsed module. Raises LLVMError with LLVM's message for an invalid text."""
 
     def __init__(self, text: str):
         lib = _library()
@@ -194,7 +202,8 @@ class Module:
             raise LLVMError(message)
 
     def link(self, bitcode: bytes, triple: str, layout: str) -> None:
-        """Add a library in bitcode; what it defines becomes private to this module, and goes where nothing uses it."""
+        """Add a library in bitcode; its definitions become private to this module, and are removed where they are not
+        used."""
         lib = _library()
         error = c_void_p()
         other = lib.ParseBitcode(lib.context, bitcode, len(bitcode), byref(error))
@@ -208,7 +217,7 @@ class Module:
         self._functions(lambda name, defined: defined and name not in own, _INTERNAL)
 
     def join(self, text: str, machine: "Machine") -> None:
-        """Add the part of the text that is not vectorised (partition.py), after a few passes of its own."""
+        """Add the part of the text that is not to be vectorised (partition.py), after a few passes over it alone."""
         other = self._part(text, machine)
         names = {name for name, _ in other._functions()}
         other.run_few_passes(machine)
@@ -216,8 +225,8 @@ class Module:
         self._functions(lambda name, defined: defined and name in names, _INTERNAL)
 
     def add_forms(self, text: str, machine: "Machine") -> None:
-        """Add what the vectoriser has put calls of (forms.py), and inline it. What is for that alone gets no code of
-        its own."""
+        """Add the definitions of the vector variants that the vectoriser has called (forms.py), and inline them.
+        Definitions that were needed only for that get no code."""
         self._take_over(self._part(text, machine).pointer)
         self._functions(lambda name, defined: defined and name.startswith(FORM), _INTERNAL)
         self._run(machine)
@@ -228,13 +237,13 @@ class Module:
         return Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
 
     def run_few_passes(self, machine: "Machine") -> None:
-        """The few passes after which code that has nothing to vectorise is nearly as good as after all of them."""
+        """Run the few passes after which code without anything to vectorise is nearly as good as after all of them."""
         lib = _library()
         self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass,
                   lib.module_AddLoopRotatePass)
 
     def _run(self, machine: "Machine", *more) -> None:
-        """Inline what always is, then run the passes that `more` add to a pass manager."""
+        """Inline `alwaysinline` functions, then run the passes that `more` adds to a pass manager."""
         lib = _library()
         tuning = lib.CreatePipelineTuningOptions()
         builder = lib.CreatePassBuilder(machine.pointer, tuning)
@@ -253,7 +262,8 @@ class Module:
             raise LLVMError(f"a module cannot be linked: {_take(error)}")
 
     def _functions(self, change=None, linkage=_INTERNAL) -> list[tuple[str, bool]]:
-        """(name, whether it is defined here); those for which `change` holds get another linkage."""
+        """The (name, whether it is defined here) of all functions; those for which `change` is true get another
+        linkage."""
         lib = _library()
         found = []
         functions = lib.ModuleFunctionsIter(self.pointer)
@@ -270,7 +280,8 @@ class Module:
         return _text(_library().PrintModuleToString, self.pointer)
 
     def dispose(self) -> None:
-        """To be called: the interpreter drops a Ctrl-C that comes while it runs a `__del__`."""
+        """Release the module. It must be called, since the interpreter drops a Ctrl-C that arrives while it runs a
+        `__del__`."""
         _library().DisposeModule(self.pointer)
 
 
@@ -286,12 +297,12 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     vectorize = vectorize and not machine.gpu
     lib.PTOSetLoopVectorization(tuning, vectorize)
     lib.PTOSetLoopInterleaving(tuning, vectorize)
-    # Unrolling costs compile time and buys nothing measurable beside interleaving. The threads of a GPU are its vector
+    # Unrolling costs compile time, without a measurable gain besides interleaving. The threads of a GPU are its vector
     # lanes: there loops are unrolled, and never vectorised.
     lib.PTOSetLoopUnrolling(tuning, machine.gpu)
     lib.PTOSetSLPVectorization(tuning, vectorize and module.packs)
     builder = lib.CreatePassBuilder(machine.pointer, tuning)
-    # A pass manager may run once only: LLVM aborts the process otherwise.
+    # A pass manager may run only once: LLVM aborts the process otherwise.
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
     lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)

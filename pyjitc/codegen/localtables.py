@@ -1,30 +1,34 @@
-"""Helpers of local tables: dicts and sets that compiled code makes and that nobody else sees (passes/localtables.py).
+"""Helpers of local tables: dicts and sets that compiled code makes and that do not escape (passes/localtables.py).
 
-A table has a head as an object of the interpreter, so that its references are counted and it is freed as one, and what
-ops/localtables.py has the offsets of. `entries` are in the order in which keys came, each (hash, words of the key,
-words of the value); the hash of one that was removed is -1. `indices` are numbers of entries of 32 bits, -1 where there
-is none and -2 where one was removed. `objects` has a bit for each word of an entry that is a reference. A new table has
-room for a few entries in itself. Programs share these helpers: they are compiled once, see shared.py.
+A table starts with the head of a Python object, so that it is reference-counted and freed as one; the offsets of its
+other fields are in ops/localtables.py. `entries` are in insertion order, each (hash, words of the key, words of the
+value); the hash of a removed entry is -1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a
+removed entry. `objects` has a bit for each word of an entry that is a reference to an object, and `drop` releases the
+references of an entry to native lists, if there are any. A new table contains room for a few entries. Programs share
+these helpers: they are compiled once, see shared.py.
 
-The probing is CPython's. The hash of an int is the int with its upper half added, which keeps neighbours together: ints
-of programs are dense.
+The probing is CPython's. The hash of an int is the int with its upper half added, so that neighbouring ints get
+neighbouring slots: the ints of programs are often dense.
 """
 from __future__ import annotations
 
 from ..ops import localtables as at
 from ..runtime import platform
+from ..runtime.platform import STR, STR_STATE
 from . import tables
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
 _FEW = 8  # indices of a new table, of which two thirds can be used
-_BYTES = at.OWN + 4 * _FEW  # of a table without the entries in itself
-_MOST = 1 << 30  # entries
+_BYTES = at.OWN + 4 * _FEW  # bytes of a table, without its first entries
+_MOST = 1 << 30  # the most entries
 
-TEXT: dict[str, str] = {name: tables.TEXT[name] for name in ("pyj_str_hash", "pyj_str_same")}
+TEXT: dict[str, str] = {"pyj_str_same": tables.TEXT["pyj_str_same"]}
 NEEDS: dict[str, tuple[str, ...]] = {}
 DECLARATIONS = {**tables.DECLARATIONS, "memset": "declare ptr @memset(ptr, i32, i64)",
-                "memcpy": "declare ptr @memcpy(ptr, ptr, i64)"}
+                "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
+                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
+                "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)"}
 
 
 def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
@@ -42,9 +46,9 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
     return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}.at\n"
 
 
-# What stands for a class: the interpreter asks it for `tp_dealloc` alone, which is at the same offset in all versions.
+# A substitute for a class: the interpreter only reads `tp_dealloc` of it, which has the same offset in all versions.
 TEXT["pyj_table_class"] = "@pyj_table_class = internal global [128 x i64] zeroinitializer"
-_define("ptr @pyj_table_new(i64 %stride, i64 %objects)", f"""
+_define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
 {_store("ptr @pyj_table_free", "@pyj_table_class", platform.TYPE_DEALLOC, "free")}
   %room = mul i64 %stride, {2 * _FEW // 3}
   %bytes = add i64 %room, {_BYTES}
@@ -59,17 +63,23 @@ made:
 {_store("ptr @pyj_table_class", "%d", platform.OB_TYPE, "class")}{_store("i64 0", "%d", at.USED, "used")}
 {_store("i64 0", "%d", at.COUNT, "count")}{_store(f"i64 {2 * _FEW // 3}", "%d", at.ROOM, "capacity")}
 {_store(f"i64 {_FEW - 1}", "%d", at.MASK, "mask")}{_store("i64 %stride", "%d", at.STRIDE, "each")}
-{_store("i64 %objects", "%d", at.OBJECTS, "objects")}
+{_store("i64 %objects", "%d", at.OBJECTS, "objects")}{_store("ptr %drop", "%d", at.DROP, "dropped")}
   %own = getelementptr i8, ptr %d, i64 {at.OWN}
 {_store("ptr %own", "%d", at.INDICES, "indices")}
   %first = getelementptr i8, ptr %d, i64 {_BYTES}
 {_store("ptr %first", "%d", at.ENTRIES, "entries")}
   %set = call ptr @memset(ptr %own, i32 255, i64 {4 * _FEW})
   ret ptr %d""", "pyj_table_class", "pyj_table_free", shared=True)
-_define("void @pyj_table_drop(ptr %e, i64 %objects)", """
+_define("void @pyj_table_drop(ptr %d, ptr %e)", f"""
+start:
+{_load("objects", "i64", "%d", at.OBJECTS)}{_load("lists", "ptr", "%d", at.DROP)}
+  %none.of.lists = icmp eq ptr %lists, null
+  br i1 %none.of.lists, label %next, label %natives
+natives:
+  call void %lists(ptr %e)
   br label %next
 next:
-  %left = phi i64 [ %objects, %0 ], [ %fewer, %one ]
+  %left = phi i64 [ %objects, %start ], [ %objects, %natives ], [ %fewer, %one ]
   %none = icmp eq i64 %left, 0
   br i1 %none, label %done, label %one
 one:
@@ -86,7 +96,10 @@ done:
 _define("void @pyj_table_free(ptr %d)", f"""
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("n", "i64", "%d", at.COUNT)}{_load("e0", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
-  %plain = icmp eq i64 %objects, 0
+{_load("lists", "ptr", "%d", at.DROP)}
+  %no.objects = icmp eq i64 %objects, 0
+  %no.lists = icmp eq ptr %lists, null
+  %plain = and i1 %no.objects, %no.lists
   br i1 %plain, label %memory, label %look
 look:
   %i = phi i64 [ 0, %0 ], [ %i1, %following ]
@@ -100,7 +113,7 @@ entry:
   %gone = icmp eq i64 %hash, -1
   br i1 %gone, label %following, label %drop
 drop:
-  call void @pyj_table_drop(ptr %e, i64 %objects)
+  call void @pyj_table_drop(ptr %d, ptr %e)
   br label %following
 following:
   br label %look
@@ -115,7 +128,7 @@ done:
   call void @free(ptr %d)
   ret void""", "pyj_table_drop", shared=True)
 
-# Room for as many entries again: 0, or -1 where there is no memory.
+# Make room for twice as many entries: 0, or -1 where memory is exhausted.
 _define("i32 @pyj_table_grow(ptr %d)", f"""
 {_load("used", "i64", "%d", at.USED)}{_load("count", "i64", "%d", at.COUNT)}
 {_load("stride", "i64", "%d", at.STRIDE)}{_load("old", "ptr", "%d", at.INDICES)}
@@ -217,11 +230,11 @@ write:
 {_store("ptr %to0", "%d", at.ENTRIES, "entries")}
   ret i32 0""", shared=True)
 
-# An entry is no more; its number is given.
+# Remove the entry with the given number.
 _define("void @pyj_table_remove(ptr %d, i64 %n)", f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
-{_load("used", "i64", "%d", at.USED)}{_load("objects", "i64", "%d", at.OBJECTS)}
+{_load("used", "i64", "%d", at.USED)}
   %offset = mul i64 %n, %stride
   %e = getelementptr i8, ptr %entries, i64 %offset
   %h = load i64, ptr %e
@@ -247,7 +260,7 @@ found:
   store i64 -1, ptr %e
   %fewer = sub i64 %used, 1
   store i64 %fewer, ptr %used.p
-  call void @pyj_table_drop(ptr %e, i64 %objects)
+  call void @pyj_table_drop(ptr %d, ptr %e)
   ret void""", "pyj_table_drop", shared=True)
 
 _NO_ERROR = """
@@ -258,7 +271,7 @@ _MIX = (11400714785074694791, 14029467366897019727, 1609587929392839161)
 
 
 def _hash_of_words(n: int) -> str:
-    """Of n ints: products by odd numbers, whose upper halves are mixed into the lower ones."""
+    """The hash of n ints: products with odd numbers, whose upper halves are mixed into the lower ones."""
     text = ""
     for i in range(n):
         text += f"""
@@ -298,14 +311,14 @@ text:
   %equal = call i1 @pyj_str_same(ptr %o, ptr %k0)
   br i1 %equal, label %found, label %next
 """
-# The class of keys: the LLVM types of its words, its hash, how it is compared and written, and what that needs.
+# The class of keys: the LLVM types of its words, its hash, its comparison and store, and the declarations for these.
 _KEYS = {
     "int": (("i64",), "  %upper = lshr i64 %k0, 32\n  %h = add i64 %k0, %upper" + _NO_ERROR, _same_words(1),
             _write_words(1), ()),
     **{f"ints{n}": (("i64",) * n, _hash_of_words(n), _same_words(n), _write_words(n), ()) for n in range(2, 5)},
-    "str": (("ptr",), "  %h = call i64 @pyj_str_hash(ptr %k0)\n  ret i64 %h", _TEXT_IS,
+    "str": (("ptr",), "  %h = call i64 @pyj_table_hash_any_str(ptr %k0)\n  ret i64 %h", _TEXT_IS,
             "  call void @pyj_retain_object(ptr %k0)\n  %w0.p = getelementptr i64, ptr %e, i64 1\n"
-            "  store ptr %k0, ptr %w0.p\n", ("pyj_str_hash", "pyj_str_same", "pyj_retain_object")),
+            "  store ptr %k0, ptr %w0.p\n", ("pyj_table_hash_any_str", "pyj_str_same", "pyj_retain_object")),
 }
 _PROBE = """
 look:
@@ -323,17 +336,12 @@ next:
   %place1 = and i64 %sum, %mask
   br label %look
 """
-for _name, (_words, _hash, _same, _write, _needs) in _KEYS.items():
-    _parameters = ", ".join(f"{t} %k{i}" for i, t in enumerate(_words))
-    _define(f"i64 @pyj_table_hash_{_name}({_parameters})", _hash, *_needs)
-    # The number of the entry of a key, or -1.
-    _define(f"i64 @pyj_table_slot_{_name}(ptr %d, {_parameters})", f"""
-  %hash = call i64 @pyj_table_hash_{_name}({_parameters})
+_SEARCH = f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
   %place0 = and i64 %hash, %mask
   br label %look
-{_PROBE.format(first="0")}
+{_PROBE}
   %used = icmp sge i32 %index, 0
   br i1 %used, label %entry, label %none
 none:
@@ -344,12 +352,196 @@ entry:
   %n = zext i32 %index to i64
   %offset = mul i64 %n, %stride
   %e = getelementptr i8, ptr %entries, i64 %offset
-{_same}
+"""
+_FOUND = """
 found:
   ret i64 %n
 absent:
-  ret i64 -1""", f"pyj_table_hash_{_name}", *_needs, shared=True)
-    # The number of a new entry for a key that there is not, whose value is all zeros; -1 where there is no memory.
+  ret i64 -1"""
+
+
+def _short_text(text: str, i: str = "", j: str = "", yes: str = "quick", no: str = "other") -> str:
+    """Goes on at `yes` where a text, or its part from i to j, is short and of ASCII, with %chars and %length."""
+    part = f"  %length = sub i64 {j}, {i}" if i else _load("length", "i64", text, STR["length"]).rstrip()
+    skip = f"  %skip = add i64 {i}, {STR['ascii']}" if i else f"  %skip = add i64 0, {STR['ascii']}"
+    return f"""
+{_load("state", "i32", text, STR["state"])}{part}
+  %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %above = sub i64 %length, 1
+  %short = icmp ult i64 %above, {_SHORT}
+  %direct = and i1 %plain, %short
+{skip}
+  %chars = getelementptr i8, ptr {text}, i64 %skip
+  br i1 %direct, label %{yes}, label %{no}"""
+
+
+# Texts of ASCII with up to _SHORT characters are hashed by their characters, so that parts of texts need no object,
+# with the interpreter's secret of this process: products of 128 bits, of which the halves become one (Wang Yi's
+# wyhash). The other texts have the hash that the interpreter has. Both are the same for all equal texts. What stands in
+# front of the characters of a text with less than eight is read and shifted out; there is always something.
+_SHORT = 64
+_WYHASH = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
+_define("i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)", f"""
+  %secret = load i64, ptr @_Py_HashSecret
+  %long = mul i64 %n, {_WYHASH[0]}
+  %h0 = xor i64 %secret, %long
+  br label %look
+look:
+  %h = phi i64 [ %h0, %0 ], [ %h1, %eight ]
+  %p = phi ptr [ %chars, %0 ], [ %p1, %eight ]
+  %left = phi i64 [ %n, %0 ], [ %left1, %eight ]
+  %more = icmp ugt i64 %left, 8
+  br i1 %more, label %eight, label %last
+eight:
+  %w = load i64, ptr %p, align 1
+  %x = xor i64 %h, %w
+  %x128 = zext i64 %x to i128
+  %product = mul i128 %x128, {_WYHASH[0]}
+  %upper128 = lshr i128 %product, 64
+  %upper = trunc i128 %upper128 to i64
+  %lower = trunc i128 %product to i64
+  %h1 = xor i64 %upper, %lower
+  %p1 = getelementptr i8, ptr %p, i64 8
+  %left1 = sub i64 %left, 8
+  br label %look
+last:
+  %end = getelementptr i8, ptr %p, i64 %left
+  %from = getelementptr i8, ptr %end, i64 -8
+  %w.all = load i64, ptr %from, align 1
+  %bits = shl i64 %left, 3
+  %out = sub i64 64, %bits
+  %w.last = lshr i64 %w.all, %out
+  %y = xor i64 %h, %w.last
+  %y128 = zext i64 %y to i128
+  %product.last = mul i128 %y128, {_WYHASH[1]}
+  %high128 = lshr i128 %product.last, 64
+  %high = trunc i128 %high128 to i64
+  %low = trunc i128 %product.last to i64
+  %mixed = xor i64 %high, %low
+  %error = icmp eq i64 %mixed, -1
+  %hash = select i1 %error, i64 -2, i64 %mixed
+  ret i64 %hash""")
+DECLARATIONS["_Py_HashSecret"] = "@_Py_HashSecret = external global i64"
+# Of texts that are long, have other characters, or do not have them in themselves.
+_define("i64 @pyj_table_hash_other_str(ptr %s)", f"""
+start:
+  %buffer = alloca [{_SHORT + 8} x i8]
+  %hash = call i64 @PyObject_Hash(ptr %s)
+{_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
+  %ascii = and i32 %state, {STR_STATE["ascii"]}
+  %plain = icmp ne i32 %ascii, 0
+  %above = sub i64 %n, 1
+  %short = icmp ult i64 %above, {_SHORT}
+  %apart = and i1 %plain, %short
+  br i1 %apart, label %copy, label %done
+done:
+  ret i64 %hash
+copy:
+  %i = phi i64 [ 0, %start ], [ %i1, %copy ]
+  %char = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i)
+  %byte = trunc i32 %char to i8
+  %i8 = add i64 %i, 8
+  %to = getelementptr i8, ptr %buffer, i64 %i8
+  store i8 %byte, ptr %to
+  %i1 = add i64 %i, 1
+  %all = icmp eq i64 %i1, %n
+  br i1 %all, label %read, label %copy
+read:
+  %chars = getelementptr i8, ptr %buffer, i64 8
+  %found = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)
+  ret i64 %found""", "pyj_table_hash_text_str", shared=True)
+_define("i64 @pyj_table_hash_any_str(ptr %s)", f"""
+{_short_text("%s")}
+quick:
+  %hash = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %length)
+  ret i64 %hash
+other:
+  %found = call i64 @pyj_table_hash_other_str(ptr %s)
+  ret i64 %found""", "pyj_table_hash_text_str", "pyj_table_hash_other_str")
+# Whether a text is that of characters of ASCII, the length and the hash of which are its own.
+_define("i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %n)", f"""
+{_load("state", "i32", "%o", STR["state"])}
+  %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %own = getelementptr i8, ptr %o, i64 {STR["ascii"]}
+  br i1 %plain, label %test, label %rare
+test:
+  %left = phi i64 [ %n, %0 ], [ %left1, %eight ]
+  %more = icmp ugt i64 %left, 8
+  br i1 %more, label %eight, label %last
+eight:
+  %left1 = sub i64 %left, 8
+  %a.p = getelementptr i8, ptr %own, i64 %left1
+  %b.p = getelementptr i8, ptr %chars, i64 %left1
+  %a = load i64, ptr %a.p, align 1
+  %b = load i64, ptr %b.p, align 1
+  %alike = icmp eq i64 %a, %b
+  br i1 %alike, label %test, label %no
+last:
+  %below = sub i64 %left, 8
+  %c.p = getelementptr i8, ptr %own, i64 %below
+  %f.p = getelementptr i8, ptr %chars, i64 %below
+  %c = load i64, ptr %c.p, align 1
+  %f = load i64, ptr %f.p, align 1
+  %differ = xor i64 %c, %f
+  %bits = shl i64 %left, 3
+  %out = sub i64 64, %bits
+  %kept = lshr i64 %differ, %out
+  %same = icmp eq i64 %kept, 0
+  ret i1 %same
+rare:
+  %i = phi i64 [ 0, %0 ], [ %i1, %same.char ]
+  %char = call i32 @PyUnicode_ReadChar(ptr %o, i64 %i)
+  %at = getelementptr i8, ptr %chars, i64 %i
+  %byte = load i8, ptr %at
+  %code = zext i8 %byte to i32
+  %equal = icmp eq i32 %char, %code
+  br i1 %equal, label %same.char, label %no
+same.char:
+  %i1 = add i64 %i, 1
+  %all = icmp eq i64 %i1, %n
+  br i1 %all, label %yes, label %rare
+yes:
+  ret i1 true
+no:
+  ret i1 false""")
+_define("i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %size)", f"""
+  %hash = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %size)
+{_SEARCH.format(first="0")}
+  %ehash = load i64, ptr %e
+  %alike = icmp eq i64 %ehash, %hash
+  br i1 %alike, label %text, label %next
+text:
+{_load("o", "ptr", "%e", 8)}{_load("length", "i64", "%o", STR["length"])}
+  %aslong = icmp eq i64 %length, %size
+  br i1 %aslong, label %compare, label %next
+compare:
+  %same = call i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %size)
+  br i1 %same, label %found, label %next
+{_FOUND}""", "pyj_table_hash_text_str", "pyj_table_same_text_str", shared=True)
+for _name, (_words, _hash, _same, _write, _needs) in _KEYS.items():
+    _parameters = ", ".join(f"{t} %k{i}" for i, t in enumerate(_words))
+    _define(f"i64 @pyj_table_hash_{_name}({_parameters})", _hash, *_needs)
+    # The number of the entry of a key, or -1.
+    if _name == "str":
+        _define("i64 @pyj_table_slot_str(ptr %d, ptr %k0)", f"""
+{_short_text("%k0")}
+quick:
+  %short.slot = call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length)
+  ret i64 %short.slot
+other:
+  %hash = call i64 @pyj_table_hash_other_str(ptr %k0)
+{_SEARCH.format(first="other")}
+{_same}
+{_FOUND}""", "pyj_table_slot_text_str", "pyj_table_hash_other_str", *_needs, shared=True)
+    else:
+        _define(f"i64 @pyj_table_slot_{_name}(ptr %d, {_parameters})", f"""
+  %hash = call i64 @pyj_table_hash_{_name}({_parameters})
+{_SEARCH.format(first="0")}
+{_same}
+{_FOUND}""", f"pyj_table_hash_{_name}", *_needs, shared=True)
+    # The number of a new entry for a key that is missing, with a value of zeros; -1 where memory is exhausted.
     _define(f"i64 @pyj_table_claim_{_name}(ptr %d, {_parameters})", f"""
 start:
   %hash = call i64 @pyj_table_hash_{_name}({_parameters})
@@ -397,3 +589,54 @@ zero:
 done:
   ret i64 %count""", f"pyj_table_hash_{_name}", "pyj_table_grow", *_needs, shared=True)
 DECLARATIONS["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
+# The same for the part of a text from i to before j. A part that is short and of ASCII gets an object where it becomes
+# a key, others get one to be looked for; where there is no memory for that they are compared with all keys.
+_define("i64 @pyj_table_slot_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", f"""
+{_short_text("%s", "%i", "%j")}
+quick:
+  %found = call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length)
+  ret i64 %found
+other:
+  %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
+  %lost = icmp eq ptr %part, null
+  br i1 %lost, label %scan, label %search
+search:
+  %slot = call i64 @pyj_table_slot_str(ptr %d, ptr %part)
+  call void @pyj_release_object(ptr %part)
+  ret i64 %slot
+scan:
+  call void @PyErr_Clear()
+{_load("count", "i64", "%d", at.COUNT)}{_load("entries", "ptr", "%d", at.ENTRIES)}
+{_load("stride", "i64", "%d", at.STRIDE)}
+  br label %test
+test:
+  %n = phi i64 [ 0, %scan ], [ %n1, %following ]
+  %end = icmp eq i64 %n, %count
+  br i1 %end, label %absent, label %entry
+entry:
+  %n1 = add i64 %n, 1
+  %offset = mul i64 %n, %stride
+  %e = getelementptr i8, ptr %entries, i64 %offset
+{_load("o", "ptr", "%e", 8)}
+  %gone = icmp eq ptr %o, null
+  br i1 %gone, label %following, label %compare
+compare:
+  %same = call i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %o)
+  br i1 %same, label %there, label %following
+following:
+  br label %test
+there:
+  ret i64 %n
+absent:
+  ret i64 -1""", "pyj_table_slot_text_str", "pyj_table_slot_str", "pyj_str_part_equal", "pyj_release_object",
+        shared=True)
+_define("i64 @pyj_table_claim_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", """
+  %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
+  %lost = icmp eq ptr %part, null
+  br i1 %lost, label %fail, label %claim
+claim:
+  %slot = call i64 @pyj_table_claim_str(ptr %d, ptr %part)
+  call void @pyj_release_object(ptr %part)
+  ret i64 %slot
+fail:
+  ret i64 -1""", "pyj_table_claim_str", "pyj_release_object", shared=True)

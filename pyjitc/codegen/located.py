@@ -1,6 +1,6 @@
-"""LLVM text whose instructions say from which lines of the program they come, and what LLVM tells of its loops.
+"""LLVM text with source locations, and LLVM's remarks on loops.
 
-For reports and profiles alone: code is made of text without places, which is a third shorter.
+For reports and profiles only: code is compiled from text without locations, which is a third shorter.
 """
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .partition import FEW_PASSES, parted
 
 __all__ = ["LocatedEmitter", "Remark", "remarks"]
 
-_FIRST = 100_000  # numbers of metadata, above those of module.py
+_FIRST = 100_000  # the first number of these metadata nodes, above those of module.py
 _OPTIONS = ("pass-remarks", "pass-remarks-missed", "pass-remarks-analysis")
 _TOLD = re.compile(r"remark: (.*?):(\d+):(\d+): (.*)")
-_MORE = " dependence. Memory location is the same as accessed at "  # in a second line of a remark
+_MORE = " dependence. Memory location is the same as accessed at "  # a continuation in the second line of a remark
 
 
 class LocatedEmitter(FunctionEmitter):
@@ -55,8 +55,8 @@ class LocatedEmitter(FunctionEmitter):
         return self.debug_node(f"!DILocation(line: {line}, column: {column + 1}, scope: !{scope}{within})")
 
     def subprogram(self, of, line: int = 0) -> int:
-        """Number of the metadata of a function, or of one that was inlined, (name, file); all of a module are in one
-        unit."""
+        """The number of the metadata of a function, or of an inlined function (name, file); all functions of a module
+        are in one compilation unit."""
         known = vars(self.module).setdefault("subprograms", {})
         found = known.get(of)
         qualname, filename = of if isinstance(of, tuple) else (of.qualname, of.filename)
@@ -80,7 +80,7 @@ class LocatedEmitter(FunctionEmitter):
         return found
 
     def debug_node(self, text: str, distinct: bool = False) -> int:
-        """Number of a node of metadata; the same for the same text."""
+        """The number of a metadata node; equal texts have the same number."""
         nodes = vars(self.module).setdefault("nodes", {})
         if text not in nodes:
             nodes[text] = _FIRST + len(nodes)
@@ -94,22 +94,22 @@ def _quoted(text: str) -> str:
 
 
 class Remark(Named, fields="filename line column message"):
-    """What LLVM says of a loop."""
+    """A remark of LLVM on a loop."""
 
     __slots__ = ()
 
 
 def remarks(text: str, target) -> list[Remark]:
-    """What LLVM's vectoriser tells while it optimises a module of located functions. LLVM writes it to the standard
-    error output of the process, which is a file meanwhile."""
-    main, _, _ = parted(text.removesuffix(FEW_PASSES))  # the vectoriser says why it leaves a loop as it is, too
+    """The remarks of LLVM's vectoriser on a module of located functions. LLVM writes them to the standard error output
+    of the process, which is redirected to a file meanwhile."""
+    main, _, _ = parted(text.removesuffix(FEW_PASSES))  # the vectoriser also says why it does not vectorise a loop
     if sys.stderr is not None:
         sys.stderr.flush()
     with LLVM, tempfile.TemporaryFile() as told:
         machine = llvm.Machine(target.triple, target.cpu, target.features, 2)
         try:
             kept = os.dup(2)
-        except OSError:  # a process without one
+        except OSError:  # the process has no standard error output
             return []
         os.dup2(told.fileno(), 2)
         try:
@@ -137,6 +137,6 @@ def remarks(text: str, target) -> list[Remark]:
             found[-1] = found[-1]._replace(message=f"{found[-1].message} {line.strip()}")
         elif not line.startswith("warning: "):
             other.append(line)
-    if other and sys.stderr is not None:  # of other threads
+    if other and sys.stderr is not None:  # output of other threads
         print("\n".join(other), file=sys.stderr)
     return found

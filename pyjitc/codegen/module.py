@@ -11,31 +11,31 @@ from . import helpers, partition, shared
 
 __all__ = ["Module", "SMALL"]
 
-SMALL = 12  # instructions of a function that takes the place of every call of it
+SMALL = 12  # instructions of a function that is always inlined
 
-forms = lazy(f"{__package__}.forms")  # most functions call nothing that has one
+forms = lazy(f"{__package__}.forms")  # only functions that call one of its forms need it
 
 
 class Metadata:
-    """What the text tells LLVM about branches, loops and memory, as numbered nodes that instructions name.
+    """Metadata on branches, loops and memory for LLVM, as numbered nodes to which instructions refer.
 
     !0 and !1 are the weights of a branch that is likely and of one that is not, !2 is the range of a length, and !5 is
-    the group of the accesses of loops without dependences. The other nodes exist where something asks for them: from 10
-    on loops that are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that
-    are unrolled, from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001
-    domains of scopes that have one to themselves. (A grid has ranges of its own from 40,001.)
+    the group of the accesses of loops without dependences. The other nodes are made on demand: from 10 on loops that
+    are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that are unrolled,
+    from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001 domains of
+    scopes that share none. (A grid has ranges of its own from 40,001.)
     """
 
     def __init__(self):
         self.novectorize_loops = 0
-        self.independent_loops: list[int] = []  # how far each is to be interleaved, 0: as LLVM finds
+        self.independent_loops: list[int] = []  # the interleave count of each loop; 0: LLVM decides
         self.unrolled_loops = 0
-        self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of LLVM's scope
+        self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
-        self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its tag
+        self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its TBAA tag
 
     def kind(self, name: str) -> int:
-        """Number of the tag of accesses to a kind of memory, which shares none with other kinds."""
+        """The number of the TBAA tag of a kind of memory, which does not alias other kinds."""
         return self.kinds.setdefault(name, 70_002 + 2 * len(self.kinds))
 
     def novectorize_loop(self) -> int:
@@ -44,17 +44,17 @@ class Metadata:
         return 9 + self.novectorize_loops
 
     def independent_loop(self, interleave: int) -> int:
-        """Number of new loop metadata: no iteration touches what another writes."""
+        """The number of new loop metadata: no iteration accesses an element that another one writes."""
         self.independent_loops.append(interleave)
         return 10_000 + len(self.independent_loops)
 
     def unrolled_loop(self) -> int:
-        """Number of new loop metadata: four steps at once."""
+        """The number of new loop metadata: unroll four times."""
         self.unrolled_loops += 1
         return 20_000 + self.unrolled_loops
 
     def scope_list(self, scopes) -> int:
-        """Number of the metadata of a list of alias scopes; they are made when they are first asked for."""
+        """The number of the metadata of a list of alias scopes; the scopes are made at their first use."""
         numbers = tuple(self.scopes.setdefault(scope, 50_001 + len(self.scopes)) for scope in scopes)
         return self.scope_lists.setdefault(numbers, 60_001 + len(self.scope_lists))
 
@@ -93,13 +93,13 @@ class Metadata:
 class Module:
     """The LLVM text of one compilation: functions, runtime helpers, declarations, strings, per-object constants."""
 
-    inlined: tuple[str, ...] = ()  # helpers that are no calls on this target
+    inlined: tuple[str, ...] = ()  # helpers that are inlined on this target
 
     def __init__(self, options, nogil: bool = False, shares: bool = False, pooled: bool = False):
         self.options = options
-        # helpers that are in an image of their own, where there is one
+        # helpers that are compiled in a separate image, if there are such
         self.elsewhere: dict[str, None] | None = {} if shares else None
-        self.nogil = nogil  # functions run without the interpreter lock: whatever sets an error takes it
+        self.nogil = nogil  # functions run without the interpreter lock: code that sets an error takes it
         self.pooled = pooled  # some functions run on the threads of the pool
         self.declarations: dict[str, None] = {}
         self.helpers: dict[str, None] = {}
@@ -107,19 +107,20 @@ class Module:
         self.objects: list[tuple[str, object]] = []
         self._object_index: dict = {}
         self.bodies: list[str] = []
-        self.novectorize: list[str] = []  # those of functions whose loops LLVM is not to vectorise
-        self.skips_loop_passes: list[bool] = []  # whether each function is as good after a few passes
-        # functions of the C library that are called rarely: number and type of operands
+        self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
+        # for each function, whether a few passes make it as good as all of them
+        self.skips_loop_passes: list[bool] = []
+        # functions of the C library that are rarely called: symbol -> (number, type) of operands
         self.rare: dict[str, tuple[int, str]] = {}
-        # those that are looked up in: (types of elements and indices, elements) -> number
+        # lookup tables: (types of elements and indices, elements) -> number
         self.tables: dict[tuple, int] = {}
-        self.packs = False  # whether scalars of some function may make vectors
+        self.packs = False  # whether scalars of some function may be combined to vectors
         self.metadata = Metadata()
-        self.enters_inline = False  # whether the first function takes the place of its calls in the entry (native.py)
-        self.added = False  # whether a function was: the first is the one that the stub calls
+        self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
+        self.added = False  # whether a function was added: the first one is called by the stub
         self.symbols: dict[ir.Function, str] = {}
-        self.entries: dict[ir.Function, str] = {}  # function of a chunk -> the one that the pool calls
-        self.context: tuple[str, ...] = ()  # parameters that every function has beside its own, and hands on
+        self.entries: dict[ir.Function, str] = {}  # function of a chunk -> the function that the pool calls
+        self.context: tuple[str, ...] = ()  # additional parameters of every function, which it passes on
         fast = options.fastmath
         self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
 
@@ -137,7 +138,7 @@ class Module:
         return found
 
     def object(self, value) -> str:
-        """Symbol of a Python object that the code needs; the loader gives it the object's address."""
+        """The symbol of a Python object that the code needs; the loader sets it to the object's address."""
         key = (type(value), value) if type(value) in (str, bytes, int, bool) else id(value)
         found = self._object_index.get(key)
         if found is None:
@@ -153,13 +154,13 @@ class Module:
                 self.declarations[shared.declaration(name)] = None
         elif name not in self.helpers:
             self.helpers[name] = None
-            helpers.TEXT[name]  # it may bring what it needs
+            helpers.TEXT[name]  # generating it may add helpers that it needs
             for needed in helpers.NEEDS.get(name, ()):
                 self.helper(needed)
         return "@" + name
 
     def add(self, fn: ir.Function, body: str) -> None:
-        """Take in a function, of which `body` is the text."""
+        """Add a function with the text `body`."""
         formed = partition.FORM in body
         self.packs |= fn.flags.packs
         self.skips_loop_passes.append(

@@ -1,18 +1,18 @@
-"""Entries for callers that speak C, in the place of the stub that Python calls.
+"""Entries with C's calling convention, in place of the stub that Python calls.
 
-A `Loop` is what NumPy calls for the elements of a ufunc (an ArrayMethod of NEP 43), or for the cores of a generalised
-one:
+A `Loop` is the function that NumPy calls for the elements of a ufunc (an ArrayMethod of NEP 43), or for the cores of a
+generalised one:
 
     i32 pyjitc_entry(ptr context, ptr data, ptr dimensions, ptr strides, ptr auxiliary)
 
-The function takes arrays with one axis more than the operands have, which are put together from these words, and gives
-nothing. Where the elements of each operand follow each other the function is called with strides that LLVM knows, so
-that it is optimised for them a second time. 0: done; -1: an exception is set.
+The compiled function takes arrays with one axis more than the operands have, which the entry makes from these words,
+and returns nothing. Where the elements of each operand are contiguous it is called with constant strides, for which
+LLVM optimises a second copy. The status is 0 on success and -1 where an exception is set.
 
-A `Callback` has the types of C that a signature names, and no way to raise: an exception is printed, as the interpreter
-prints what it cannot hand on, and the result is zero.
+A `Callback` has the C types of a signature, and cannot raise: an exception is printed, as the interpreter does with
+unraisable exceptions, and the result is zero.
 
-An object whose code works on Python objects defines `pyjitc_holds`: a Loop is then to be called with the interpreter
+An object whose code works on Python objects defines `pyjitc_holds`: a Loop must then be called with the interpreter
 lock, and a Callback takes it.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .module import Module
 
 __all__ = ["add"]
 
-_TWICE = 150  # instructions of a function that is optimised twice
+_TWICE = 150  # the most instructions of a function that is optimised twice
 
 
 class _Entry(Emitter):
@@ -67,12 +67,13 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
             dimensions[k] = word("%dimensions", k)
         return dimensions[k]
 
-    core = len(form.cores)  # where the strides of core dimensions begin: behind those of the operands
+    core = len(form.cores)  # the index of the strides of core dimensions, after those of the operands
     opened, followed = [], []
     for k, (t, dims) in enumerate(zip(arrays, form.cores, strict=True)):
         shape = [dimension(0), *(dimension(1 + d) for d in dims)]
         strides = [word("%strides", k), *(word("%strides", core + j) for j in range(len(dims)))]
-        strides += ["8"] * (t.ndim - len(strides))  # of an axis of length 1, for the output of one number
+        # the stride of an axis of length 1, for an output without core dimensions
+        strides += ["8"] * (t.ndim - len(strides))
         shape += ["1"] * (t.ndim - len(shape))
         core += len(dims)
         size = str(item_bytes(t.dtype))
@@ -134,7 +135,7 @@ def _callback(e: _Entry, fn: ir.Function, form, nogil: bool) -> str:
     e.start("fine")
     if form.result == "void":
         value = ""
-    elif fn.result is None:  # it never returns
+    elif fn.result is None:  # the function never returns
         value = " zeroinitializer"
     elif form.result.startswith("{"):
         value = "poison"

@@ -1,9 +1,9 @@
-"""Helpers of native lists (ops/natives.py): what makes room, and what gives the memory back."""
+"""Helpers of native lists (ops/natives.py): allocation and deallocation."""
 from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE
+from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
@@ -17,15 +17,15 @@ def _put(name: str, kind: str, value: str, pointer: str, offset: int) -> str:
     return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"
 
 
-_MOST = 1 << 58  # items: their bytes fit in an int of 64 bits, whatever one takes
+_MOST = 1 << 58  # the most items, so that their size in bytes fits in 64 bits for every type
 _FORM, _ASCII = STR_STATE["ascii"] | STR_STATE["sizes"], STR_STATE["ascii"] | STR_STATE["one"]
-_PIECE = 39  # characters that the object of a part has room for
-# Before 3.12 a str may hold its characters in another form, too.
+_PIECE = 39  # the most characters of a part for which its object has room
+# Before Python 3.12 a str may have its characters in another representation, too.
 _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
 {_get("form2", "ptr", "%kept", 40)}
   %bare = icmp eq ptr %form2, null
   %can = and i1 %can0, %bare"""
-# Room grows by half, as much as a list of the interpreter needs a few steps for.
+# Capacity grows by half; a Python list needs a few steps for as much.
 TEXT = {
     "pyj_native_new": f"""
 define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) nounwind noinline {{
@@ -57,7 +57,8 @@ fail:
   %error = call ptr @PyErr_NoMemory()
   ret ptr null
 }}""",
-    # More room than there is: that of items which were taken away at the front, if there are as many as are left.
+    # Make more room. The space of items that were removed at the front is reused if there are at least as many of them
+    # as items.
     "pyj_native_grow": f"""
 define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
 start:
@@ -79,8 +80,10 @@ move:
 count:
   %all = phi i64 [ %room, %start ], [ %whole, %move ]
   %half = lshr i64 %all, 1
-  %more = add i64 %all, %half
-  %wanted = add i64 %more, 6
+  %short = icmp ult i64 %all, 1024
+  %extra = select i1 %short, i64 %all, i64 %half
+  %more = add i64 %all, %extra
+  %wanted = add i64 %more, 8
   %many = icmp ugt i64 %wanted, {_MOST}
   br i1 %many, label %fail, label %make
 make:
@@ -98,7 +101,7 @@ fail:
   %error = call ptr @PyErr_NoMemory()
   ret i32 1
 }}""",
-    # room for one more item in front of the first, and for half as many as there are
+    # Make room for one item before the first, and for half as many as there are.
     "pyj_native_front": f"""
 define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
 {_get("length", "i64", "%head", LENGTH)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
@@ -159,8 +162,8 @@ done:
 fail:
   ret i32 1
 }}""",
-    # A part of a text. Where the object of the last one is only known here, it becomes this one: what takes parts apart
-    # mostly keeps none of them.
+    # Make a part of a text. If only this code has a reference to the object of the previous part, that object is
+    # reused: loops over the parts of a text mostly keep none of them.
     "pyj_native_piece": f"""
 define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
 {_get("s", "ptr", "%head", SOURCE)}{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
@@ -239,13 +242,14 @@ done:
 }""",
 }
 
-_CHUNK = 64  # characters between two looks at whether there is room
+_CHUNK = 32  # characters between two checks whether there is room
 
 
 def _parts(kind: str) -> str:
-    """A helper that finds the `words` of a text, or its `fields` between characters `mark`. Of words every place is
-    written as one where they begin or end, and counts if it is: nobody foresees where words end. ASCII is read as
-    bytes, for marks 16 at once; of other characters the interpreter is asked."""
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`, from one position in it to
+    another. For words, every position is stored as a possible start or end, and counted only if it is one, without a
+    branch, since the positions are unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the
+    interpreter is called."""
     words = kind == "words"
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
@@ -328,9 +332,12 @@ sixteen.end:
         loops = loops.replace("%which.byte ]", "%which.few ]")
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
     return f"""
-define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark) nounwind noinline {{
-{_get("n", "i64", "%s", STR["length"])}{_get("state", "i32", "%s", STR["state"])}
-  %eighth = lshr i64 %n, 3
+define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
+{_get("state", "i32", "%s", STR["state"])}
+  %before = icmp slt i64 %behind.last, %start
+  %n = select i1 %before, i64 %start, i64 %behind.last
+  %long = sub i64 %n, %start
+  %eighth = lshr i64 %long, 3
   %begin = add i64 %eighth, {_CHUNK + 2}
   %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
   %bad = icmp eq ptr %head, null
@@ -348,9 +355,9 @@ made:
   %quick = and i1 %ascii, %possible
   br label %chunk
 chunk:
-  %i = phi i64 [ 0, %made ], [ %stop, %chunk.end ]
+  %i = phi i64 [ %start, %made ], [ %stop, %chunk.end ]
   %k = phi i64 [ 0, %made ], [ %k.end, %chunk.end ]
-  %from = phi i64 [ {int(words)}, %made ], [ %from.end, %chunk.end ]
+  %from = phi i64 [ {"1" if words else "%start"}, %made ], [ %from.end, %chunk.end ]
   %pairs = lshr i64 %k, 1
   %wanted = add i64 %pairs, {_CHUNK + 2}
   br label %look
@@ -407,51 +414,20 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
                 "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
 
 
-def _component(layout: str, at: int, around: str, inside: int = 0) -> tuple[str, int]:
-    """(the component of a layout that begins at a place, where it ends). around: the layout of the object in which it
-    is; inside: how many other objects are around it. References to the object become the object's layout."""
-    text, at = layout[at], at + 1
-    if text == "B":
-        level = ord(layout[at]) - 97
-        return around if level == inside else text + layout[at], at + 1
-    if text in "LR":
-        inside += text == "R"
-        while layout[at] != "E":
-            part, at = _component(layout, at, around, inside)
-            text += part
-        text, at = text + "E", at + 1
-    return text, at
-
-
-def _components(layout: str, around: str = "") -> list[str]:
-    """The components of a layout, in the order in which they are stored. around: see `_component`."""
-    found, at = [], 0
-    while at < len(layout):
-        part, at = _component(layout, at, around)
-        found.append(part)
-    return found
-
-
 def _attributes(layout: str) -> list[str]:
     """The components of an object."""
-    return _components(layout[1:-1], layout)
-
-
-def _giver(part: str) -> str:
-    """The helper that gives up a reference."""
-    return ("pyj_release_object" if part == "o" else f"pyj_native_drop_{part}" if part[0] == "R" else
-            f"pyj_native_release_{part[1:-1]}")
+    return components_of(layout[1:-1], layout)
 
 
 def _given_up(parts: list[str], pointer: str, first: int) -> str:
-    """Text that gives up the references among components from `first` bytes behind a pointer on."""
+    """Text that releases the references among components from `first` bytes behind a pointer on."""
     return "\n".join([f"""  %p{k} = getelementptr i8, ptr {pointer}, i64 {first + 8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
-  call void @{_giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
+  call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """The helpers that one of those made here calls."""
+    """The helpers that a generated helper calls."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "make":
         return ("pyj_native_object",)
@@ -461,23 +437,31 @@ def needs(name: str) -> tuple[str, ...]:
         return (f"pyj_native_free_{layout}",)
     if kind == "drop":
         return (f"pyj_native_dead_{layout}",)
-    parts = _components(layout) if kind == "free" else _attributes(layout)
-    found = dict.fromkeys(_giver(part) for part in parts if part != "n")
-    return ("pyj_release_object" if kind == "free" else f"pyj_native_give_{_size(parts)}"), *found
+    parts = components_of(layout) if kind in ("free", "entry") else _attributes(layout)
+    found = dict.fromkeys(giver(part) for part in parts if part != "n")
+    return (f"pyj_native_give_{_size(parts)}" if kind == "dead" else "pyj_release_object"), *found
 
 
 def made(name: str) -> str:
-    """A helper with a layout in its name: `pyj_native_release_...` gives up a reference to a list,
-    `pyj_native_free_...` the list itself, with its items from the last on, as the interpreter does;
-    `pyj_native_drop_...` gives up a reference to an object, `pyj_native_dead_...` the object itself. Or one with a
-    number of bytes: `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
+    """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
+    `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
+    `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
+    `pyj_native_entry_...` releases the lists of an entry of a table. Or one with a number of bytes:
+    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in ("make", "give") and layout.isdigit():
         return (_MAKE if kind == "make" else _GIVE).replace("SIZE", layout)
-    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead"):
+    if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead", "entry"):
         raise KeyError(name)
     if kind == "dead":
         return _dead(name, layout)
+    if kind == "entry":
+        lists = "".join(f"""  %p{k} = getelementptr i8, ptr %e, i64 {8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  store ptr null, ptr %p{k}, align 8
+  call void @{giver(part)}(ptr %x{k})
+""" for k, part in enumerate(components_of(layout)) if part[0] == "L")
+        return f"\ndefine internal void @{name}(ptr %e) nounwind {{\n{lists}  ret void\n}}"
     if kind in ("release", "drop"):
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{
@@ -495,7 +479,7 @@ free:
 done:
   ret void
 }}"""
-    parts = _components(layout)
+    parts = components_of(layout)
     given = _given_up(parts, "%item", 0)
     loop = f"""
 {_get("length", "i64", "%head", LENGTH)}
@@ -511,8 +495,8 @@ give:
 {given}
   br label %look
 rest:""" if given else ""
-    # That of numbers is in the image of the helpers of native lists; the others are in the modules that need them,
-    # since there is no end of them.
+    # The helper for numbers is in the shared image of native lists; those for other layouts are in the modules that
+    # need them, since their number is unlimited.
     return f"""
 define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
 start:

@@ -1,12 +1,13 @@
 """Typed IR to PTX, for NVIDIA GPUs.
 
-The emitter of the CPU with another meaning of failure: there is no status and no Python. Tests of indices, overflow and
-division are code only under `debug`; a `raise` always is. A thread that fails writes where it is and why to the record
-`pyjitc_error`, if it is the first one to, and ends; the host turns that into the exception after the launch.
+The emitter of the CPU with another implementation of failures: there is no status and no interpreter. Checks of
+indices, overflow and division are emitted only with the option `debug`; a `raise` always is. A thread that fails writes
+its position and the reason to the record `pyjitc_error`, if it is the first one, and exits; the host raises the
+exception after the launch.
 
 A kernel's parameters are the components of its arguments, without owners, and without the strides that follow from the
-shape; `parameters` says which, for the host that packs them. LLVM finds the address spaces of what is inlined.
-The intrinsics that a GPU has are listed: of others LLVM ends the process.
+shape; `parameters` says which, for the host that packs them. LLVM infers the address spaces in inlined functions.
+The intrinsics that exist on GPUs are listed: LLVM aborts the process for others.
 """
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ ERROR_BYTES = 64
 _MAX_VALUES = 4
 _MAX_CONSTANT = 60 << 10
 _ANY = 1 << 60
-_INLINED = 20_000  # instructions that a device function may grow to by taking in all that it calls
+_INLINED = 20_000  # the most instructions of a device function with all its callees inlined
 
 
 class Kernel(NamedTuple):
@@ -68,11 +69,11 @@ def device_target(arch: str) -> Target:
     return Target("nvptx64-nvidia-cuda", arch, "", _LAYOUT)
 
 
-# ---------------------------------------------------------------- kernel parameters
+# ---------------------------------------------------------------- parameters of kernels
 
 
 def parameters(t: Type) -> list[tuple[int, str]]:
-    """(component, LLVM type) of what is passed for a value of type `t`."""
+    """(component, LLVM type) of the parameters for a value of type `t`."""
     if isinstance(t, Array):
         last = 2 + t.ndim * (2 if t.layout == "A" else 1)
         return [(0, "ptr")] + [(k, "i64") for k in range(2, last)]
@@ -95,7 +96,7 @@ def _strides(e, t: Array, shape: list[str]) -> list[str]:
 
 
 def _rebuild(e, t: Type, given: list[str]) -> list[str]:
-    """The components of an argument from what is passed for it, taken from the front of `given`."""
+    """The components of an argument from its parameters, which are taken from the front of `given`."""
     if isinstance(t, Array):
         data, shape = given.pop(0), [given.pop(0) for _ in range(t.ndim)]
         strides = [given.pop(0) for _ in range(t.ndim)] if t.layout == "A" else _strides(e, t, shape)
@@ -115,11 +116,12 @@ _LIBDEVICE = {op: op.name for op in (
     math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH,
     math.ASINH, math.ACOSH, math.ATANH, math.EXP, math.EXP2, math.EXPM1, math.LOG, math.LOG2, math.LOG10, math.LOG1P,
     math.CBRT, math.ERF, math.ERFC, math.POW, math.HYPOT, math.NEXTAFTER, math.REMAINDER)}
-_LOG2E, _LN2, _LOG10_2 = "0x3FF7154760000000", "0x3FE62E4300000000", "0x3FD3441360000000"  # as floats
+_LOG2E, _LN2, _LOG10_2 = "0x3FF7154760000000", "0x3FE62E4300000000", "0x3FD3441360000000"  # constants as floats
 
 
 def _approximate(name: str, before: str | None = None, after: str | None = None):
-    """A hardware approximation of single precision, its operand or its result times a constant."""
+    """The lowering by a hardware approximation in single precision, with its operand or its result multiplied by a
+    constant."""
 
     def lower(e, x):
         full = f"llvm.nvvm.{name}"
@@ -141,7 +143,7 @@ _FAST2 = {math.POW: lambda e, x, y: _FAST[math.EXP2](e, e.assign(f"fmul {e.flags
 
 
 def is_approximated(op: ir.Op, t: Type, options: Options) -> bool:
-    """Whether the hardware's approximation stands for `op`: under fastmath (or its flag afn), of float32."""
+    """Whether a hardware approximation replaces `op`: under fastmath (or its flag afn), for float32."""
     fast = (options.fastmath is True or bool(options.fastmath)
             and ("afn" in options.fastmath or "fast" in options.fastmath))
     return fast and components(t) == ("float",) and (op in _FAST or op in _FAST2)
@@ -152,14 +154,14 @@ def in_libdevice(op: ir.Op) -> bool:
 
 
 class DeviceModule(Module):
-    """Functions of one kernel. shared: bytes of static shared memory."""
+    """The functions of one kernel. shared: bytes of static shared memory."""
 
-    inlined = ("pyj_step",)  # opaque for the sake of the vectoriser alone, which does not run
+    inlined = ("pyj_step",)  # it is opaque for the vectoriser's sake, which does not run here
 
     def __init__(self, options: Options, arch: str, libdevice: bool):
         super().__init__(options)
         self.arch = arch
-        self.calls: dict = {}  # of functions, for messages
+        self.calls: dict = {}  # calls of functions, for messages
         self.libdevice = libdevice
         self.sites: dict[Site, int] = {}
         self.shared = 0
@@ -232,7 +234,7 @@ def _fail_text() -> str:
 
 
 class _DeviceEmitter(FunctionEmitter):
-    """One device function."""
+    """Emits one device function."""
 
     indefinite = False
 
@@ -242,14 +244,14 @@ class _DeviceEmitter(FunctionEmitter):
 
     def instruction(self, inst: ir.Inst) -> None:
         self.inst = inst
-        if inst.op is CHECK_INDEX and not self.module.options.debug:  # what a negative index means stays
+        if inst.op is CHECK_INDEX and not self.module.options.debug:  # the meaning of negative indices remains
             if inst.attrs.get("nonnegative"):
                 self.values[inst.result] = self.values[inst.args[0]]
                 return
             inst.attrs["unchecked"] = True
         elif inst.op is FIT and not self.module.options.debug:
             inst.op, inst.attrs = CAST, {"type": inst.result.type}
-        elif inst.op is math.MULADD:  # every GPU does it in one step
+        elif inst.op is math.MULADD:  # all GPUs have a fused instruction
             inst.op = math.FMA
         lower = LOWERINGS.get(inst.op)
         if lower is None and inst.op in _LIBDEVICE or inst.op is math.SQRT:
@@ -262,7 +264,8 @@ class _DeviceEmitter(FunctionEmitter):
             self.values[inst.result] = values or []
 
     def elementary(self, inst: ir.Inst):
-        """The lowering of a function that is left as an operation: an approximation, or libdevice's."""
+        """The lowering of an elementary function that is still an operation: an approximation, or a function of
+        libdevice."""
         if is_approximated(inst.op, inst.args[0].type, self.module.options):
             fast = _FAST.get(inst.op) or _FAST2[inst.op]
             return lambda e, inst, *operands: [fast(e, *(x[0] for x in operands))]
@@ -274,7 +277,7 @@ class _DeviceEmitter(FunctionEmitter):
 
     def const(self, inst):
         t = inst.result.type
-        if t is Str or t is Bytes or t is Object:  # what uses one was refused, or is the message of an exception
+        if t is Str or t is Bytes or t is Object:  # a use of it was refused, or it is the message of an exception
             self.values[inst.result] = ["null"]
         else:
             super().const(inst)
@@ -317,7 +320,7 @@ class _DeviceEmitter(FunctionEmitter):
             super().fail_unless(condition, fail)
 
     def check_status(self, status: str, inst) -> None:
-        """Nothing comes back from a function that failed."""
+        """Nothing to check: a function that failed does not return."""
 
     def check_null(self, pointer: str, inst) -> None:
         raise self.unsupported("allocating memory")
@@ -349,7 +352,7 @@ def _libdevice_call(name: str):
     return lower
 
 
-# ---------------------------------------------------------------- the door
+# ---------------------------------------------------------------- the interface
 
 
 def kernel_text(functions: list[ir.Function], target: Target, options: Options, bounds: Bounds):
@@ -381,7 +384,7 @@ def kernel_text(functions: list[ir.Function], target: Target, options: Options, 
 
 def compile_kernel(functions: list[ir.Function], target: Target, options: Options = Options(),
                    bounds: Bounds = Bounds(), library: bytes | None = None) -> Kernel:
-    """The PTX of a kernel. library: libdevice's bitcode, whose functions are used then."""
+    """The PTX of a kernel. library: the bitcode of libdevice, for the functions that the kernel uses."""
     with timed("emit"):
         text, name, types, module = kernel_text(functions, target, options, bounds)
     dump("llvm", functions[0].qualname, lambda: text)

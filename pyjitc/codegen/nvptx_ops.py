@@ -1,5 +1,4 @@
-"""What the operations of ops/gpu.py are on an NVIDIA GPU: a table of lowerings, as the emitter of codegen/nvptx.py
-takes them."""
+"""Lowerings of the operations of ops/gpu.py for NVIDIA GPUs, in a table for the emitter of codegen/nvptx.py."""
 from __future__ import annotations
 
 from ..ops import gpu as g
@@ -18,7 +17,7 @@ _WIDTHS = {"half": "i16", "float": "i32", "double": "i64"}
 
 
 def coordinate(declare, register: str, axis: int) -> str:
-    """The name of the intrinsic that reads a special register, declared."""
+    """Declare the intrinsic that reads a special register, and return its name."""
     low, high = _RANGES[register][axis]
     name = f"llvm.nvvm.read.ptx.sreg.{register}.{'xyz'[axis]}"
     declare(f"declare noundef range(i32 {low}, {high}) i32 @{name}()")
@@ -48,7 +47,7 @@ def _asm(e, kind: str, text: str) -> str:
 
 
 def _short(e, x: str) -> str:
-    """A mask or lane, a Python int, in 32 bits."""
+    """A mask or lane number, a Python int, in 32 bits."""
     return e.assign(f"trunc i64 {x} to i32")
 
 
@@ -92,9 +91,9 @@ def _grid_barrier(e, inst):
 
 
 def grid_barrier_text(declare) -> str:
-    """@pyjitc_grid_barrier: when its threads are there, one of each block adds to a counter, the first block's as much
-    as makes the sum of all 2**31; then it waits for the highest bit to change. So it ends as it began, but for that
-    bit.
+    """@pyjitc_grid_barrier: when the threads of a block have arrived, one of them adds to a counter, that of the first
+    block so much that the sum of all is 2**31; then it waits for the highest bit to change. Afterwards the counter is
+    as before, except for that bit.
     Source: grid_group::sync of CUDA's cooperative_groups.h."""
     lines = ["define internal void @pyjitc_grid_barrier() noinline convergent nounwind {", "start:"]
     names = {}
@@ -181,7 +180,7 @@ def _atomic(e, inst, a, *rest):
     *indices, value = rest
     t, how = inst.args[0].type, inst.attrs["how"]
     pointer = element_address(e, t, a, [x[0] for x in indices])
-    if isinstance(t.dtype, NpComplex):  # each part by itself
+    if isinstance(t.dtype, NpComplex):  # real and imaginary part separately
         kind = e.components(t.dtype)[0]
         parts = [pointer, e.assign(f"getelementptr inbounds {kind}, ptr {pointer}, i64 1")]
         return [e.assign(f"atomicrmw {_FLOATING[how]} ptr {p}, {kind} {x} {_ORDER}") for p, x in zip(parts, value)]
@@ -305,7 +304,7 @@ def _warp_reduce(e, inst, mask, value):
 
 
 def _over_lanes(e, t, kinds, how: str, mask: str, value) -> list[str]:
-    """The values of the lanes in the mask, one after the other."""
+    """The values of the lanes in the mask, combined one after the other."""
     def lane_of(left):
         return _call(e, "i32", "llvm.cttz.i32", f"i32 {left}", "i1 true")
 
@@ -379,7 +378,7 @@ def _fma(e, kind, x, y, z):
 
 
 def _horner(e, inst, x):
-    """Without fast-math flags: rounding is part of a function's accuracy."""
+    """Horner's scheme without fast-math flags: rounding is part of a function's accuracy."""
     kind = e.scalar(inst.args[0].type)
     *rest, found = [e.constant(inst.args[0].type, c)[0] for c in inst.attrs["coefficients"]]
     for c in reversed(rest):
@@ -388,7 +387,7 @@ def _horner(e, inst, x):
 
 
 def _reciprocal(e, inst, x):
-    """The instruction of double precision gives 20 bits; with its error h = 1 - x y the reciprocal is y (1 + h + h**2
+    """The double precision instruction gives 20 bits; with its error h = 1 - x y the reciprocal is y (1 + h + h**2
     ...)."""
     kind, x = e.scalar(inst.args[0].type), x[0]
     if kind == "float":
@@ -402,8 +401,8 @@ _PRINTED = {"float": "%.9g", "double": "%.17g", "half": "%.5g"}
 
 
 def _print(e, inst, *operands):
-    """By the device's own vprintf(format, arguments), which the driver shows at the next wait. Each argument takes 8
-    bytes."""
+    """print by the device's own vprintf(format, arguments), whose output the driver shows at the next synchronisation.
+    Each argument takes 8 bytes."""
     form, words = "", []
     forms = inst.attrs.get("forms") or ("",) * len(operands)
     for text, value, x, said in zip(inst.attrs["texts"], operands, inst.args, forms):

@@ -1,4 +1,4 @@
-"""The runtime of objects of classes, in LLVM text: helpers that programs with such objects use (see ops/objects.py)."""
+"""The runtime of objects of classes, in LLVM text: helpers for programs with such objects (see ops/objects.py)."""
 from __future__ import annotations
 
 from ..runtime.platform import KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
@@ -6,7 +6,7 @@ from ..runtime.platform import KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
 __all__ = ["TEXT"]
 
 # The order in which an object got its attributes: one byte each. Up to 3.12 they are before the values, from the last
-# to the first, and before them their number; then behind the values, of which there is room for `capacity`.
+# to the first, preceded by their number; from 3.13 on they follow the values, of which there is room for `capacity`.
 _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   %size = load i8, ptr %sizep
   %more = add i8 %size, 1
@@ -28,7 +28,7 @@ _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   store i8 %more, ptr %sizep"""
 
 TEXT = {
-    # Finds where among the inline values of its objects a class has an attribute, by the table of names of the class.
+    # Finds the place of an attribute among the inline values of objects of a class, in the table of names of the class.
     "pyj_place": f"""
 define internal void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
 start:
@@ -75,7 +75,7 @@ store:
 done:
   ret void
 }}""",
-    # An attribute that an object stores, a borrowed reference; null where it has none, or none of its own.
+    # An attribute that an object stores, a borrowed reference; null where it has none in a place of its own.
     "pyj_look": """
 define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
   %none = icmp eq ptr %place, null
@@ -103,7 +103,7 @@ define internal ptr @pyj_field(ptr %x, ptr %name, ptr %class, ptr %place) nounwi
   %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
   ret ptr %found
 }""",
-    # The object's own way of storing, whatever the class says: object.__setattr__(x, name, new). Takes over `new`.
+    # object.__setattr__(x, name, new), whatever method the class defines. Consumes the reference `new`.
     "pyj_set_attribute": """
 define internal i32 @pyj_set_attribute(ptr %x, ptr %name, ptr %new) nounwind noinline {
   %status = call i32 @PyObject_GenericSetAttr(ptr %x, ptr %name, ptr %new)
@@ -116,7 +116,7 @@ define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr 
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
   ret i32 %status
 }""",
-    # The same among inline values. What was not there before comes last in the order of the attributes.
+    # The same for inline values. A new attribute is the last in the order of attributes.
     "pyj_put_value": f"""
 define internal void @pyj_put_value(ptr %slot, ptr %values, i64 %at, ptr %new) nounwind {{
   %old = load ptr, ptr %slot

@@ -1,18 +1,17 @@
-"""The native code of the pool of threads: what a parallel region calls.
+"""The native code of the pool of threads, which parallel regions call.
 
     i32 pyjitc_region(ptr function, ptr frame, i64 chunks, ptr stop)
 
-calls function(frame, chunk) for every chunk, on the calling thread and on workers, and returns when all are done.
-Each thread has a share of the chunks, the same one of every region, so that it finds in its cache what it has left
-there; when it is done with that, it takes chunks of the others' shares. The result is 1 where a chunk failed, with
-Python's error indicator set as the lowest of those that failed left it. Chunks below it have run to their end, later
-ones may have. Where one thread is allowed, or a region lies inside another while no worker is free, the caller runs the
-chunks in order.
+calls function(frame, chunk) for every chunk, on the calling thread and on workers, and returns when all are done. Each
+thread has a share of the chunks, the same one in every region, so that data is still in its cache; when it has run
+these, it steals chunks from the shares of others. The result is 1 where a chunk failed, with Python's error indicator
+as set by the failed chunk with the lowest number. Chunks below it have run to their end, later ones may have. Where one
+thread is allowed, or a region lies inside another while no worker is free, the caller runs the chunks in order.
 
-The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it for errors alone, so
-that a region needs no lock on the way. Signals are looked at by the caller: in the loops of its own chunks, and while
-it waits. `pyjitc_signals` is what loops in regions poll: it also stops a chunk behind one that has failed.
-The state, and why it is laid out so, is in runtime/pool.py.
+The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
+a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
+in regions poll by `pyjitc_signals`, which also stops a chunk whose number is higher than that of a failed one.
+The layout of the state, and the reasons for it, are in runtime/pool.py.
 """
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ from .link import Target
 __all__ = ["REGION", "object_for"]
 
 REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr)"
-_SPIN = 1000  # looks for work before a worker sleeps, some tens of microseconds
-_WAIT = 2000  # looks at the workers before the caller sleeps
-_LOOK = 20_000_000  # nanoseconds between two looks at signals of a caller that sleeps
+_SPIN = 1000  # tests for work before a worker sleeps, some tens of microseconds
+_WAIT = 2000  # tests of the workers before the caller sleeps
+_LOOK = 20_000_000  # nanoseconds between two polls for signals while the caller sleeps
 _ALL = (1 << 63) - 1
-_FUTEX = "call i64 (i64, ...) @syscall(i64 202, ptr"  # x86-64, the only processor that loader.py knows
+_FUTEX = "call i64 (i64, ...) @syscall(i64 202, ptr"  # on x86-64, the only processor that loader.py supports
 
 
 def _state(name: str) -> str:
@@ -722,7 +721,7 @@ _made: dict[Target, bytes] = {}
 def object_for(target: Target) -> bytes:
     """The relocatable object with the code of the pool."""
     if target not in _made:
-        declarations = dict.fromkeys(_DECLARED.splitlines())  # some of which helpers declare, too
+        declarations = dict.fromkeys(_DECLARED.splitlines())  # helpers declare some of these, too
         own = helpers.text(("pyj_fetch", "pyj_rethrow"), declarations)
         helpers.declare(_TEXT, declarations)
         head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'

@@ -17,16 +17,16 @@ from ..base.lazy import lazy
 __all__ = ["AssemblyError", "Report", "assemble", "disassemble", "find", "libdevice"]
 
 _SECONDS = 120
-_pathfinder = lazy("cuda.pathfinder")  # knows NVIDIA's Python packages; of the extra `cuda`
+_pathfinder = lazy("cuda.pathfinder")  # it finds NVIDIA's Python packages; from the extra `cuda`
 
 
 class AssemblyError(RuntimeError):
-    """ptxas refuses the text, or a tool that is needed is not installed."""
+    """Raised where ptxas refuses the text, or a tool that is needed is not installed."""
 
 
 class Report(NamedTuple):
-    """What one thread of a kernel takes: registers, bytes of stack, bytes stored to and loaded from memory because
-    registers do not suffice; and the bytes of shared and constant memory of the kernel."""
+    """Resources of one thread of a kernel: registers, bytes of stack, bytes stored to and loaded from memory by spills;
+    and the bytes of shared and constant memory of the kernel."""
 
     registers: int
     stack: int
@@ -54,12 +54,12 @@ def _toolkits() -> list[str]:
 def _from_packages(function: str, name: str) -> str | None:
     try:
         return getattr(_pathfinder, function)(name)
-    except (ImportError, RuntimeError):  # not installed; or it does not find it
+    except (ImportError, RuntimeError):  # not installed, or it does not find the tool
         return None
 
 
 def assemble(ptx: str, arch: str, name: str | None = None) -> tuple[bytes, Report]:
-    """(cubin, report of the kernel `name`, or of the first one). AssemblyError with ptxas's own words."""
+    """(cubin, report of the kernel `name`, or of the first one). Raises AssemblyError with the message of ptxas."""
     with tempfile.TemporaryDirectory() as folder:
         source, output = os.path.join(folder, "k.ptx"), os.path.join(folder, "k.cubin")
         with open(source, "w") as file:

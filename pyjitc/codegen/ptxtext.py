@@ -1,4 +1,4 @@
-"""PTX that LLVM made, with the same meaning and fewer registers.
+"""Rewrite LLVM's PTX so that it needs fewer registers.
 
 `ptxas` allocates registers, but leaves values alive for as long as the text does:
 - The address of an element is (data + (y * columns << 2)) + (x << 2), since LLVM takes sums of indices apart. Where all
@@ -8,7 +8,7 @@ of that stands
 - What follows from the thread's place and the kernel's parameters lives from the top to its last use. Where that is
 far, it is
   computed again there.
-Touched is what has one definition, in a form that is known here; every other line stays as it is.
+Only registers with one definition in a known form are changed; all other lines remain.
 """
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 __all__ = ["shorten"]
 
-FAR = 64  # lines that a value lives through before it is computed again
-COST = 8  # lines that this may take
+FAR = 64  # lines over which a value is live before it is recomputed
+COST = 8  # the most lines for recomputing it
 
 _BODY = re.compile(r"^\{\n.*?^\}", re.M | re.S)
 _INSTRUCTION = re.compile(r"\t([a-z][\w.]*) *\t(%[a-z]+\d+), (.*);$")
@@ -28,7 +28,7 @@ _CHEAP = re.compile(r"(?:add|sub|mul\.lo|mul\.wide|mad\.lo|mad\.wide|shl|shr|and
                     r"|cvta?\.[bsu.\w]*[bsu](?:32|64)|ld\.param\.[bu](?:32|64)")
 _CONSTANT = re.compile(r"[A-Za-z_]\w*|-?\d+")
 _PLACE = re.compile(r"%n?(?:tid|ctaid)\.[xyz]")
-_READING = ("\tst.", "\tred.", "\t@", "\tbar")  # lines that make no register
+_READING = ("\tst.", "\tred.", "\t@", "\tbar")  # prefixes of lines that define no register
 _SPACES = {"%r": ("%w", "b32"), "%rd": ("%wd", "b64")}  # registers -> those of the copies
 
 
@@ -47,8 +47,8 @@ class _Line(NamedTuple):
 
 
 class _Text:
-    """What a body says: made: the one instruction that makes a register; uses: lines that read it; block: of each line;
-    loops: the lines of loops."""
+    """An analysis of the text of a function. made: register -> the one instruction that defines it; uses: register ->
+    lines that read it; block: line -> block; loops: the lines of loops."""
 
     def __init__(self, lines: list[str]):
         self.made: dict[str, _Line] = {}
@@ -65,7 +65,7 @@ class _Text:
             if found:
                 unknown.update(names[:1] if names[0] in self.made else ())
                 self.made[names.pop(0)] = _Line(found[1], found[2], found[3].split(", "), at, block)
-            elif not line.startswith(_READING):  # vectors, calls, assembly of our own
+            elif not line.startswith(_READING):  # vectors, calls, inline assembly
                 unknown.update(names)
             for name in names:
                 self.uses.setdefault(name, []).append(at)
@@ -78,13 +78,15 @@ class _Text:
             self.made.pop(name, None)
 
     def once(self, name: str, op: str, block: int) -> _Line | None:
-        """What makes a register, if it is `op`, in the block, and read once."""
+        """The instruction that defines a register, if its operation is `op`, it is in the block, and the register is
+        read once."""
         found = self.made.get(name)
         return (found if found and found.op == op and found.block == block and len(self.uses.get(name, ())) == 1
                 else None)
 
     def cheap(self, name: str) -> list[_Line] | None:
-        """The few lines that compute a register from the thread's place and parameters."""
+        """The few lines that compute a register from the thread's position and parameters; None where they are too
+        many."""
         lines: dict[str, _Line] = {}
 
         def add(name: str) -> bool:
@@ -104,9 +106,9 @@ class _Text:
 
 
 def _add_indices(lines: list[str]) -> list[str]:
-    """(p + (i << n)) + (j << n) becomes p + ((i + j) << n), until none is left."""
+    """Replace (p + (i << n)) + (j << n) by p + ((i + j) << n), until there is none."""
     text = _Text(lines)
-    new: dict[int, list[str]] = {}  # what stands for a line
+    new: dict[int, list[str]] = {}  # line -> its replacement
     for last in text.made.values():
         if last.op != "add.s64":
             continue
@@ -132,10 +134,10 @@ def _add_indices(lines: list[str]) -> list[str]:
 
 
 def _nearer(lines: list[str]) -> list[str]:
-    """Constant addresses in each block; far from where they are made, what is cheap again."""
+    """Move constant addresses into each block, and recompute cheap values that are used far from their definition."""
     text = _Text(lines)
-    copies: dict[tuple[int, str], str] = {}  # of a register in a block
-    seen: dict[str, int] = {}  # line of the last use
+    copies: dict[tuple[int, str], str] = {}  # (register, block) -> register of the copy
+    seen: dict[str, int] = {}  # register -> line of its last use
     count = 0
     out: list[str] = []
     for at, line in enumerate(lines):

@@ -1,5 +1,5 @@
-"""The call of a parallel region: what the chunks read lies in a frame of the caller; a function with the signature that
-the pool calls (pool.py) takes it from there.
+"""Calls of parallel regions: the values that the chunks read are stored in a frame of the caller; a function with the
+signature that the pool calls (pool.py) loads them from there.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["call"]
 
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
-    """Write the call of a function for all chunks; the status."""
+    """Emit the call of a function for all chunks; returns the status."""
     chunks, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
@@ -28,7 +28,7 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
 
 
 def _entry(module, callee: ir.Function, types: list[str]) -> str:
-    """The function that the pool calls: one, in however many copies of a loop the call stands."""
+    """The function that the pool calls: one for each callee, even if copies of a loop contain several calls."""
     name = module.entries.get(callee)
     if name is not None:
         return name

@@ -1,10 +1,10 @@
-"""Helpers that are the same in every module: their code is an image of its own.
+"""Helpers that are the same in every module, which are compiled to images of their own.
 
-Most are called rarely or wait for malloc: LLVM makes their code without optimising it; searches of tables are optimised
-in an image of their own. As the interpreter does with
-bytecode, it is kept beside the package's files, in `__pycache__`, so that one process after an installation makes it;
-where that cannot be written, or must not be (PYTHONDONTWRITEBYTECODE), every process does. In the disk cache it stands
-with the objects that use it.
+Most are called rarely or wait for malloc: LLVM compiles them without optimising; searches of tables are optimised in an
+image of their own. As the interpreter does with
+bytecode, images are stored next to the package's files, in `__pycache__`, so that only one process after an
+installation makes them; where files cannot or must not be written there (PYTHONDONTWRITEBYTECODE), every process does.
+In the disk cache they are stored with the objects that use them.
 """
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .link import Target
 
 __all__ = ["declaration", "image", "is_shared", "objects_for"]
 
-# Most functions of arrays need some of these: those that are shared are one image. The others are made when they are
-# needed.
+# Most functions on arrays need some of these: the shared ones among them are one image. The others are compiled when
+# they are needed.
 COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
           "pyj_release_header")
-_MAX_FILES = 16  # of other versions, processors and numbers of axes
-# (names, object) in the order made: each calls what stands before it, or itself
+_MAX_FILES = 16  # the most files, for other versions, processors and sets of helpers
+# [(names, object)] in the order in which they were made: each calls only helpers of earlier ones and its own
 _made: list[tuple[frozenset[str], bytes]] = []
 
 
 def is_shared(name: str) -> bool:
-    """Whether it needs nothing of the module it is called from, and is called seldom enough. An image costs more than a
-    few lines do."""
+    """Whether a helper needs nothing from the module that calls it, and is called so seldom that an image pays. An
+    image costs more than a few lines of text."""
     body = TEXT[name]
     return (" noinline" in body and body.count("\n") > 8 and not is_often_called(name)
             and name not in ("pyj_stack", "pyj_int_truediv"))
@@ -41,7 +41,7 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to
     be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
-    # Those that search one kind of table are one image. Sorted: `table` goes before `table int`, which calls it.
+    # Helpers that search one kind of table are one image. Sorted, since `table int` calls `table`.
     searched = sorted(set(map(search_of, wanted)) - {""})
     if searched:
         wanted |= frozenset(filter(is_shared, _closure([name for name in TEXT if search_of(name) in searched])))
@@ -59,7 +59,7 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
 
 
 def image(source: str, target: Target, level: int = 0) -> bytes:
-    """The object that LLVM makes of a text, now or before."""
+    """The object that LLVM makes of a text; it may have been made before."""
     digest = blake2b(repr((source, target, level, llvm.version())).encode(), digest_size=10).hexdigest()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
     try:
@@ -76,7 +76,7 @@ def image(source: str, target: Target, level: int = 0) -> bytes:
 
 
 def _keep(path: str, data: bytes) -> None:
-    """Write a file in one step, and remove the oldest of many; that it cannot be done is no error."""
+    """Write a file atomically, and remove the oldest ones where there are many; failure is no error."""
     temporary = f"{path}.{os.getpid()}"
     folder = os.path.dirname(path)
     try:
@@ -107,7 +107,7 @@ def _closure(names) -> dict[str, None]:
     work = list(found)
     while work:
         name = work.pop()
-        TEXT[name]  # it may bring what it needs
+        TEXT[name]  # generating it may add helpers that it needs
         for needed in NEEDS.get(name, ()):
             if needed not in found:
                 found[needed] = None
@@ -116,7 +116,7 @@ def _closure(names) -> dict[str, None]:
 
 
 def _module(names, target: Target) -> str:
-    """The text that defines the shared helpers `names`; it declares the other shared ones that they call."""
+    """The text that defines the shared helpers `names`, and declares the other shared helpers that they call."""
     declarations: dict[str, None] = {}
     used = _closure(names)
     own = text([name for name in used if not is_shared(name)], declarations)

@@ -1,4 +1,4 @@
-"""The places of a kernel that may fail, as the host needs them: kept with the code, loaded without the compiler."""
+"""The places in a kernel that may fail, as data for the host: stored with the code, loaded without the compiler."""
 from __future__ import annotations
 
 import re

@@ -1,8 +1,8 @@
 """Helpers that sort a list of floats or of ints, or by keys that are numbers, as list.sort does, and that keep a heap,
 as heapq does.
 
-They move the objects that a list has and run no code of the program: what they cannot compare they leave to the
-interpreter, before anything has been moved. Programs share them: they are compiled once, see shared.py.
+They move the list's objects and run no code of the program: where they cannot compare, they leave the call to the
+interpreter, before anything was moved. Programs share them: they are compiled once, see shared.py.
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tables import SIZE_AND_SIGN
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
-_FEW = 48  # up to so many items are sorted by insertion
+_FEW = 48  # the most items that are sorted by insertion
 
 
 def _load(name: str, kind: str, pointer: str, offset) -> str:
@@ -19,10 +19,10 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
 
 
 NEEDS: dict[str, tuple[str, ...]] = {}
-# Sorts n pairs of an unsigned number and a word by the numbers, and keeps the order of equal ones; `differ` has the
-# bits in which the numbers differ. The result is at `a` or at `b`, which has as much room. Digits of 11 bits are
-# sorted, the lowest first. Of the numbers of large ranges the upper three digits are; what is then out of order is
-# moved by insertion, and where that is much all digits are sorted.
+# Sorts n pairs of an unsigned number and a word by the numbers, stably; `differ` has the bits in which the numbers
+# differ. The result is in `a` or in `b`, which has the same size. It is a radix sort with digits of 11 bits, the lowest
+# first. For large ranges it sorts the upper three digits and then by insertion; where that has too much to do, all
+# digits are sorted.
 _DIGIT = 11
 TEXT: dict[str, str] = {"pyj_sort_entries": f"""
 define internal ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ) nounwind noinline {{
@@ -141,8 +141,8 @@ turned:
 done:
   ret ptr %from1
 }}"""}
-# flip: -1 for a reversed order, else 0. The result: 0, or 1 where nothing was done and the interpreter is to be asked.
-# Each item has a key, an unsigned number of the same order; -0.0 has that of 0.0.
+# flip: -1 for reverse order, else 0. The result is 0, or 1 where nothing was done and the interpreter must be called.
+# Each item has a key, an unsigned number with the same order; -0.0 has the key of 0.0.
 NEEDS["pyj_sort_list"] = "pyj_sort_entries",
 TEXT["pyj_sort_list"] = f"""
 define internal i32 @pyj_sort_list(ptr %list, i64 %flip) nounwind noinline {{
@@ -247,7 +247,7 @@ done:
   ret i32 0
 }}"""
 
-# Sorts a list by keys of `width` numbers each, which lie one after the other; `floats` has a bit for each that is a
+# Sorts a list by keys of `width` numbers each, which are contiguous; `floats` has a bit for each number that is a
 # float. Pairs of a number and the place of the key are sorted by the first numbers, then where these are equal by the
 # second, and so on.
 _KEYS = "ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip"
@@ -338,7 +338,7 @@ ran:
 done:
   ret void
 }}"""
-# The result: 0, or 1 where nothing was done, because there is a nan or the list has another length.
+# The result is 0, or 1 where nothing was done, because there is a nan or the length of the list has changed.
 NEEDS["pyj_sort_words"] = "pyj_sort_columns",
 TEXT["pyj_sort_words"] = f"""
 define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinline {{
@@ -415,7 +415,7 @@ done:
 
 # ---------------------------------------------------------------- heaps
 
-# The value of an int of at most two digits; `%small` has it as `%value`, others go to %ask.
+# The value of an int of at most two digits: `%small` is the same as `%value`; other ints jump to %ask.
 def _int(name: str) -> str:
     return f"""
 {_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("lowest", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
@@ -433,7 +433,7 @@ small:
 """
 
 
-# The value of an int, or the least int of 64 bits for one that has more digits.
+# The value of an int; for an int with more digits the least int of 64 bits.
 TEXT["pyj_sort_int"] = f"""
 define internal i64 @pyj_sort_int(ptr %o) nounwind alwaysinline {{
 start:
@@ -442,7 +442,7 @@ start:
 ask:
   ret i64 {-1 << 63}
 }}"""
-# The order of two objects: -1, 0, 1, which a nan has with everything, or 2 for others than ints, floats and texts.
+# The order of two objects: -1, 0, 1, or 2 where one is no int, float or text. A nan compares as 1 with everything.
 NEEDS["pyj_sort_order"] = "pyj_sort_int",
 TEXT["pyj_sort_order"] = f"""
 define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
@@ -485,7 +485,8 @@ texts:
 ask:
   ret i32 2
 }}"""
-# Whether x < y: 0, 1, or 2 to ask. Of tuples the first items that differ say it; an object is equal to itself.
+# Whether x < y: 0, 1, or 2 where the interpreter must be called. For tuples the first items that differ decide; an
+# object equals itself.
 NEEDS["pyj_sort_before"] = "pyj_sort_order",
 TEXT["pyj_sort_before"] = f"""
 define internal i32 @pyj_sort_before(ptr %x, ptr %y) nounwind noinline {{
@@ -539,7 +540,7 @@ no:
 ask:
   ret i32 2
 }}"""
-# The same where floats, or the first items of tuples, which are floats or ints, say it: without a call.
+# The same for floats, and for tuples whose first items, floats or ints, decide: without a call.
 NEEDS["pyj_heap_before"] = "pyj_sort_before", "pyj_sort_int"
 TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
@@ -600,7 +601,7 @@ ask:
   %result = call i32 @pyj_sort_before(ptr %x, ptr %y)
   ret i32 %result
 }}"""
-# 0: `item`, whose reference is taken, is in the heap; 1: nothing was done; -1: an exception was raised.
+# 0: `item`, whose reference is consumed, is in the heap; 1: nothing was done; -1: an exception was raised.
 NEEDS["pyj_heap_push"] = "pyj_heap_before",
 TEXT["pyj_heap_push"] = f"""
 define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
@@ -648,8 +649,9 @@ put:
   store ptr %item, ptr %holep
   ret i32 0
 }}"""
-# The first object of a heap, taken out of it; 1: nothing was done; null: an exception was raised. As heapq does it, the
-# last object goes down to a leaf, past the lesser child each time, and up again. Where the way goes is found first.
+# Removes and returns the first object of a heap; 1: nothing was done; null: an exception was raised. As in heapq, the
+# last object moves down to a leaf, always past the smaller child, and up again. The path is found before anything
+# moves.
 NEEDS["pyj_heap_pop"] = "pyj_heap_before",
 TEXT["pyj_heap_pop"] = f"""
 define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{

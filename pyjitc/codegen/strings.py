@@ -1,18 +1,19 @@
-"""Helpers that make and read str objects as they lie in memory (runtime/platform.py).
+"""Helpers that make and read str objects in memory (runtime/platform.py).
 
-They are loaded by programs that use text. Those that stay calls are shared: they are compiled once, see shared.py.
+They are loaded by programs that use text. Those that are not inlined are shared: they are compiled once, see shared.py.
 """
 from __future__ import annotations
 
 import struct
 
-from ..runtime.platform import FLOAT_VALUE, STR, STR_IN_PIECES, STR_STATE
+from ..runtime.platform import FLOAT_VALUE, OB_TYPE, STR, STR_IN_PIECES, STR_STATE
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT", "shortest"]
 
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
 DECLARATIONS = {
+    "PyUnicode_Type": "@PyUnicode_Type = external global i8",
     "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
     "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
     "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
@@ -21,6 +22,7 @@ DECLARATIONS = {
     "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
     "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
     "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
+    "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
     "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
     "_PyUnicode_JoinArray": "declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)",
     "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
@@ -37,7 +39,8 @@ DECLARATIONS = {
 
 
 def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
-    """head: result and name with parameters. shared: it is called from other modules, else part of what calls it."""
+    """head: result and name with parameters. shared: whether other modules call the helper; else it is in the image of
+    its callers."""
     name = head.partition("@")[2].partition("(")[0]
     TEXT[name] = f"\ndefine internal {head} nounwind{' noinline' if shared else ''} {{\n{body.strip(chr(10))}\n}}"
     if needs:
@@ -50,7 +53,7 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
 
 # ---------------------------------------------------------------- characters, equality
 
-# The interpreter keeps the characters below 256.
+# The interpreter has one object for each character below 256.
 _define("ptr @pyj_str_char(i64 %code)", """
   %latin = icmp ult i64 %code, 256
   br i1 %latin, label %kept, label %make
@@ -73,7 +76,7 @@ pieces:
   %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
   %equal = icmp eq i32 %order, 0
   ret i1 %equal"""
-# Texts that are equal have characters of one size.
+# Equal texts have characters of the same size.
 _define("i1 @pyj_str_equal(ptr %x, ptr %y)", f"""
   %same = icmp eq ptr %x, %y
   br i1 %same, label %yes, label %lengths
@@ -226,10 +229,10 @@ no:
 
 # ---------------------------------------------------------------- appending
 
-# What an object that has been asked for its UTF-8 keeps beside its characters; an ASCII one has the first alone, until
-# 3.11.
+# The fields of an object besides its characters, for UTF-8 that was requested; an ASCII object has only the first of
+# them until 3.11.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
-_SMALL = 512  # bytes up to which the interpreter's own allocator gives memory, in steps of 16
+_SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
 
 
 def _kept_is_null(name: str, offset: int | None) -> str:
@@ -238,10 +241,10 @@ def _kept_is_null(name: str, offset: int | None) -> str:
     return f"{_load(f'{name}.kept', 'ptr', '%x', offset)}  %{name} = icmp eq ptr %{name}.kept, null\n"
 
 
-# x + y, where the reference to x is given up. A text that nobody else has, and whose hash nobody has asked for, becomes
-# the result where there is room behind it, or where it can be moved to more room; the room is an eighth of it, so that
-# a loop of `s += t` takes time for what is added alone. How much there is the C library says, of blocks that are not
-# small: @pyjitc_str_grows is 0 where memory does not come from it.
+# x + y; the reference to x is consumed. If x has no other reference and no cached hash, it becomes the result where
+# there is room after its characters, or where it can be moved to a larger block, whose spare room is an eighth of it,
+# so that a loop of `s += t` takes time proportional to the appended text. The C library says how large a block is if it
+# is not small: @pyjitc_str_grows is 0 where memory does not come from it.
 _define("ptr @pyj_str_append(ptr %x, ptr %y)", f"""
   %slot = alloca ptr
   %grows = load i64, ptr @pyjitc_str_grows
@@ -332,7 +335,7 @@ slow:
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
 
-# The same of one character, which comes without an object.
+# The same for one character, which is passed without an object.
 _define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
   %may = icmp ne i64 %grows, 0
@@ -404,7 +407,7 @@ TEXT["pyj_str_tables"] += "".join(
     f"{', '.join(f'i64 {x >> at & (1 << 64) - 1}' for x in _INVERSES)}]"
     for name, at in (("pyj_str_inverses", 64), ("pyj_str_inverses_low", 0)))
 
-# Writes the digits of a number without a sign before `end`; where they begin.
+# Writes the digits of a number without a sign so that they end before `end`; returns their start.
 _define("ptr @pyj_str_digits(ptr %end, i64 %number)", """
   br label %test
 test:
@@ -454,9 +457,32 @@ copy:
 out:
   ret ptr %made""")
 
-_define("ptr @pyj_str_of_int(i64 %x)", """
-  %room = alloca [24 x i8]
-  %end = getelementptr i8, ptr %room, i64 24
+# The same characters as a part of a text that is put together: an object in front of them, in memory that the caller
+# has, which nobody keeps. Releases of it do nothing, its references are so many.
+PART_SIZE = 96  # of that memory
+_define("ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)", f"""
+  %first = ptrtoint ptr %begin to i64
+  %last = ptrtoint ptr %end to i64
+  %size = sub i64 %last, %first
+  %o = getelementptr i8, ptr %begin, i64 -{STR["ascii"]}
+  %zero.p = getelementptr ptr, ptr @pyjitc_characters, i64 48
+  %zero = load ptr, ptr %zero.p
+  %like.p = getelementptr i8, ptr %zero, i64 {STR["state"]}
+  %like = load i64, ptr %like.p
+  %state = and i64 %like, {STR_STATE["sizes"] | STR_STATE["ascii"] | 0x80}
+  store i64 {1 << 30}, ptr %o, align 1
+  %class.p = getelementptr i8, ptr %o, i64 {OB_TYPE}
+  store ptr @PyUnicode_Type, ptr %class.p, align 1
+  %size.p = getelementptr i8, ptr %o, i64 {STR["length"]}
+  store i64 %size, ptr %size.p, align 1
+  %hash.p = getelementptr i8, ptr %o, i64 {STR["hash"]}
+  store i64 -1, ptr %hash.p, align 1
+  %state.p = getelementptr i8, ptr %o, i64 {STR["state"]}
+  store i64 %state, ptr %state.p, align 1
+  ret ptr %o""")
+
+# Where the digits of an int begin that end at %end.
+_define("ptr @pyj_str_int_at(i64 %x, ptr %end)", """
   %negative = icmp slt i64 %x, 0
   %minus = sub i64 0, %x
   %size = select i1 %negative, i64 %minus, i64 %x
@@ -468,11 +494,21 @@ sign:
   br label %make
 make:
   %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
+  ret ptr %begin""", "pyj_str_digits")
+_define("ptr @pyj_str_of_int(i64 %x)", """
+  %room = alloca [24 x i8]
+  %end = getelementptr i8, ptr %room, i64 24
+  %begin = call ptr @pyj_str_int_at(i64 %x, ptr %end)
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", shared=True)
+  ret ptr %made""", "pyj_str_int_at", "pyj_str_of_bytes", shared=True)
+_define("ptr @pyj_str_int_part(i64 %x, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_str_int_at(i64 %x, ptr %end)
+  %made = call ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made""", "pyj_str_int_at", "pyj_str_part_of_bytes", shared=True)
 
-# repr of a float. Where 15 digits or fewer say it, it is m / 10**k with the least k, which division rounds as reading
-# the digits does; for others, and those that have an exponent, see below.
+# repr of a float. Where 15 digits are enough, it is m / 10**k with the smallest k, since that division rounds as
+# parsing the digits does; for other floats, and for exponents, see below.
 _define("ptr @pyj_str_of_float(double %x)", """
   %room = alloca [40 x i8]
   %size = call double @llvm.fabs.f64(double %x)
@@ -550,7 +586,7 @@ slow:
   %result = call ptr @pyj_str_shortest(double %x)
   ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_shortest", "pyj_str_tables", shared=True)
 
-# The powers of ten from 10**-292 to 10**324 as 128 bits of which the first is set, rounded up.
+# The powers of ten from 10**-292 to 10**324 as 128 bits, of which the first is set, rounded up.
 _LEAST_POWER, _MOST_POWER = -292, 324
 
 
@@ -570,8 +606,8 @@ def shortest() -> str:
     return f"@pyj_str_exponents = private unnamed_addr constant [{2 * len(powers)} x i64] [{words}]"
 
 
-# The product of 128 bits of a power of ten and a number, without its lowest 128 bits; its last bit says whether these
-# are more than the power's own inexactness.
+# The product of a number and a power of ten of 128 bits, without its lowest 128 bits; its last bit says whether these
+# are larger than the error of the power.
 _define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
   %n = zext i64 %number to i128
   %h = zext i64 %high to i128
@@ -587,7 +623,7 @@ _define("i64 @pyj_str_scaled(i64 %high, i64 %low, i64 %number)", """
   %last = zext i1 %inexact to i64
   %result = or i64 %whole, %last
   ret i64 %result""")
-# repr of a float by the fewest digits that say it, of these the nearest ones. Source: Raffaello Giulietti, "The
+# repr of a float by the fewest digits that identify it, and the nearest of these. Source: Raffaello Giulietti, "The
 # Schubfach way to render doubles" (2020), in the form of Alexander Bolz's Drachennest.
 _define("ptr @pyj_str_shortest(double %x)", f"""
 start:
@@ -765,7 +801,7 @@ make:
   ret ptr %made""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scaled", "pyj_str_exponents",
         shared=True)
 
-# A float as the C function of the interpreter writes it: its code, precision and flags.
+# A float as formatted by the interpreter's C function: its format code, precision and flags.
 _define("ptr @pyj_str_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """
   %chars = call ptr @PyOS_double_to_string(double %x, i8 %code, i32 %precision, i32 %flags, ptr null)
   %none = icmp eq ptr %chars, null
@@ -779,15 +815,13 @@ make:
 out:
   ret ptr null""", "pyj_str_of_bytes", shared=True)
 
-# A float with up to 9 digits behind the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
-# and rounded to even, as dtoa rounds. Numbers from 2**53 on, and those that have 19 digits, are left to the
+# A float with up to 9 digits after the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
+# and rounded half to even, as dtoa rounds. Numbers from 2**53 on, and those with 19 digits, are left to the
 # interpreter.
 _POWERS = ", ".join(f"i64 {10 ** n}" for n in range(10))
 TEXT["pyj_str_scales"] = f"@pyj_str_scales = private unnamed_addr constant [10 x i64] [{_POWERS}]"
-_define("ptr @pyj_str_fixed(double %x, i32 %digits)", f"""
+_define("ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)", f"""
 start:
-  %room = alloca [48 x i8]
-  %end = getelementptr i8, ptr %room, i64 48
   %bits = bitcast double %x to i64
   %negative = icmp slt i64 %bits, 0
   %up = lshr i64 %bits, 52
@@ -861,13 +895,34 @@ sign:
   br label %make
 make:
   %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
+  ret ptr %begin
+slow:
+  ret ptr null""", "pyj_str_digits", "pyj_str_scales", shared=True)
+_define("ptr @pyj_str_fixed(double %x, i32 %digits)", """
+  %room = alloca [48 x i8]
+  %end = getelementptr i8, ptr %room, i64 48
+  %begin = call ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)
+  %other = icmp eq ptr %begin, null
+  br i1 %other, label %slow, label %make
+make:
   %made = call ptr @pyj_str_of_bytes(ptr %begin, ptr %end)
   ret ptr %made
 slow:
   %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
-  ret ptr %result""", "pyj_str_digits", "pyj_str_of_bytes", "pyj_str_formatted", "pyj_str_scales", shared=True)
+  ret ptr %result""", "pyj_str_fixed_at", "pyj_str_of_bytes", "pyj_str_formatted", shared=True)
+_define("ptr @pyj_str_fixed_part(double %x, i32 %digits, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_str_fixed_at(double %x, i32 %digits, ptr %end)
+  %other = icmp eq ptr %begin, null
+  br i1 %other, label %slow, label %make
+make:
+  %made = call ptr @pyj_str_part_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made
+slow:
+  %result = call ptr @pyj_str_formatted(double %x, i8 102, i32 %digits, i32 0)
+  ret ptr %result""", "pyj_str_fixed_at", "pyj_str_part_of_bytes", "pyj_str_formatted", shared=True)
 
-# The texts of a table of n joined: ASCII ones are copied, others are left to the interpreter.
+# The concatenation of a table of n texts: ASCII ones are copied, others are left to the interpreter.
 _define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""
 start:
   br label %size
@@ -917,40 +972,134 @@ _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
   %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}
+  %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}"""
+_MINUS = """
   %first = load i8, ptr %data
   %minus = icmp eq i8 %first, 45
-  %skip = zext i1 %minus to i64"""
-# int(s): up to 18 digits are read here, the rest by the interpreter. The status, 1 where it raised.
+  %skip = zext i1 %minus to i64
+  %count = sub i64 %n, %skip
+  %some = icmp ugt i64 %count, 0"""
+
+
+def _eight_digits(at: str) -> str:
+    return f"""
+  %tops{at} = and i64 %chars{at}, {0xF0F0F0F0F0F0F0F0}
+  %raised{at} = add i64 %chars{at}, {0x0606060606060606}
+  %raised.tops{at} = and i64 %raised{at}, {0xF0F0F0F0F0F0F0F0}
+  %lowered{at} = lshr i64 %raised.tops{at}, 4
+  %marks{at} = or i64 %tops{at}, %lowered{at}
+  %are.digits{at} = icmp eq i64 %marks{at}, {0x3333333333333333}
+  %units{at} = and i64 %chars{at}, {0x0F0F0F0F0F0F0F0F}
+  %units10{at} = mul i64 %units{at}, 10
+  %units.next{at} = lshr i64 %units{at}, 8
+  %pairs{at} = add i64 %units10{at}, %units.next{at}
+  %pairs.a{at} = and i64 %pairs{at}, {0x000000FF000000FF}
+  %fours.a{at} = mul i64 %pairs.a{at}, {100 + (1000000 << 32)}
+  %pairs.down{at} = lshr i64 %pairs{at}, 16
+  %pairs.b{at} = and i64 %pairs.down{at}, {0x000000FF000000FF}
+  %fours.b{at} = mul i64 %pairs.b{at}, {1 + (10000 << 32)}
+  %fours{at} = add i64 %fours.a{at}, %fours.b{at}
+  %number8{at} = lshr i64 %fours{at}, 32"""
+
+
+def _rest_of_digits(value: str, start: str, before: str, good: str) -> str:
+    """Reads the characters from %start on, which are to be digits, eight at a time, and behind them what is left of
+    eight: together with the characters before those, which count as zeros. They may be what an object has in front of
+    its characters. Goes on at `good` with %value3, or at `slow`."""
+    return f"""
+blocks:
+  %b = phi i64 [ {start}, %{before} ], [ %b8, %eight ]
+  %value.b = phi i64 [ {value}, %{before} ], [ %value.b8, %eight ]
+  %left = sub i64 %n, %b
+  %far = icmp uge i64 %left, 8
+  br i1 %far, label %look, label %tail
+look:
+  %at8 = getelementptr i8, ptr %data, i64 %b
+  %chars = load i64, ptr %at8, align 1
+{_eight_digits("")}
+  br i1 %are.digits, label %eight, label %slow
+eight:
+  %value.up = mul i64 %value.b, 100000000
+  %value.b8 = add i64 %value.up, %number8
+  %b8 = add i64 %b, 8
+  br label %blocks
+tail:
+  %end = getelementptr i8, ptr %data, i64 %n
+  %last8.p = getelementptr i8, ptr %end, i64 -8
+  %last8 = load i64, ptr %last8.p, align 1
+  %left.bits = shl i64 %left, 3
+  %cut = sub i64 64, %left.bits
+  %cut63 = and i64 %cut, 63
+  %none.left = icmp eq i64 %left, 0
+  %kept0 = shl i64 -1, %cut63
+  %kept = select i1 %none.left, i64 0, i64 %kept0
+  %those = and i64 %last8, %kept
+  %zero.bits = xor i64 %kept, -1
+  %zero.chars = and i64 %zero.bits, {0x3030303030303030}
+  %chars.t = or i64 %those, %zero.chars
+{_eight_digits(".t")}
+  %up.p = getelementptr i64, ptr @pyj_str_powers, i64 %left
+  %up.by = load i64, ptr %up.p
+  %value.t = mul i64 %value.b, %up.by
+  %value3 = add i64 %value.t, %number8.t
+  br i1 %are.digits.t, label %{good}, label %slow"""
+
+
+def _of_parts(what: str) -> None:
+    """The helper that reads a number of a part of a text. The interpreter gets an object of it where it is asked."""
+    _define(f"i32 @pyj_str_part_to_{what}(ptr %s, i64 %i, i64 %j, ptr %to)", f"""
+{_load("state", "i32", "%s", STR["state"])}
+  %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %some = icmp sgt i64 %j, %i
+  %direct = and i1 %ascii, %some
+  br i1 %direct, label %read, label %slow
+read:
+  %skip = add i64 %i, {STR["ascii"]}
+  %data = getelementptr i8, ptr %s, i64 %skip
+  %n = sub i64 %j, %i
+  %other = call i32 @pyj_str_read_{what}(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
+out:
+  ret i32 0
+slow:
+  %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
+  %bad = icmp eq ptr %part, null
+  br i1 %bad, label %fail, label %ask
+ask:
+  %status = call i32 @pyj_str_to_{what}(ptr %part, ptr %to)
+  call void @Py_DecRef(ptr %part)
+  ret i32 %status
+fail:
+  ret i32 1""", f"pyj_str_read_{what}", f"pyj_str_to_{what}", shared=True)
+
+
+# int(s): up to 18 digits are read here, the rest by the interpreter. 1 where it is to be asked.
+_define("i32 @pyj_str_read_int(ptr %data, i64 %n, ptr %to)", f"""
+{_MINUS}
+  %few = icmp ult i64 %count, 19
+  %t1 = and i1 %some, %few
+  br i1 %t1, label %read, label %slow
+read:
+  br label %blocks
+{_rest_of_digits("0", "%skip", "read", "done")}
+done:
+  %opposite = sub i64 0, %value3
+  %found = select i1 %minus, i64 %opposite, i64 %value3
+  store i64 %found, ptr %to
+  ret i32 0
+slow:
+  ret i32 1""", "pyj_str_tables", shared=True)
+# The status, 1 where it raised.
 _define("i32 @pyj_str_to_int(ptr %s, ptr %to)", f"""
   %over = alloca i32
 {_ASCII_BYTES}
-  %count = sub i64 %n, %skip
-  %some = icmp ugt i64 %count, 0
-  %few = icmp ult i64 %count, 19
-  %t1 = and i1 %some, %few
-  %t2 = and i1 %t1, %ascii
-  br i1 %t2, label %read, label %slow
+  br i1 %ascii, label %read, label %slow
 read:
-  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
-  %value = phi i64 [ 0, %0 ], [ %value1, %next ]
-  %at = getelementptr i8, ptr %data, i64 %i
-  %char = load i8, ptr %at
-  %digit = sub i8 %char, 48
-  %good = icmp ult i8 %digit, 10
-  br i1 %good, label %next, label %slow
-next:
-  %tens = mul i64 %value, 10
-  %wide = zext i8 %digit to i64
-  %value1 = add i64 %tens, %wide
-  %i1 = add i64 %i, 1
-  %end = icmp eq i64 %i1, %n
-  br i1 %end, label %done, label %read
-done:
-  %opposite = sub i64 0, %value1
-  %found = select i1 %minus, i64 %opposite, i64 %value1
-  store i64 %found, ptr %to
-  ret i32 0
+  %other = call i32 @pyj_str_read_int(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
 slow:
   %long = call ptr @PyLong_FromUnicodeObject(ptr %s, i32 10)
   %bad = icmp eq ptr %long, null
@@ -969,27 +1118,22 @@ large:
   call void @PyErr_SetString(ptr %class, ptr @pyj_str_wide)
   ret i32 1
 fail:
-  ret i32 1""", "pyj_str_messages", shared=True)
+  ret i32 1""", "pyj_str_messages", "pyj_str_read_int", shared=True)
 _WIDE = "the int does not fit in 64 bits"
 TEXT["pyj_str_messages"] = f'@pyj_str_wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"'
 
 # float(s): up to 19 digits with a point and no exponent are read here. Up to 15 are their number divided by a power of
 # ten, which is rounded once. Of more the number is multiplied by 128 bits of that power's inverse (Eisel and Lemire,
-# "Number parsing at a gigabyte per second"), which is enough for these exponents. The rest is left to the interpreter.
-_define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
-{_ASCII_BYTES}
-  %count = sub i64 %n, %skip
-  %some = icmp ugt i64 %count, 0
+# "Number parsing at a gigabyte per second"), which is enough for these exponents. 1 where the
+# interpreter is to be asked.
+_define("i32 @pyj_str_read_float(ptr %data, i64 %n, ptr %to)", f"""
+{_MINUS}
   %few = icmp ult i64 %count, 21
   %t1 = and i1 %some, %few
-  %t2 = and i1 %t1, %ascii
-  br i1 %t2, label %read, label %slow
+  br i1 %t1, label %read, label %slow
 read:
-  %i = phi i64 [ %skip, %0 ], [ %i1, %next ]
-  %value = phi i64 [ 0, %0 ], [ %value2, %next ]
-  %digits = phi i64 [ 0, %0 ], [ %digits2, %next ]
-  %behind = phi i64 [ 0, %0 ], [ %behind2, %next ]
-  %points = phi i64 [ 0, %0 ], [ %points2, %next ]
+  %i = phi i64 [ %skip, %0 ], [ %i1, %take ]
+  %value = phi i64 [ 0, %0 ], [ %value1, %take ]
   %at = getelementptr i8, ptr %data, i64 %i
   %char = load i8, ptr %at
   %digit = sub i8 %char, 48
@@ -999,23 +1143,22 @@ take:
   %tens = mul i64 %value, 10
   %wide = zext i8 %digit to i64
   %value1 = add i64 %tens, %wide
-  %digits1 = add i64 %digits, 1
-  %behind1 = add i64 %behind, %points
-  br label %next
+  %i1 = add i64 %i, 1
+  %whole.end = icmp eq i64 %i1, %n
+  br i1 %whole.end, label %all, label %read
 dot:
   %isdot = icmp eq i8 %char, 46
-  %first1 = icmp eq i64 %points, 0
-  %onedot = and i1 %isdot, %first1
-  br i1 %onedot, label %next, label %slow
-next:
-  %value2 = phi i64 [ %value1, %take ], [ %value, %dot ]
-  %digits2 = phi i64 [ %digits1, %take ], [ %digits, %dot ]
-  %behind2 = phi i64 [ %behind1, %take ], [ %behind, %dot ]
-  %points2 = phi i64 [ %points, %take ], [ 1, %dot ]
-  %i1 = add i64 %i, 1
-  %end = icmp eq i64 %i1, %n
-  br i1 %end, label %all, label %read
+  %from = add i64 %i, 1
+  br i1 %isdot, label %blocks, label %slow
+{_rest_of_digits("%value", "%from", "dot", "tail.end")}
+tail.end:
+  %behind = sub i64 %n, %from
+  br label %all
 all:
+  %value2 = phi i64 [ %value1, %take ], [ %value3, %tail.end ]
+  %behind2 = phi i64 [ 0, %take ], [ %behind, %tail.end ]
+  %point = phi i64 [ 0, %take ], [ 1, %tail.end ]
+  %digits2 = sub i64 %count, %point
   %least = icmp ugt i64 %digits2, 0
   %most = icmp ult i64 %digits2, 16
   %t3 = and i1 %least, %most
@@ -1092,6 +1235,17 @@ done:
   store double %found, ptr %to
   ret i32 0
 slow:
+  ret i32 1""", "pyj_str_tables", shared=True)
+_define("i32 @pyj_str_to_float(ptr %s, ptr %to)", f"""
+{_ASCII_BYTES}
+  br i1 %ascii, label %try, label %slow
+try:
+  %other = call i32 @pyj_str_read_float(ptr %data, i64 %n, ptr %to)
+  %done = icmp eq i32 %other, 0
+  br i1 %done, label %out, label %slow
+out:
+  ret i32 0
+slow:
   %float = call ptr @PyFloat_FromString(ptr %s)
   %bad = icmp eq ptr %float, null
   br i1 %bad, label %fail, label %open
@@ -1101,9 +1255,10 @@ open:
   call void @Py_DecRef(ptr %float)
   ret i32 0
 fail:
-  ret i32 1""", "pyj_str_tables", shared=True)
-
-# s[::-1]: ASCII here, other texts by the interpreter, which is given the slice.
+  ret i32 1""", "pyj_str_read_float", shared=True)
+for _what in ("int", "float"):
+    _of_parts(_what)
+# s[::-1]: for ASCII here, for other texts by the interpreter, which gets the slice.
 _define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}

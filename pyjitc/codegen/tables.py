@@ -1,13 +1,13 @@
 """Helpers that search the tables of Python's dicts and sets for a key that is a native int, a str, or a tuple of two
 ints (`pair`: a pointer to the two).
 
-They read the tables as they lie in memory (runtime/platform.py), without an object for the key; what they cannot decide
-without running code of other classes, and all that changes the size of a table, they leave to the interpreter's C API.
-Programs share them: they are compiled once, see shared.py. Where this Python's tables are not as expected the searches
-always ask the C API.
+They read the tables in memory (runtime/platform.py), without an object for the key; comparisons that run methods of
+classes, and changes of the size of a table, are left to the interpreter's C API. Programs share them: they are compiled
+once, see shared.py. Where this Python's tables have an unknown layout, the searches always call the C API.
 
-A search gives an address: of what was found, null where there is nothing, or 1 to ask the C API. What gives an object
-gives a borrowed one, null where there is none, or 1 where an exception was raised.
+A search returns the address of what was found, null where the key is missing, or 1 where the C API must be called. A
+helper that returns an object returns a borrowed reference, null where there is none, or 1 where an exception was
+raised.
 """
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG,
 __all__ = ["DECLARATIONS", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
-# Bits of the version of a dict that are no number: who is told of changes, and from 3.13 on how often it changed.
+# Bits of the version of a dict that are not part of the number: the watchers to notify, and from 3.13 on a count of
+# changes.
 _VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 13) else 12
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
 
 
 def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
-    """head: result and name with parameters. shared: it is called from other modules, else part of what calls it."""
+    """head: result and name with parameters. shared: whether other modules call the helper; else it is in the image of
+    its callers."""
     name = head.partition("@")[2].partition("(")[0]
     TEXT[name] = f"\ndefine internal {head} nounwind {'noinline' if shared else 'alwaysinline'} {{\n{body.strip()}\n}}"
     if needs:
@@ -37,7 +39,7 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
 
 # ---------------------------------------------------------------- ints and texts
 
-# As CPython's hash of an int: the value modulo 2**61 - 1, with its sign.
+# CPython's hash of an int: the value modulo 2**61 - 1, with its sign.
 _define("i64 @pyj_int_hash(i64 %k)", """
   %negative = icmp slt i64 %k, 0
   %minus = sub i64 0, %k
@@ -63,7 +65,7 @@ SIZE_AND_SIGN = ("""
   %sign.up = icmp slt i64 %tag, 0
   %sign = select i1 %sign.up, i64 -1, i64 1
 """)
-# Whether an object is the int k: 0, 1, or 2 to ask.
+# Whether an object is the int k: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_int_is(ptr %o, i64 %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
   %exact = icmp eq ptr %class, @PyLong_Type
@@ -97,7 +99,7 @@ find:
 done:
   ret i64 %known""")
 
-# Whether two texts of one hash are equal. 28, 32 and 64 of the state: bytes of a character, compact, ASCII.
+# Whether two texts with the same hash are equal. Bits of the state: 28 character size, 32 compact, 64 ASCII.
 _define("i1 @pyj_str_same(ptr %x, ptr %y)", f"""
 {_load("n", "i64", "%x", STR["length"])}{_load("m", "i64", "%y", STR["length"])}
   %alike = icmp eq i64 %n, %m
@@ -132,7 +134,7 @@ no:
   ret i1 false""")
 
 _P1, _P2, _P5 = 11400714785074694791, 14029467366897019727, 2870177450012600261
-# As CPython's hash of a tuple of two (xxHash).
+# CPython's hash of a tuple of two items (xxHash).
 _define("i64 @pyj_pair_hash(ptr %k)", f"""
   %x = load i64, ptr %k
 {_load("y", "i64", "%k", 8)}
@@ -150,7 +152,7 @@ _define("i64 @pyj_pair_hash(ptr %k)", f"""
   %error = icmp eq i64 %sum, -1
   %result = select i1 %error, i64 1546275796, i64 %sum
   ret i64 %result""", "pyj_int_hash")
-# Whether an object is the tuple of two ints: 0, 1, or 2 to ask.
+# Whether an object is a tuple of these two ints: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_pair_is(ptr %o, ptr %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
   %exact = icmp eq ptr %class, @PyTuple_Type
@@ -211,8 +213,8 @@ _ONE_DIGIT, _SIGNED = (("""
   %few = call i64 @llvm.abs.i64(i64 %tag, i1 false)
   %single = icmp eq i64 %few, 1
 """, "  %new = select i1 %negative, i64 -1, i64 1\n"))
-# Makes the object at `slot`, which holds its only reference, another int or float: nobody can tell. Ints of one digit
-# only, and none of those that the interpreter has one object for.
+# Overwrites the object at `slot`, to which there is no other reference, with another int or float, which is
+# unobservable. Only for ints of one digit, and not for those of which the interpreter has one object each.
 _define("i1 @pyj_becomes_int(ptr %slot, i64 %v)", f"""
 {_SMALL}
 count:
@@ -305,7 +307,7 @@ else:
   %whole = icmp ule i8 %kind, 1
   br i1 %whole, label %search, label %ask
 """
-    # Where all keys are texts there is no int.
+    # If all keys are texts, an int is not among them.
     _KIND_OF_INTS = f"""
 {_load("keys", "ptr", "%d", DICT["keys"])}{_load("kind", "i8", "%keys", KEYS["kind"])}
   switch i8 %kind, label %ask [ i8 0, label %search  i8 1, label %absent ]
@@ -414,7 +416,7 @@ have:
   ret ptr %found""", shared=True)
 
 _TYPES = {"int": "i64", "float": "double", "str": "ptr", "pair": "ptr", "object": "ptr"}
-_ASKED = {  # what stands for the key where the C API is asked
+_ASKED = {  # the expression of the key in calls of the C API
     **{k: (f"""
   %key = call ptr @{make}({t} %k)
   %bad = icmp eq ptr %key, null
@@ -427,7 +429,7 @@ _FAIL = {"int": "fail:\n  ret {}\n", "pair": "fail:\n  ret {}\n", "str": ""}
 _MAKES = {"int": (), "str": (), "pair": ("pyj_pair_new",)}
 
 for _n, _k in enumerate(("int", "str", "pair"), 1):
-    # Numbers of versions that the interpreter, which counts from 1, does not come to: each image has its own.
+    # Version numbers that the interpreter, which counts from 1, does not reach: each image has its own.
     TEXT[f"pyj_versions_{_k}"] = f"@pyj_versions_{_k} = internal global i64 {_n << 60}"
     _define(f"void @pyj_dict_version_{_k}(ptr %d)", f"""
   %last = load i64, ptr @pyj_versions_{_k}
@@ -477,7 +479,7 @@ ask:{_box}
   %watched = icmp ne i64 %watchers, 0
   br i1 %watched, label %store, label %alter
 """ if DICT_WATCHERS else "  br label %alter\n"
-        # A number in the place of another: no key moves. The dict has a new version, as of any change.
+        # Replaces a number by another: no entry moves. The dict gets a new version, as with any change.
         _define(f"i32 @pyj_dict_put_{_k}_{_v}(ptr %d, {_TYPES[_k]} %k, {_TYPES[_v]} %v)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
   %at = ptrtoint ptr %slot to i64
@@ -521,7 +523,7 @@ start:{_ASKED[_k][0]}
   ret i32 %status
 fail:
   ret i32 -1""", *_MAKES[_k], shared=True)
-# KeyError(key), also of a tuple.
+# Raises KeyError(key), also for a tuple.
 _define("void @pyj_key_error(ptr %key)", """
   %given = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %key)
   %bad = icmp eq ptr %given, null
@@ -536,7 +538,8 @@ done:
 
 # ---------------------------------------------------------------- sets
 
-# The entry of a key, or the free one where it would be added: CPython's order of probing. 9: its LINEAR_PROBES.
+# The entry of a key, or the free one where it would be added, by CPython's order of probing. 9: CPython's
+# LINEAR_PROBES.
 _define_place = """
 {head}
 {mask}{table}
@@ -625,7 +628,7 @@ ask:{_box}
   %asked = call i32 @PySet_Contains(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
 {_FAIL[_k].format("i32 -1")}""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", *_MAKES[_k], shared=True)
-    # Where keys were removed, the interpreter puts a new one in their place.
+    # If keys were removed, the interpreter stores the new one in the place of one of them.
     _define(f"i32 @pyj_set_add_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
   %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)

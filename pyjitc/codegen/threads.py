@@ -1,7 +1,7 @@
-"""Lowerings of what threads do, in the code of a block on the CPU: places, memory, states, warps, atomics, bits.
+"""Lowerings of kernel operations for the code of a block on the CPU: positions, memory, states, warps, atomics, bits.
 
-The emitter is that of grid.py: it has `word`, `threads`, `table`, `slot`, `at`, `read` and `raise_with` beside the
-usual.
+The emitter is that of grid.py: it has `word`, `threads`, `table`, `slot`, `at`, `read` and `raise_with` besides the
+methods of ops/emitter.py.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _shared(e, inst):
 
 
 def _watched(e, inst, size: int) -> str:
-    """Pointer to shared memory behind what the launch gives, where every byte has a record."""
+    """A pointer to shared memory after that of the launch, of which every byte has an access record."""
     given = e.word(WORDS["shared_bytes"])
     behind = e.assign(f"and i64 {e.assign(f'add i64 {given}, 63')}, -64")
     start = e.assign(f"add i64 {e.word(WORDS['shared'])}, {behind}")
@@ -136,7 +136,7 @@ def each(e, count: str, carried, body):
 
 
 def _next(e, inst):
-    """The region that runs next; which threads run it is noted for their warp operations."""
+    """The region that runs next; the threads that run it are recorded for their warp operations."""
     state, warps = e.table("state", "i32"), inst.attrs["warps"]
     never = 1 << 30
     debug = e.module.options.debug
@@ -273,7 +273,7 @@ def _shuffle(e, inst, thread, lane, base, operand):
 
 
 def _collect(e, inst, thread, base, mask):
-    """What is found by a walk over the lanes."""
+    """The values collected in a loop over the lanes."""
     what, how = inst.attrs["what"], inst.attrs["how"]
     slot = e.slot(inst.attrs["slot"]) if inst.attrs["slot"] >= 0 else []
     own = [e.read(table, c, thread) for c, table in slot]
@@ -507,7 +507,7 @@ def _grid_wait(e, inst):
 
 
 def _poll(e, inst):
-    """As `memory.POLL`; the interpreter lock is taken when the counter has run out."""
+    """As `memory.POLL`; takes the interpreter lock when the counter has run out."""
     fuel = e.fuel()
     now = e.assign(f"sub i64 {e.assign(f'load i64, ptr {fuel}')}, {inst.attrs['cost']}")
     e.line(f"store i64 {now}, ptr {fuel}")
@@ -569,7 +569,7 @@ def _fail(e, inst, thread):
 
 
 def _short_text(kind: str, least: int, most: int) -> str:
-    """A function that gives the shortest text that is the number again, which has fewer bits than a double."""
+    """A function that returns the shortest text which parses to the number, for types with fewer bits than a double."""
     return f"""define internal ptr @pyjitc_text_of_{kind}({kind} %x) noinline cold nounwind {{
   %wide = fpext {kind} %x to double
   br label %try
@@ -595,7 +595,7 @@ _SHORT_TEXT = {"float": _short_text("float", 6, 9), "half": _short_text("half", 
 
 
 def _print(e, inst, *operands):
-    """To sys.stdout, in one write."""
+    """print to sys.stdout, in one write."""
     form, given, texts = "", [], []
     for kind in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PySys_FormatStdout(ptr, ...)",
                  "void @PyMem_Free(ptr)", "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)",

@@ -1,11 +1,11 @@
-"""What `debug` watches of the threads of a block: races in shared memory, reads of what nobody wrote, lanes that are
-elsewhere.
+"""The checks of the option `debug` for the threads of a block: races in shared memory, reads of uninitialised memory,
+warp operations with lanes that are elsewhere.
 
-Every byte of shared memory has a record of who wrote it last, and of the first and the last thread that read it since
-the last wait; each with the numbers of the last waits, of the block and of the thread's warp. Two accesses of different
-threads are a race when neither wait came between them, and one writes, and not both are atomic, nor write the same
-value, as threads do that set a flag. (Detection as in Zheng et al.: GMRace, 2013: by barriers alone, without
-happens-before through atomics.)
+Every byte of shared memory has a record of the thread that wrote it last, and of the first and the last thread that
+read it since the last wait; each with the numbers of the last waits of the block and of the thread's warp. Two accesses
+of different threads are a race if there was no wait between them, at least one writes, and they are neither both atomic
+nor both write the same value, as threads do that set a flag. (Detection as in Zheng et al.: GMRace, 2013: by barriers
+alone, without happens-before through atomics.)
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["count_wait", "lanes_are_here", "no_thread_ended", "start_block", "to
 
 
 def count_wait(e, some: str, warps: int) -> None:
-    """Number the wait that ended now. some: whether it was of warps."""
+    """Number the wait that has ended. some: whether it was a wait of warps."""
     waits, block_wait, warp_waits = (e.assign(f"getelementptr i64, ptr %context, i64 {WORDS[name]}") for name in (
         "waits", "block_wait", "warp_waits"))
     number = e.assign(f"add i64 {e.assign(f'load i64, ptr {waits}')}, 1")
@@ -38,9 +38,9 @@ def count_wait(e, some: str, warps: int) -> None:
 
 
 def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lines: str) -> None:
-    """An error where the block waits and a thread ran to the end of the kernel. some: whether it is warps that wait;
-    block: the region for which `thread` waits, at the line that the table `lines` says; ended: the number of such a
-    thread, or -1."""
+    """Raise where the block waits and a thread has run to the end of the kernel. some: whether warps wait; block: the
+    region for which `thread` waits, at the line in the table `lines`; ended: the number of a thread that has ended, or
+    -1."""
     nobody = e.assign(f"icmp slt i64 {ended}, 0")
     ends = e.assign(f"icmp slt i32 {block}, 0")
     good, bad = e.label("all_wait"), e.label("ended")
@@ -59,7 +59,7 @@ def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lin
 
 
 def start_block(e) -> None:
-    """Nothing was touched."""
+    """Reset the records: no byte has been accessed."""
     where = [e.assign(f"getelementptr i64, ptr %context, i64 {WORDS[name]}") for name in ("record", "watched")]
     record, size = e.assign(f"load ptr, ptr {where[0]}"), e.assign(f"load i64, ptr {where[1]}")
     e.line(f"call void @llvm.memset.p0.i64(ptr {record}, i8 0, i64 {e.assign(f'mul i64 {size}, {RECORD}')}, i1 false)")
@@ -70,7 +70,7 @@ _CONFLICTS = {2: "reads what thread (%lld, %lld, %lld) wrote", 3: "writes what t
 
 
 def touch(e, inst, thread, array, *rest):
-    """Look the access up in the record, and enter it."""
+    """Check an access against the record, and record it."""
     e.module.extra[_TEXT] = None
     t = inst.args[1].type
     pointer = memory.element_address(e, t, array, [x[0] for x in rest[:t.ndim]])
@@ -139,10 +139,10 @@ def lanes_are_here(e, inst, thread, mask):
     return []
 
 
-# i64 pyjitc_touch(context, address, size, unit, thread, line, what, out): 0 fine, 1 nothing was written, else a key of
-# _CONFLICTS, with the other thread and its line in `out`; of what: 0 read, 1 write, 2 atomic, 3 write what is there. An
-# element has a record for each `unit` bytes: who wrote, the first and the last reader (thread + 1, wait of the block,
-# wait of the warp, line: i32 each), then what the write was.
+# i64 pyjitc_touch(context, address, size, unit, thread, line, what, out): 0 no error, 1 uninitialised memory, else a
+# key of _CONFLICTS, with the other thread and its line in `out`; what: 0 read, 1 write, 2 atomic, 3 write of the same
+# value. An element has a record for each `unit` bytes: the last writer, the first and the last reader (thread + 1, wait
+# of the block, wait of the warp, line: i32 each), then the kind of the write.
 _TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread,
         i64 %line, i64 %what, ptr %out) noinline nounwind {{
   %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}

@@ -1,34 +1,36 @@
-"""The native entry of one signature: a vectorcall stub that checks, opens, calls, and boxes.
+"""The native entry of one signature: a vectorcall stub that checks and unboxes arguments, calls, and boxes the result.
 
     ptr pyjitc_entry(ptr self, ptr args, i64 nargsf, ptr kwnames)
 
-A call that is not for this signature goes on to the stub whose address the dispatcher keeps in `pyjitc_next`.
-Omitted arguments come from the defaults of `self`, keywords are placed by the identity of their names: `bind` of
-runtime/thunks.py. Values the code was compiled for are compared before the call: the dispatcher keeps what is expected
-in `pyjitc_guard_<i>`. A dictionary is looked at again only when its version tag has changed.
-`pyjitc_active` counts the calls that are inside, for whoever wants to unmap the code.
+A call that does not match this signature jumps to the next stub, whose address the dispatcher stores in `pyjitc_next`.
+Omitted arguments come from the defaults of `self`, keywords are matched by the identity of their names: `bind` of
+runtime/thunks.py. Values for which the code was specialised are compared before the call: the dispatcher stores the
+expected ones in `pyjitc_guard_<i>`. A dictionary is searched again only when its version tag has changed.
+`pyjitc_active` counts the calls that are running, so that code in use is not unmapped.
 """
 from __future__ import annotations
 
 from types import CellType, FunctionType
+
+import numpy as np
 
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..types.kinds import Object
+from ..types.kinds import Float, Int, Object
 from . import box
 from .emitter import Emitter
 from .leaves import components, load, require
 from .function import stays_call
 from .module import Module
 
-foreign_values = lazy("pyjitc.runtime.foreign")  # functions that take any object load it
+foreign_values = lazy("pyjitc.runtime.foreign")  # only functions that accept any object load it
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
-QUICK = 8  # items of a list that a call looks at where the function checks what it loads
+QUICK = 8  # items of a list that a call checks where the function checks the items that it loads
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
 
@@ -36,16 +38,17 @@ class Spec(Named, fields="names types passed positional_only simple guards", def
     """How a function is called from Python.
 
     names, types: its parameters, in the order of the code's locals; passed: whether the native function has a parameter
-    for it (one whose type has a single value has none); positional_only: how many have no keyword; simple: no
-    keyword-only or variadic parameters, so that the stub may place keywords and fill in defaults; guards: (container,
-    key or None, value) of everything the program may change: dictionary items and the contents of cells.
+    for it (types with a single value have none); positional_only: how many parameters cannot be given by keyword;
+    simple: there are no keyword-only or variadic parameters, so that the stub may match keywords and fill in defaults;
+    guards: (container, key or None, value) of all values that the program may change: dictionary items and the contents
+    of cells.
     """
 
     __slots__ = ()
 
 
 class _Stub(Emitter):
-    """Emits the stub; every failure leaves through one block."""
+    """Emits the stub; all failures leave through one block."""
 
     def __init__(self, module: Module, looks: int = 0):
         super().__init__(module)
@@ -59,7 +62,8 @@ class _Stub(Emitter):
 
 
 def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -> tuple[str | None, ...]:
-    """Add the stub of `fn` to `module`; returns the guard words' symbols (None: not compared natively)."""
+    """Add the stub of `fn` to `module`; returns the symbols of the guard words (None for a guard that is not compared
+    in native code)."""
     e = _Stub(module, fn.flags.looks)
     n = len(spec.types)
     for word in (f"@{NEXT} = global ptr null", f"@{ACTIVE} = global i64 0"):
@@ -90,7 +94,8 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         pointer = e.assign(f"load ptr, ptr {where}, align 8")
         if t is Object:
             _require_foreign(e, i, pointer)
-        opened = box.unbox(e, t, pointer, "miss")
+        opened = _open_declared(e, t, pointer) if e.any_order and t in (Int, Float) else box.unbox(
+            e, t, pointer, "miss")
         if t.holder:
             _require_others(e, t, pointer, holders)
         if keep:
@@ -98,7 +103,7 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     symbols = _guards(e, spec.guards)
     _count_borrowed(e, "retain")
     _call(e, fn, passed, nogil)
-    # Where the function stays a call, the stub is as good as it gets: optimising it would take a third of the time.
+    # If the function is not inlined, optimising the stub gains nothing and would take a third of the time.
     attributes = "nounwind noinline optnone" if stays_call(fn) else "nounwind"
     lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {attributes} {{", "start:", *e.entry,
              "  br label %enter", *e.lines, *e.cold]
@@ -115,9 +120,32 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     return symbols
 
 
+def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
+    """A number of 64 bits for a parameter that is declared as one: NumPy's has the same digits as Python's."""
+    scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
+    found = load(e, "ptr", pointer, platform.OB_TYPE)
+    of_numpy, of_python, done = e.label("scalar"), e.label("number"), e.label("opened")
+    is_numpy = None
+    for cls in dict.fromkeys(scalars):
+        one = e.assign(f"icmp eq ptr {found}, {e.object(cls)}")
+        is_numpy = one if is_numpy is None else e.assign(f"or i1 {is_numpy}, {one}")
+    e.branch(is_numpy, of_numpy, of_python)
+    e.start(of_numpy)
+    kind, = components(t)
+    held = load(e, kind, pointer, platform.SCALAR_VALUE)
+    e.jump(done)
+    e.start(of_python)
+    value, = box.unbox(e, t, pointer, "miss")
+    here = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi(kind, [(held, of_numpy), (value, here)])]
+
+
 def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:
-    """An empty container fits several types: where arguments have two of them it must not be both, because what the
-    code stores in one of them would not be of the other's type. holders: (type, pointer) of the arguments before."""
+    """An empty container fits several types. Where two arguments have different container types they must not be the
+    same object, because items that the code stores in one would not fit the type of the other. holders: (type, pointer)
+    of the arguments before."""
     for other, earlier in holders:
         if other.python_class is t.python_class and other is not t and other != t:
             require(e, e.assign(f"icmp ne ptr {pointer}, {earlier}"), "miss")
@@ -125,8 +153,8 @@ def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:
 
 
 def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
-    """A value that has a native type is for another signature, which may not have been compiled so far. The class of
-    the last object that had none is remembered."""
+    """An object with a native type needs another signature, which may not have been compiled yet. The class of the last
+    object without a native type is cached."""
     known = f"@pyjitc_foreign_{i}"
     e.declare(f"{known} = internal global ptr null")
     cls = load(e, "ptr", pointer, platform.OB_TYPE)
@@ -139,7 +167,7 @@ def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
                       f"ptr {pointer}, "
                       f"ptr null)")
     e.check_null(answer, None)
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {answer})")  # None, True and False stay
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {answer})")  # None, True and False are never freed
     foreign, always = e.label("accepted"), e.label("always")
     no = e.assign(f"icmp eq ptr {answer}, {e.external('_Py_FalseStruct')}")
     e.branch(no, "miss", foreign)
@@ -161,7 +189,7 @@ def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
     status, result_values = e.native_call(fn, passed)
     if nogil:
         e.line(f"call void @PyEval_RestoreThread(ptr {thread})")
-    if fn.result is None:  # it never returns
+    if fn.result is None:  # the function never returns
         e.jump(e.fail(None))
         return
     e.check_status(status, None)
@@ -172,13 +200,13 @@ def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
 
 
 def _count_borrowed(e: _Stub, what: str) -> None:
-    """Objects that arguments have as attributes live until the call ends."""
+    """Retain or release the objects that are attributes of arguments, so that they live until the call ends."""
     for pointer in e.borrowed:
         e.line(f"call void {e.helper(f'pyj_{what}_object')}(ptr {pointer})")
 
 
 def _make_anew(e: _Stub) -> None:
-    """What failed may only ask for other code (passes/restarts.py)."""
+    """Restart the call where the failure is only a request for other code (passes/restarts.py)."""
     e.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
     e.declare("declare void @PyErr_Clear()")
     asked = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(Anew)})")
@@ -196,10 +224,10 @@ def _leave(e: _Stub) -> list[str]:
 
 
 def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
-    """Compare every guarded value with the one expected; on a difference the call is not for this code."""
+    """Compare every guarded value with the expected one; on a difference the call needs other code."""
     symbols: list[str | None] = []
     items: dict[int, list] = {}  # id of a dictionary -> its guards
-    same = ""  # whether all in cells and functions are
+    same = ""  # whether all guards of cells and functions hold
     for i, (container, key, _) in enumerate(guards):
         native = type(key) is not tuple and type(container) in (CellType, FunctionType) or (
             type(container) is dict and type(key) is str)
@@ -257,7 +285,7 @@ def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
 
 
 def add_native(module: Module, fn: ir.Function, name: str) -> None:
-    """Export `fn` as `name` for callers that speak C (tests): i32 name(result pointer if there is a result,
+    """Export `fn` as `name` with C's calling convention, for tests: i32 name(result pointer if there is a result,
     components...)."""
     e = _Stub(module)
     types = components(fn.result) if fn.result is not None else ()

@@ -57,6 +57,6 @@ __all__ = [
     "syncthreads_or", "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system",
     "to_device", "vectorize", "warpsize", "why_not",
 ]
-globals().update(VECTORS)  # float4, float32x4 and their kin
+globals().update(VECTORS)  # float4, float32x4 and their like
 
 __getattr__ = _absent(__name__, _MISSING)

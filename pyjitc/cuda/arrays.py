@@ -1,7 +1,7 @@
-"""Arrays in the memory of a device: made, copied, viewed, and shared with other libraries.
+"""Arrays in the memory of a device: creation, copies, views, and exchange with other libraries.
 
-A `DeviceArray` is a window on memory that it keeps alive. Views are found by NumPy itself, on an ndarray that says
-where the memory is and is never read. Without a GPU the memory is the host's, and everything works the same.
+A `DeviceArray` refers to memory that it keeps alive. NumPy itself computes views, of an ndarray with the address of the
+memory, whose elements are never read. Without a GPU the memory is the host's, and everything works in the same way.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, Iterable, Iterator
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..types.kinds import Array
 from ..types.typeof import element_type, record_type
 from . import dlpack
@@ -28,7 +29,7 @@ _types: dict[tuple, Array] = {}
 
 class Memory:
     """Memory of a device, or pinned host memory. address: None once it was freed; live: the device until then; owner:
-    what it belongs to, where that is not this object; release: called with the address at the end."""
+    the object to which it belongs, if that is not this one; release: called with the address at the end."""
 
     __slots__ = ("device", "live", "address", "size", "owner", "release", "device_address", "__weakref__")
 
@@ -44,24 +45,24 @@ class Memory:
             self.release(address)
 
     def __del__(self, at_end=sys.is_finalizing):
-        if not at_end():  # when the names of this module may be gone, and the driver takes all back
+        if not at_end():  # at the end of the process, names of this module may be gone, and the driver frees all memory
             with contextlib.suppress(CudaError, AttributeError):
                 self.free()
 
 
 def _bounds(x: np.ndarray) -> tuple[int, int]:
-    """Addresses of its first byte and behind its last."""
+    """The addresses of its first byte and after its last one."""
     return np.lib.array_utils.byte_bounds(x)
 
 
 def _array_at(memory, address, shape, strides, dtype, writable=True) -> np.ndarray:
-    """Memory as an array of NumPy, which keeps it."""
+    """A NumPy array in the memory, which it keeps alive."""
     found = np.asarray(_Place(memory, address, shape, strides, dtype, writable))
     return found.view(dtype) if dtype.names else found  # the description has no fields
 
 
 class _Place:
-    """What NumPy is told of memory; keeps it."""
+    """The description of memory for NumPy; it keeps the memory alive."""
 
     __slots__ = ("__array_interface__", "memory")
 
@@ -72,8 +73,8 @@ class _Place:
 
 
 class DeviceArray:
-    """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes as NumPy's; device; type: as kernels see
-    it."""
+    """An array on a device. shape, strides (bytes), dtype, ndim, size, nbytes: as in NumPy; device: where it is; type:
+    its type in kernels."""
 
     __slots__ = ("memory", "start", "shape", "strides", "dtype", "writable", "type", "stream", "passed", "__weakref__")
     __array_priority__ = 1000
@@ -83,7 +84,7 @@ class DeviceArray:
         self.memory, self.start, self.shape, self.strides, self.dtype = memory, start, shape, strides, dtype
         self.writable, self.stream = writable, stream
         self.type = _type(start, shape, strides, dtype, writable)
-        # what a kernel is given of it: strides where it asks for them
+        # the parameters of a kernel for it; strides where its type needs them
         self.passed = struct.pack(f"P{2 * len(shape)}q", start, *shape, *strides)
 
     # -- what it is
@@ -94,7 +95,7 @@ class DeviceArray:
 
     @property
     def address(self) -> int:
-        """Of the first element, on the device; ValueError where the memory was freed."""
+        """The address of the first element on the device; raises ValueError where the memory was freed."""
         if self.memory.address is None:
             raise ValueError("the device array was freed")
         return self.start
@@ -120,7 +121,7 @@ class DeviceArray:
 
     @property
     def flags(self) -> Any:
-        """NumPy's, of an array like this: c_contiguous, f_contiguous, writeable and the others."""
+        """The flags of a NumPy array like this: c_contiguous, f_contiguous, writeable and the others."""
         return self._window().flags
 
     def is_f_contiguous(self) -> bool:
@@ -138,7 +139,8 @@ class DeviceArray:
     # -- views
 
     def _window(self) -> np.ndarray:
-        """An ndarray at the same place. It may be cut and turned, but never read, unless the memory is the host's."""
+        """An ndarray at the same address. It may be sliced and transposed, but its elements must not be read, unless
+        the memory is the host's."""
         if self.size == 0:
             return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
         return _array_at(self.memory, self.address, self.shape, self.strides, self.dtype, self.writable)
@@ -155,16 +157,16 @@ class DeviceArray:
         self._view(self._window()[_basic(key)])._assign(value)
 
     def getitem(self, item: Any, stream: Stream | int = 0) -> Any:
-        """`array[item]`, read in a stream."""
+        """`array[item]`; an element is read after the work in a stream."""
         view = self._view(self._window()[_basic(item)])
         return view if view.shape or _keeps_array(item) else view.copy_to_host(stream=stream)[()]
 
     def setitem(self, key: Any, value: Any, stream: Stream | int = 0) -> None:
-        """`array[key] = value`, in a stream."""
+        """`array[key] = value`, after the work in a stream."""
         self._view(self._window()[_basic(key)])._assign(value, stream)
 
     def bind(self, stream: Stream | int = 0) -> DeviceArray:
-        """The same array; what is done with it from now on goes to the stream."""
+        """The same array, whose operations from now on are put into the stream."""
         return DeviceArray(self.memory, self.start, self.shape, self.strides, self.dtype, self.writable,
                            stream_handle(stream))
 
@@ -179,7 +181,7 @@ class DeviceArray:
         return self._view(self._window().transpose(*axes))
 
     def broadcast_to(self, shape: int | tuple[int, ...]) -> DeviceArray:
-        """The read-only view of that shape: as np.broadcast_to."""
+        """The read-only view of that shape, as np.broadcast_to returns it."""
         return self._view(np.broadcast_to(self._window(), shape))
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> DeviceArray:
@@ -209,11 +211,12 @@ class DeviceArray:
     # -- copies
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Stream | int = 0) -> np.ndarray:
-        """The contents, in `ary` where given. With a stream, into pinned memory, it may return before they are
-        there."""
+        """The contents as a NumPy array, stored in `ary` if that is given. With a stream and pinned memory, it may
+        return before the copy is complete. Raises ValueError where the shapes differ, TypeError where the
+        dtypes do."""
         if ary is not None:
             if not isinstance(ary, np.ndarray):
-                raise TypeError(f"copy_to_host fills an array of NumPy, not a {type(ary).__name__}")
+                raise TypeError(f"copy_to_host fills an array of NumPy, not {with_article(type(ary).__name__)}")
             _same_form(self, ary, "copy_to_host")
             if not ary.flags.writeable:
                 raise ValueError("copy_to_host: the target is read-only")
@@ -223,7 +226,7 @@ class DeviceArray:
         return found
 
     def fetched(self, ary: np.ndarray | None, handle: int) -> tuple[np.ndarray, bool]:
-        """(the contents, in `ary` where given; whether the stream was waited for)."""
+        """(the contents, in `ary` if that is given; whether the stream was waited for)."""
         window, waited = self._window(), True
         if window.flags.f_contiguous or window.flags.c_contiguous:
             order = "C" if window.flags.c_contiguous else "F"
@@ -233,7 +236,7 @@ class DeviceArray:
             waited = not direct or handle == 0
             if waited:
                 self.device.wait(handle)
-        else:  # the whole stretch of memory, and from that the elements
+        else:  # copy the whole range of memory, and take the elements from that
             low, high = _bounds(window)
             span = np.empty(high - low, np.uint8)
             self.device.copy_out(span.ctypes.data, low, high - low, handle)
@@ -246,7 +249,8 @@ class DeviceArray:
         return (result if ary is None else ary), waited
 
     def copy_to_device(self, ary: Any, stream: Stream | int = 0) -> None:
-        """Take over the contents of an array of the same shape and dtype, of the host or of a device."""
+        """Copy the contents of an array of the same shape and dtype, on the host or a device, into this array.
+        Raises ValueError where the shapes differ, TypeError where the dtypes do."""
         if not isinstance(ary, DeviceArray):
             ary = np.asarray(ary) if not is_cuda_array(ary) else as_cuda_array(ary)
         _same_form(self, ary, "copy_to_device")
@@ -281,7 +285,7 @@ class DeviceArray:
         host = np.empty(self.shape, self.dtype)
         host[...] = value
         self.copy_to_device(host, stream)
-        self.device.wait(stream_handle(stream))  # nobody else keeps `host`
+        self.device.wait(stream_handle(stream))  # there is no other reference to `host`
 
     def fill(self, value: Any, stream: Stream | int = 0) -> None:
         """Set every element."""
@@ -313,7 +317,7 @@ class DeviceArray:
         return host if dtype is None else host.astype(dtype, copy=False)
 
     def free(self) -> None:
-        """Give the memory back now; the array and its views cannot be used any more."""
+        """Free the memory now; the array and its views cannot be used any more."""
         self.memory.free()
 
     # -- other libraries
@@ -328,7 +332,7 @@ class DeviceArray:
 
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        """A capsule with the array where it is, in order with the work of the consumer's `stream`."""
+        """A DLPack capsule with the array in its memory, which is valid in the order of the consumer's `stream`."""
         if copy:
             raise BufferError("the array is not copied for DLPack; copy it first, as in x.copy()")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
@@ -346,7 +350,7 @@ class DeviceArray:
 
 
 def _type(start: int, shape, strides, dtype, writable) -> Array:
-    """The type of an array: its layout and alignment are found as NumPy finds them."""
+    """The type of an array: its layout and alignment are determined as in NumPy."""
     bits = start
     for s in strides:
         bits |= s
@@ -383,7 +387,7 @@ def _strides(shape, item: int, order: str) -> tuple[int, ...]:
 
 
 def _basic(key):
-    """An index made of ints and slices, or a field's name, so that it gives a view."""
+    """An index made of ints and slices, or a field's name, whose result is a view."""
     if isinstance(key, str):
         return key
     parts = key if isinstance(key, tuple) else (key,)
@@ -407,7 +411,7 @@ def _same_form(device_array: DeviceArray, other, call: str) -> None:
 
 
 def _copy_runs(device, window: np.ndarray, source: np.ndarray, stream: int) -> None:
-    """One copy for each stretch of elements that follow each other on the device."""
+    """Copy each run of elements that are contiguous on the device separately."""
     axis = window.ndim
     run = window.dtype.itemsize
     while axis and window.strides[axis - 1] == run:
@@ -436,7 +440,7 @@ def _dims(shape) -> tuple[int, ...]:
 
 def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceArray:
     shape, dtype = _dims(shape), np.dtype(dtype)
-    _type(0, (), (), dtype, True)  # dtypes without a form are refused before memory is taken
+    _type(0, (), (), dtype, True)  # raises for dtypes without a native form, before memory is allocated
     handle = stream_handle(stream)
     size = math.prod(shape) * dtype.itemsize
     address = device.allocate(size, handle)
@@ -446,13 +450,13 @@ def _new(device, shape, dtype, order: str, stream: Stream | int = 0) -> DeviceAr
 
 def device_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
                  order: str = "C", stream: Stream | int = 0) -> DeviceArray:
-    """A new array on the current device; its contents are not set."""
+    """A new array on the current device; its elements are not initialised."""
     return _new(current_device(), shape, dtype, _order("device_array", _dims(shape), np.dtype(dtype), strides, order),
                 stream)
 
 
 def _order(what: str, shape, dtype, strides, order: str) -> str:
-    """'C' or 'F', as the strides say where they are given."""
+    """'C' or 'F', by the strides if they are given."""
     if order not in ("C", "F"):
         raise ValueError(f"{what}: order={order!r}: choose 'C' or 'F'")
     if strides is None:
@@ -475,13 +479,13 @@ def _order_of(what: str, ary) -> str:
     if isinstance(ary, DeviceArray):
         return "F" if ary.type.layout == "F" else "C"
     if not isinstance(ary, (np.ndarray, np.generic)):
-        raise TypeError(f"{what} takes an array of NumPy or a device array, not a {type(ary).__name__}")
+        raise TypeError(f"{what} takes an array of NumPy or a device array, not {with_article(type(ary).__name__)}")
     return "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
 
 
 def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
-    """The array on the current device: a copy of a host array, or what lies on a device already. to: the array to
-    fill."""
+    """The array on the current device: a copy of a host array, or an array that is on a device already, without a copy.
+    to: the array into which it is copied."""
     if isinstance(obj, DeviceArray) or is_cuda_array(obj):
         obj = wrap(obj)
         if to is None and obj.device is current_device():
@@ -496,8 +500,8 @@ def to_device(obj: Any, stream: Stream | int = 0, copy: bool = True, to: DeviceA
 
 def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[int, DeviceArray],
                                                                            list[tuple[DeviceArray, np.ndarray]]]:
-    """Host arrays on the current device: (the copy of each, by its id; what to copy back, and where to). Arrays that
-    share memory, of which one may be written, share it there too."""
+    """Copies of host arrays on the current device: (the copy of each, by its id; the copies back, with their targets).
+    Arrays that share memory, of which one may be written, share it on the device, too."""
     groups: list[list[np.ndarray]] = []
     for x in {id(x): x for x in given}.values():
         apart, joined = [], [x]
@@ -527,7 +531,7 @@ def copies(given: Iterable[np.ndarray], stream: Stream | int = 0) -> tuple[dict[
 
 
 def _share(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether one of them may be written where the other is."""
+    """Whether writing one of them may change the other."""
     try:
         return (x.flags.writeable or y.flags.writeable) and np.shares_memory(x, y, max_work=10_000)
     except np.exceptions.TooHardError:
@@ -553,7 +557,7 @@ def _host_array(shape, dtype, strides, order: str, kind: str) -> np.ndarray:
 
 def pinned_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
                  order: str = "C") -> np.ndarray:
-    """A host array in memory that is never swapped out: copies of it are faster, and run beside kernels."""
+    """A host array in page-locked memory: copying it is faster, and can overlap kernels."""
     return _host_array(shape, dtype, strides, order, "pinned")
 
 
@@ -564,14 +568,14 @@ def pinned_array_like(ary: Any) -> np.ndarray:
 
 def mapped_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
                  order: str = "C", stream: Stream | int = 0, portable: bool = False, wc: bool = False) -> np.ndarray:
-    """A host array that kernels work on where it is, over the bus."""
+    """A host array that kernels access in place, over the bus."""
     return _host_array(shape, dtype, strides, order, "mapped")
 
 
 def managed_array(shape: int | tuple[int, ...], dtype: Any = np.float64, strides: tuple[int, ...] | None = None,
                   order: str = "C", stream: Stream | int = 0, attach_global: bool = True) -> np.ndarray:
-    """A host array that kernels work on too: the driver moves it to where it is used. The host waits for kernels before
-    it reads."""
+    """A host array that kernels can access, too: the driver moves it to where it is used. The host waits for kernels
+    before it accesses it."""
     return _host_array(shape, dtype, strides, order, "managed")
 
 
@@ -581,7 +585,7 @@ def mapped_array_like(ary: Any, stream: Stream | int = 0, portable: bool = False
 
 
 def mapped_address(ary: np.ndarray) -> int | None:
-    """Where a device sees a host array of mapped memory, or a view of it; None: it does not."""
+    """The address on a device of a host array in mapped memory, or of a view of one; None where it has none."""
     base: Any = ary
     while isinstance(base, np.ndarray):
         base = base.base
@@ -593,7 +597,7 @@ def mapped_address(ary: np.ndarray) -> int | None:
 
 @contextlib.contextmanager
 def pinned(*arys: np.ndarray) -> Iterator[None]:
-    """Within the block these host arrays are pinned."""
+    """Context manager: within the block these host arrays are pinned."""
     device = current_device()
     with contextlib.ExitStack() as stack:
         for ary in arys:
@@ -603,7 +607,8 @@ def pinned(*arys: np.ndarray) -> Iterator[None]:
 
 @contextlib.contextmanager
 def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
-    """Within the block these host arrays are seen by the device too: gives the arrays to pass to kernels."""
+    """Context manager: within the block these host arrays are mapped into the device's memory; yields the arrays to
+    pass to kernels."""
     device = current_device()
     with contextlib.ExitStack() as stack:
         found = []
@@ -618,7 +623,7 @@ def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
 
 def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
     if not isinstance(ary, np.ndarray):
-        raise TypeError(f"only arrays of NumPy are pinned, not a {type(ary).__name__}")
+        raise TypeError(f"only arrays of NumPy are pinned, not {with_article(type(ary).__name__)}")
     if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
         raise ValueError("only contiguous arrays are pinned")
     device.pin(ary.ctypes.data, ary.nbytes, is_mapped)
@@ -629,7 +634,7 @@ def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
 
 
 def from_dlpack(obj: Any, stream: Stream | int = 0) -> DeviceArray:
-    """The array of another library, where it is, by the DLPack protocol: PyTorch's, JAX's, CuPy's, NumPy's."""
+    """The array of another library, without a copy, by the DLPack protocol: PyTorch's, JAX's, CuPy's, NumPy's."""
     device = current_device()
     if not hasattr(obj, "__dlpack_device__"):
         raise TypeError(f"{type(obj).__name__} has no __dlpack__; copy host arrays with cuda.to_device")
@@ -650,12 +655,12 @@ def from_dlpack(obj: Any, stream: Stream | int = 0) -> DeviceArray:
 
 
 def is_cuda_array(obj: Any) -> bool:
-    """Whether the object says that it lies on a GPU, as PyTorch's, CuPy's and JAX's arrays there do."""
+    """Whether the object has the attribute of arrays on a GPU, as PyTorch's, CuPy's and JAX's arrays do."""
     return isinstance(obj, DeviceArray) or hasattr(obj, "__cuda_array_interface__")
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
-    """The array of another library, where it is: nothing is copied."""
+    """The array of another library as a DeviceArray, without a copy."""
     if isinstance(obj, DeviceArray):
         return obj
     if not hasattr(obj, "__cuda_array_interface__"):
@@ -664,7 +669,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
 
 
 def from_cuda_array_interface(described: dict, owner: Any = None, sync: bool = True) -> DeviceArray:
-    """The array that a `__cuda_array_interface__` describes; `owner` is kept alive."""
+    """The array that a `__cuda_array_interface__` describes; it keeps `owner` alive."""
     if described.get("mask") is not None:
         raise NotImplementedError("masked arrays are not taken")
     dtype = np.dtype(described["typestr"])
@@ -687,12 +692,12 @@ def from_cuda_array_interface(described: dict, owner: Any = None, sync: bool = T
 
 
 def wrap(obj) -> DeviceArray:
-    """A DeviceArray as it is, or the array of another library."""
+    """A DeviceArray unchanged, or the array of another library as one."""
     return obj if isinstance(obj, DeviceArray) else as_cuda_array(obj)
 
 
 def adopt(obj):
-    """An array of another library as a DeviceArray; anything else as it is."""
+    """An array of another library as a DeviceArray; any other object unchanged."""
     if hasattr(obj, "__cuda_array_interface__"):
         return as_cuda_array(obj)
     if hasattr(obj, "__dlpack__") and not isinstance(obj, (np.ndarray, np.generic, DeviceArray)):

@@ -1,4 +1,5 @@
-"""From a kernel and argument types to native code of a block of threads: the compiler's part of hostgrid.py."""
+"""From a kernel and argument types to native code of a block of threads: the part of hostgrid.py that needs the
+compiler."""
 from __future__ import annotations
 
 from ..base.errors import Diagnostic, TypingError
@@ -28,14 +29,15 @@ def optimised(function, types, options: Options):
 
 @stages.refusing_depth
 def compile_block(function, types, options: Options) -> tuple[GridKernel, tuple[Guard, ...]]:
-    """(code, what it depends on). Raises CompileError, located."""
+    """(code, guards). Raises CompileError, with a location."""
     module, plan, guards = optimised(function, types, options)
     return compile_grid(module, plan, options), guards
 
 
 @stages.refusing_depth
 def inspect(function, types, options: Options, stage: str = "llvm") -> str:
-    """Text of a stage: IR of the block function ('opt'), LLVM before and after optimisation ('text', 'llvm'), 'asm'."""
+    """The text of a stage: IR of the block function ('opt'), LLVM before and after optimisation ('text', 'llvm'),
+    'asm'."""
     module, plan, _ = optimised(function, types, options)
     if stage == "opt":
         return show_module(module)
@@ -45,7 +47,7 @@ def inspect(function, types, options: Options, stage: str = "llvm") -> str:
 
 
 def returns_nothing(function, typed: Function) -> None:
-    """TypingError where a kernel returns a value."""
+    """Check that a kernel returns no value; raises TypingError if it does."""
     if typed.result is None or typed.result is NoneType:
         return
     last = next((b.insts[-1] for b in typed.blocks if b.insts[-1].op is RETURN), None)

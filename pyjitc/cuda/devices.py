@@ -1,7 +1,6 @@
-"""Which device is used: GPUs through the driver, or the CPU in their place; streams and events of it.
+"""The devices of the process: GPUs through the driver, or the CPU in place of them; their streams and events.
 
-PYJITC_CUDA chooses: `gpu` and `cpu` say which, otherwise a GPU is used where there is one. Every thread has a current
-device.
+PYJITC_CUDA can be set to `gpu` or `cpu`; otherwise a GPU is used if there is one. Every thread has a current device.
 """
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ __all__ = ["CudaError", "CudaSupportError", "Event", "Stream", "close", "current
 
 asyncio = lazy("asyncio")
 CudaError = driver.CudaError
-CudaSupportError = CudaError  # Numba's name where there is no GPU
+CudaSupportError = CudaError  # the exception that Numba raises where there is no GPU
 _chosen: list[list[Any]] = []  # the devices, once known
 _reason: list[str] = []
 
@@ -42,18 +41,18 @@ def devices() -> list[Any]:
 
 
 def use(found: list[Any], why: str = "") -> None:
-    """Make these the devices of the process. why: why they are not GPUs."""
+    """Make these the devices of the process. why: the reason why they are not GPUs."""
     _chosen[:], _reason[:] = [found], [why]
     _local.__dict__.clear()
 
 
 def is_available() -> bool:
-    """Whether kernels run on a GPU; `why_not()` says why not."""
+    """Whether kernels run on a GPU; `why_not()` returns the reason why not."""
     return devices()[0].gpu
 
 
 def why_not() -> str:
-    """Why no GPU is used; an empty text where one is."""
+    """The reason why no GPU is used; an empty text if one is."""
     devices()
     return _reason[0]
 
@@ -73,7 +72,8 @@ def list_devices() -> list[Any]:
 
 
 class _Devices:
-    """The devices as a sequence: `cuda.gpus[0]`, `len(cuda.gpus)`; `with cuda.gpus[1]:` makes one current inside."""
+    """The devices as a sequence: `cuda.gpus[0]`, `len(cuda.gpus)`; `with cuda.gpus[1]:` makes one current inside the
+    block."""
 
     def __len__(self) -> int:
         return len(devices())
@@ -105,7 +105,7 @@ def _no_device(index) -> str:
 
 
 def select_device(index: int) -> Any:
-    """Make a device current in this thread."""
+    """Make a device current in this thread. Raises ValueError for an index without a device."""
     if not hasattr(index, "__index__") or not 0 <= index < len(devices()):
         raise ValueError(_no_device(index))
     _local.device = devices()[index]
@@ -113,40 +113,40 @@ def select_device(index: int) -> Any:
 
 
 def current_context(index: int | None = None) -> Any:
-    """The context of a device: here, the device itself."""
+    """The context of a device, which in this package is the device itself."""
     return current_device() if index is None else select_device(index)
 
 
 def synchronize() -> None:
-    """Wait until the current device has done everything; raise what a kernel raised."""
+    """Wait until the current device has finished all work; raises the exceptions of kernels."""
     device = current_device()
     device.synchronize()
     raise_failures(device)
 
 
-_launched: dict[Any, dict[Any, None]] = {}  # device -> kernels that may have failed since somebody looked
+_launched: dict[Any, dict[Any, None]] = {}  # device -> kernels that may have failed since the last check
 
 
 def launched(device) -> dict[Any, None]:
-    """Kernels of which somebody has to look, when the device is waited for the next time, whether they failed."""
+    """Record kernels to be checked for failures when the device is waited for next."""
     return _launched.setdefault(device, {})
 
 
 def raise_failures(device) -> None:
-    """What a thread of a kernel raised, once the device was waited for."""
+    """Raise the exception of a thread of a kernel, once the device was waited for."""
     kernels = launched(device)
     while kernels:
         kernels.popitem()[0].check_failure()
 
 
 def close() -> None:
-    """Give the contexts of all devices back; what lies in them is lost."""
+    """Release the contexts of all devices; everything in them is lost."""
     for one in devices():
         one.close()
 
 
 def detect() -> bool:
-    """Print the devices; whether one is a GPU."""
+    """Print the devices; returns whether one is a GPU."""
     for one in devices():
         major, minor = one.compute_capability
         print(f"device {one.index}: {one.name}, compute capability {major}.{minor}"
@@ -175,7 +175,7 @@ def stream_handle(stream) -> int:
 
 
 class Stream(OfProcess):
-    """A queue of work on a device: what is put in runs in order, beside other streams."""
+    """A queue of work on a device: its operations run in order, concurrently with other streams."""
 
     def __init__(self, device, handle: int, owned: bool = True):
         self.device, self.handle, self.owned = device, handle, owned
@@ -187,16 +187,16 @@ class Stream(OfProcess):
         return 0, self.handle
 
     def synchronize(self) -> None:
-        """Wait until all that was put in is done; raise what a kernel raised."""
+        """Wait until all operations in the stream are done; raises the exceptions of kernels."""
         self.device.wait(self.handle)
         raise_failures(self.device)
 
     def query(self) -> bool:
-        """Whether it is."""
+        """Whether all operations in the stream are done."""
         return self.device.is_done(self.handle)
 
     def wait_event(self, event: Event) -> None:
-        """What is put in from now on waits for the event."""
+        """Let later operations in the stream wait for the event."""
         self.device.wait_for_event(self.handle, _event(event).handle)
 
     def record_event(self, event: Event | None = None) -> Event:
@@ -205,11 +205,11 @@ class Stream(OfProcess):
         return event
 
     def add_callback(self, callback: Callable, arg: Any = None) -> None:
-        """Call `callback(stream, status, arg)` when the work so far is done; it must not use the device."""
+        """Call `callback(stream, status, arg)` when the operations so far are done; it must not use the device."""
         self.device.call_back(self.handle, lambda: callback(self, 0, arg))
 
     def async_done(self) -> asyncio.Future:
-        """A future of the running loop that is done when the work so far is."""
+        """A future of the running event loop that is done when the operations so far are."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
 
@@ -222,7 +222,7 @@ class Stream(OfProcess):
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Waits at the end of the block."""
+        """Context manager that waits for the stream at the end of the block."""
         yield self
         self.synchronize()
 
@@ -239,7 +239,7 @@ def _event(given) -> Event:
 
 
 class Event(OfProcess):
-    """A mark in a stream: whether it was passed, and when."""
+    """A mark in a stream: whether and when it was reached."""
 
     def __init__(self, device, timing: bool = True):
         self.device, self.timing = device, timing
@@ -254,14 +254,14 @@ class Event(OfProcess):
         self.device.wait_event(self.handle)
 
     def wait(self, stream: Stream | int = 0) -> None:
-        """The stream waits for the event."""
+        """Let the stream wait for the event."""
         self.device.wait_for_event(stream_handle(stream), self.handle)
 
     def query(self) -> bool:
         return self.device.event_is_done(self.handle)
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to `end`."""
+        """The milliseconds from this event to `end`, a float."""
         for one in (self, _event(end)):
             if not one.timing:
                 raise ValueError("the event was made with timing=False")
@@ -288,7 +288,7 @@ def default_stream() -> Stream:
 
 
 def legacy_default_stream() -> Stream:
-    """The default stream, which other streams wait for."""
+    """The default stream, for which other streams wait."""
     return Stream(current_device(), 1, owned=False)
 
 
@@ -298,7 +298,7 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(pointer: int) -> Stream:
-    """A stream that another library made."""
+    """A stream of another library."""
     return Stream(current_device(), stream_handle(pointer), owned=False)
 
 

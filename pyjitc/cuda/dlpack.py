@@ -1,4 +1,4 @@
-"""DLPack's structures, through ctypes: tensors of other libraries and for them, without copies.
+"""DLPack's structures, by ctypes: import and export of tensors of other libraries, without copies.
 
 Source: dlpack.h, version 0.8, the form that all libraries exchange unless they agree on a newer one.
 """
@@ -42,9 +42,9 @@ _new = _api("PyCapsule_New", ctypes.py_object, c_void_p, c_char_p, c_void_p)
 _get = _api("PyCapsule_GetPointer", c_void_p, ctypes.py_object, c_char_p)
 _is = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, c_char_p)
 _rename = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, c_char_p)
-_NAME, _USED = b"dltensor", b"used_dltensor"  # the capsule keeps the pointer to its name
+_NAME, _USED = b"dltensor", b"used_dltensor"  # the capsule keeps a pointer to its name
 
-_exported: dict[int, tuple] = {}  # address of a managed tensor -> what must live as long
+_exported: dict[int, tuple] = {}  # address of a managed tensor -> objects that it keeps alive
 
 
 @_Deleter
@@ -53,18 +53,18 @@ def _delete(address, exported=_exported):
 
 
 def _stays(kept) -> None:
-    """Until the process ends: capsules and arrays of other libraries may outlive this module."""
+    """Keep an object until the process ends: capsules and arrays of other libraries may outlive this module."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
 
 
 _stays(_delete)
 
 
-_destructor: list = []  # the image of the native function that ends capsules, once it is there
+_destructor: list = []  # the image of the native destructor of capsules, once it was loaded
 
 
 def _end() -> int:
-    """Its address: of a capsule that nobody took, the tensor goes too."""
+    """The address of the destructor: for a capsule that was not consumed, it frees the tensor, too."""
     if not _destructor:
         _destructor.append(loader.load(capsule.make_destructor(_Managed.deleter.offset)))
         _stays(_destructor[0])
@@ -72,7 +72,7 @@ def _end() -> int:
 
 
 def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int], owner):
-    """A capsule with a tensor; `owner` lives until the consumer is done."""
+    """A capsule with a tensor; it keeps `owner` alive until the consumer releases it."""
     if dtype.kind not in _KINDS:
         raise BufferError(f"DLPack has no arrays of dtype {dtype}; copy it to the host, as in x.copy_to_host()")
     n = len(shape)
@@ -87,7 +87,7 @@ def export(address: int, shape, strides, dtype: np.dtype, device: tuple[int, int
 
 
 class Imported:
-    """The tensor of a capsule, taken over: address, size (bytes), shape, strides (bytes), dtype, writable."""
+    """The tensor of a capsule, which it consumes: address, size (bytes), shape, strides (bytes), dtype, writable."""
 
     writable = True
 

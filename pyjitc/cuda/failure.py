@@ -1,4 +1,4 @@
-"""What the host raises when a thread of a kernel failed."""
+"""Exceptions that the host raises where a thread of a kernel failed."""
 from __future__ import annotations
 
 import builtins
@@ -10,11 +10,11 @@ __all__ = ["KernelError", "failure"]
 
 
 class KernelError(PyjitcError):
-    """A thread of a kernel raised an exception of a class of the program, whose name the text begins with."""
+    """A thread of a kernel raised an exception of a class of the program, with whose name the message begins."""
 
 
 def failure(site: Site, values, block, thread) -> Exception:
-    """The exception of a failure at a site. block, thread: x, y, z; thread None: of the whole block."""
+    """The exception of a failure at a site. block, thread: x, y, z; thread None: the whole block failed."""
     cls = getattr(builtins, site.cls, None)
     if not (isinstance(cls, type) and issubclass(cls, Exception)):
         cls = KernelError

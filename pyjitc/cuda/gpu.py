@@ -1,8 +1,8 @@
 """Kernels on a GPU: compiled for the types of their arguments, loaded, and launched.
 
-For each combination of types a function is generated that compares the arguments' types and places, makes the bytes of
-codegen/launcher.py by one `struct.pack`, and calls the launcher: less than a microsecond. Whatever it does not
-expect goes the long way: other types, host arrays, arrays of other libraries, changed globals, misuse.
+For each combination of types a function is generated that compares the types and locations of the arguments, makes the
+bytes of codegen/launcher.py by one `struct.pack`, and calls the launcher: less than a microsecond. All other launches
+take the slow path: other types, host arrays, arrays of other libraries, changed globals, errors.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["GpuCode", "arch_of", "compile_kernel", "compiled", "inspect_llvm", "
            "inspect_sass", "report"]
 
 _CONFIG = struct.Struct("7I4xP")
-_OURS = "__pyjitc_"  # begins names in generated functions, whose parameters are the kernel's
+_OURS = "__pyjitc_"  # the prefix of names in generated functions, whose parameters have the kernel's names
 
 
 # ---------------------------------------------------------------- a kernel for given types
@@ -41,8 +41,8 @@ _CODES = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "half": "e", "float": "
 
 
 def _fields(t: Type, name: str) -> list[tuple[str, str]]:
-    """(struct code, expression) for an argument called `name`: one for each parameter that codegen/nvptx.parameters
-    has, but one for all of an array."""
+    """[(struct code, expression)] for an argument called `name`: one for each parameter in codegen/nvptx.parameters,
+    but a single one for an array."""
     if isinstance(t, Array):
         return [(f"{8 * (1 + t.ndim * (2 if t.layout == 'A' else 1))}s", f"{name}.passed")]
     if isinstance(t, kinds.Composite):
@@ -63,12 +63,12 @@ def _fields(t: Type, name: str) -> list[tuple[str, str]]:
     if kinds.is_complex(t):
         code = "f" if t is kinds.complex64 else "d"
         return [(code, f"{name}.real"), (code, f"{name}.imag")]
-    return []  # the type says it
+    return []  # the type determines the value
 
 
 class GpuCode:
-    """A kernel compiled for argument types and loaded on a device. guards: what the code depends on; shared: bytes of
-    its static shared memory; unchecked(packed configuration, *args): a launch."""
+    """A kernel compiled for argument types and loaded on a device. guards: values on which the code depends; shared:
+    bytes of its static shared memory; unchecked(packed configuration, *args): a launch without checks."""
 
     def __init__(self, function, compiled, types: tuple[Type, ...], options: Options, device):
         self.py_func, self.name, self.types, self.options, self.device = (function, function.__name__, types, options,
@@ -81,13 +81,13 @@ class GpuCode:
         self.cooperative = self.kernel.cooperative
         if self.cooperative and not device.attribute("COOPERATIVE_LAUNCH"):
             raise ValueError(f"{self.name} waits for the whole grid, which {device.name} cannot")
-        # behind the last cooperative launch, which has the counter of the module to itself
+        # an event after the last cooperative launch: such launches share the counter of the module
         self.last: devices.Event | None = None
         self.error_place = self.function.variable("pyjitc_error") if self.kernel.sites else None
         self._generate()
 
     def _generate(self) -> None:
-        """Prepare what all launches have in common: the description of the kernel, and the source of `caller`'s
+        """Prepare the common part of all launches: the description of the kernel, and the source of `caller`'s
         functions."""
         names = list(self.py_func.__code__.co_varnames[:len(self.types)])
         fields = [field for t, name in zip(self.types, names) for field in _fields(t, name)]
@@ -108,14 +108,14 @@ class GpuCode:
                                  "lookup": portable.lookup, "unfit": (AttributeError, struct.error)}
         tests = []
         for k, (t, name) in enumerate(zip(self.types, names)):
-            if isinstance(t, Array):  # nothing else has an attribute that is this type
+            if isinstance(t, Array):  # no other class has this type as an attribute
                 scope[f"t{k}"] = t
                 tests += [f"{name}.type is {_OURS}t{k}", f"{name}.memory.live is {_OURS}device"]
             elif isinstance(t, kinds.Singleton):
                 scope[f"t{k}"] = t.value
                 tests.append(f"{name} is {_OURS}t{k}")
             elif isinstance(t, (kinds.DType, kinds.NpTime)) or t.parts is not None and t is not kinds.Range:
-                tests.append("False")  # the class does not say all; of dates it does not say the unit
+                tests.append("False")  # the class does not determine the type; for dates it does not determine the unit
             else:
                 scope[f"t{k}"] = t.python_class
                 tests.append(f"{name}.__class__ is {_OURS}t{k}")
@@ -128,7 +128,7 @@ class GpuCode:
             tests.append(f"{now} is {_OURS}v{k}")
         launch = [f"{_OURS}code = {_OURS}go({_OURS}pack({_OURS}about, {_OURS}packed{values}))", f"if {_OURS}code:",
                   f"    {_OURS}fails({_OURS}code)"]
-        if self.kernel.sites:  # somebody looks at the next wait
+        if self.kernel.sites:  # the next wait checks for failures
             scope["launched"], scope["this"] = devices.launched(self.device), self
             launch.append(f"{_OURS}launched[{_OURS}this] = None")
         self.scope = {_OURS + name: value for name, value in scope.items()}
@@ -143,9 +143,9 @@ class GpuCode:
         return scope["call"]
 
     def caller(self, packed: bytes, otherwise) -> Any:
-        """A function with the kernel's own parameters that launches it as `packed` says; calls `otherwise` where an
-        argument is not of the very types, or not where it was expected, or a global changed. None where every launch
-        goes the long way."""
+        """A function with the kernel's own parameters that launches it with the configuration `packed`; it calls
+        `otherwise` where an argument has another type, or is not on the device, or a global has changed. None where
+        every launch must take the slow path."""
         code = self.py_func.__code__
         if (self.cooperative or self.kernel.sites and self.options.debug or code.co_kwonlyargcount
             or code.co_posonlyargcount):
@@ -162,17 +162,17 @@ class GpuCode:
 
     @property
     def entry(self) -> str:
-        """The driver's function that launches: of the one for cooperative kernels the parameters are the first of the
+        """The driver's launch function: the parameters of that for cooperative kernels are the first ones of the
         other."""
         return "cuLaunchCooperativeKernel" if self.cooperative else "cuLaunchKernel"
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
-        """Most blocks of a grid whose blocks wait for each other."""
+        """The most blocks of a grid whose blocks wait for each other."""
         return self.function.blocks_at_once(math.prod(blockdim) if isinstance(blockdim, tuple) else blockdim,
                                             dynsmemsize)
 
     def configure(self, grid, block, stream: int, shared: int) -> bytes:
-        """What a launch chooses, packed; ValueError where this kernel cannot be launched so."""
+        """The packed configuration of a launch; raises ValueError where this kernel cannot be launched with it."""
         threads = block[0] * block[1] * block[2]
         if threads > self.max_threads:
             raise ValueError(f"{self.name} cannot have blocks of {threads} threads, {self.max_threads} at most: a "
@@ -192,7 +192,8 @@ class GpuCode:
         return _CONFIG.pack(*grid, *block, shared, stream)
 
     def launch(self, values, types, grid, block, stream: int, shared: int) -> None:
-        """The long way: any arguments of these types. Host arrays are copied to the device and back."""
+        """The slow path of a launch, for any arguments of these types. Host arrays are copied to the device and
+        back."""
         packed = self.configure(grid, block, stream, shared)
         there, back = arrays.copies(_host_arrays(values), stream)
         values = [self._passed(x, f"argument {k + 1}", there) for k, x in enumerate(values)]
@@ -215,7 +216,7 @@ class GpuCode:
             if x.device is not self.device:
                 raise ValueError(f"{what} of {self.name}() lies on device {x.device.index}; the launch is on device "
                                  f"{self.device.index}")
-            x.address  # refuses what was freed
+            x.address  # raises for an array that was freed
             return x
         if not isinstance(x, np.ndarray):
             return x
@@ -226,7 +227,7 @@ class GpuCode:
         return there[id(x)]
 
     def check_failure(self) -> None:
-        """Raise what a thread of an earlier launch raised, once."""
+        """Raise the exception of a thread in an earlier launch, once."""
         record = (ctypes.c_char * self.error_place[1])()
         self.device.copy_out(ctypes.addressof(record), self.error_place[0], len(record))
         self.device.wait(0)
@@ -238,7 +239,7 @@ class GpuCode:
 
 
 def _host_arrays(values) -> Iterator[np.ndarray]:
-    """Those among arguments that are copied for a launch."""
+    """The arrays among the arguments that are copied for a launch."""
     for x in values:
         if isinstance(x, tuple):
             yield from _host_arrays(x)
@@ -258,14 +259,14 @@ _builtins: dict[bytes, tuple] = {}
 
 
 def _launcher(code: bytes) -> Any:
-    """The builtin function that launches: bytes -> the driver's answer."""
+    """The builtin function that launches: bytes -> the driver's status."""
     found = _builtins.get(code)
     if found is None:
         image = loader.load(code)
         method = _Method(b"launch", image.address("pyjitc_launch"), _ONE_ARGUMENT, None)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        # all live as long as the function
+        # all of these live as long as the function
         found = _builtins[code] = make(ctypes.addressof(method), None, None), method, image
     return found[0]
 
@@ -274,7 +275,7 @@ def _launcher(code: bytes) -> Any:
 
 
 def compile_kernel(function, types, options: Options, bounds, device) -> GpuCode:
-    """Code of the kernel `function` for arguments of `types`. Raises CompileError, located."""
+    """The code of the kernel `function` for arguments of `types`. Raises CompileError, with a location."""
     return GpuCode(function, compiled(function, types, options, bounds, arch_of(device)), types, options, device)
 
 
@@ -283,7 +284,7 @@ def compiled(function, types, options: Options, bounds, arch: str):
 
 
 def arch_of(device) -> str:
-    """The newest target that the device runs."""
+    """The newest target architecture that the device supports."""
     major, minor = device.compute_capability
     fitting = [a for a in ptx.ARCHITECTURES if (int(a[3:-1]), int(a[-1])) <= (major, minor)]
     if not fitting:

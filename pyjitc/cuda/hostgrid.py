@@ -1,8 +1,8 @@
 """Kernels on the CPU: compiled for a whole block, blocks spread over this process's CPU threads.
 
-Loaded at the first launch without a GPU. Kernels that only ask where their threads are in the grid run several
-neighbouring blocks as one. A launch returns when it is done; the first block that failed, or the first row of several
-that ran as one, decides what is raised.
+Loaded at the first launch without a GPU. Kernels whose threads only use their positions in the grid run several
+neighbouring blocks as one. A launch returns when all blocks are done; the first failed block, or the first failed run
+of several blocks, determines the exception.
 """
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ __all__ = ["GridCode", "compile_kernel"]
 
 blockcode = lazy("pyjitc.cuda.blockcode")
 
-_FIRST = 1 << 12  # threads of a grid that run at first
-_WIDEST = 1 << 16  # threads of a run of blocks
-_SHOWN = 20e-6  # seconds that show how long the rest takes
-_WAKING = 50e-6  # seconds that it takes to wake another CPU thread
+_FIRST = 1 << 12  # threads of a grid that run first, to measure the time
+_WIDEST = 1 << 16  # the most threads in a run of blocks
+_SHOWN = 20e-6  # seconds after which the time of the rest can be estimated
+_WAKING = 50e-6  # seconds for waking another CPU thread
 _Native = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64)
 _Context = ctypes.c_int64 * CONTEXT_WORDS
-_AT_ONCE = 256  # blocks of a cooperative launch
+_AT_ONCE = 256  # the most blocks of a cooperative launch
 _pool: list = []  # the function that runs a grid on the threads of the pool, once it is loaded
 
 
 def _on_the_pool(native: int, arguments, control, blocks: int, runs) -> int:
-    """The greatest status of the native code, called with the context of each run, on as many threads."""
+    """The greatest status of the native code, which is called with the context of each run, on as many threads."""
     if not _pool:
         provide((pool.object_for(host_target()),))
-        # with the interpreter lock, which it gives back by itself; raises KeyboardInterrupt
+        # called with the interpreter lock, which it releases itself; raises KeyboardInterrupt
         _pool.append(ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)(resolve("pyjitc_blocks")))
     given = ctypes.c_char_p(arguments)
     frame = (ctypes.c_int64 * (4 + len(runs)))(
@@ -58,7 +58,8 @@ def _on_the_pool(native: int, arguments, control, blocks: int, runs) -> int:
 
 
 class GridCode:
-    """A kernel for some argument types. guards: what the code depends on; shared: bytes of its static shared memory."""
+    """A kernel for some argument types. guards: values on which the code depends; shared: bytes of its static shared
+    memory."""
 
     def __init__(self, kernel: GridKernel, guards: tuple[Guard, ...], debug: bool, function: FunctionType):
         self.kernel, self.guards, self.shared, self.debug = kernel._replace(text=""), guards, kernel.shared, debug
@@ -68,7 +69,7 @@ class GridCode:
         self.layout = "".join(_FORMATS[c] for c in kernel.parameters)
 
     def launch(self, values, types, grid, block, stream, shared: int) -> None:
-        """Run the grid; raises what its first failing block raised."""
+        """Run the grid; raises the exception of its first failed block."""
         with_room(self.kernel.stack, self._launch, values, types, grid, block, shared)
 
     def _launch(self, values, types, grid, block, shared: int) -> None:
@@ -77,7 +78,7 @@ class GridCode:
             _pack(value, t, words)
         arguments = struct.pack(f"<{self.layout}", *words)
         blocks, threads = grid[0] * grid[1] * grid[2], block[0] * block[1] * block[2]
-        if self.kernel.wide:  # what is counted from here on is runs of blocks
+        if self.kernel.wide:  # from here on, runs of blocks are counted
             together = max(1, min(grid[0], _WIDEST // threads, blocks // (16 * get_num_threads())))
             blocks = -(-grid[0] // together) * grid[1] * grid[2]
             threads *= together
@@ -93,7 +94,7 @@ class GridCode:
             else:
                 done, part = 0, max(1, _FIRST // threads)
                 spent, status = 0.0, 0
-                while status == 0 and done < blocks and spent < _SHOWN:  # until it can be said how long the rest takes
+                while status == 0 and done < blocks and spent < _SHOWN:  # until the time of the rest can be estimated
                     part = min(part, blocks - done)
                     control[0] = done
                     start = perf_counter()
@@ -111,7 +112,7 @@ class GridCode:
                     else:
                         status = self.native(runs[0].context, arguments, where, blocks)
             stopped = status == 2
-        except BaseException:  # an interrupt, while this thread waited
+        except BaseException:  # an interrupt while this thread waited
             control[0] = STOP
             raise
         if stopped or control[0] >= STOP:
@@ -121,11 +122,11 @@ class GridCode:
             raise min(failed, key=lambda run: run.block_number(grid)).error(block)
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
-        """Most blocks of a grid whose blocks wait for each other."""
+        """The most blocks of a grid whose blocks wait for each other."""
         return _AT_ONCE
 
     def _all_at_once(self, runs, arguments, where, grid, block, shared: int) -> int:
-        """A thread of the system for each block."""
+        """Run a cooperative grid with a system thread for each block."""
         blocks = grid[0] * grid[1] * grid[2]
         if blocks > _AT_ONCE:
             raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} "
@@ -147,7 +148,7 @@ class GridCode:
 
 
 class _Run:
-    """What one CPU thread needs during a launch: the context of the native code, and memory of a block."""
+    """The data of one CPU thread during a launch: the context of the native code, and memory of a block."""
 
     def __init__(self, code: GridCode, grid, block, shared: int, together: int = 1):
         self.code = code
@@ -188,7 +189,7 @@ _FORMATS = {"ptr": "Q", "i64": "q", "i32": "i4x", "i16": "h6x", "i8": "b7x", "do
 
 
 def _pack(value, t, words: list) -> None:
-    """Append the words of an argument: what `codegen.nvptx.parameters` says is passed."""
+    """Append the words of an argument: the parameters of `codegen.nvptx.parameters`."""
     if isinstance(t, Array):
         words.append(value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else value.address)
         words += value.shape
@@ -197,12 +198,12 @@ def _pack(value, t, words: list) -> None:
     elif isinstance(t, Composite):
         for part, p in zip(t.open(value), t.parts):
             _pack(part, p, words)
-    elif not isinstance(t, Singleton):  # of which the type says all
+    elif not isinstance(t, Singleton):  # whose type determines the value
         words += (float(value.real), float(value.imag)) if is_complex(t) else _word(value)
 
 
 def _word(value) -> tuple:
-    """A number; nothing for None, Ellipsis and dtypes."""
+    """The word of a number; no word for None, Ellipsis and dtypes."""
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return (int(value.view(np.int64)),)
     if isinstance(value, (float, np.floating)):
@@ -218,8 +219,8 @@ def _word(value) -> tuple:
 
 
 def compile_kernel(function, types, options: Options, bounds, device) -> GridCode:
-    """Code of the kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError,
-    located."""
+    """The code of the kernel `function` for arguments of `types`, from disk if it is there. Raises CompileError, with a
+    location."""
     def make() -> GridCode:
         kernel, guards = blockcode.compile_block(function, types, options)
         return GridCode(kernel, guards, options.debug, function)

@@ -2,8 +2,8 @@
 
     kernel[grid, block, stream, shared_bytes](...)      kernel.forall(n)(...)
 
-What a launch asks for is checked before it happens. The code comes from a *backend*, a module with
-`compile_kernel(function, types, options, bounds, device)` that gives an object with `shared` (bytes of static shared
+The configuration of a launch is checked before it starts. The code comes from a *backend*, a module with
+`compile_kernel(function, types, options, bounds, device)` that returns an object with `shared` (bytes of static shared
 memory), `guards`, and `launch(values, types, grid, block, stream, shared_bytes)`: gpu.py, or hostgrid.py where there is
 no GPU.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from ..api.dispatch import Binder, CompiledFunction
 from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
-from ..base.errors import suggest
+from ..base.errors import suggest, with_article
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
@@ -39,18 +39,18 @@ gpu = lazy("pyjitc.cuda.gpu")
 _stages = lazy("pyjitc.pipeline.stages")
 _backends = {True: gpu, False: lazy("pyjitc.cuda.hostgrid")}
 _MAX_SHARED = 48 << 10
-_MAX_LAUNCHES = 64  # configurations of a kernel that are remembered
+_MAX_LAUNCHES = 64  # configurations of a kernel that are cached
 _VALUES = (int, float, complex, str, bytes, np.generic)
 _PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray,
                     *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
 class DeviceFunction(Pickled, Callable_):
-    """A function for kernels. Called by the interpreter it is the Python function."""
+    """A function for kernels. In the interpreter it is the Python function."""
 
     __slots__ = ("py_func", "_stand_ins", "__dict__", "__weakref__")
     __pyjitc_constant__ = True
-    options = Options()  # it is compiled with those of the kernel
+    options = Options()  # it is compiled with the options of the kernel
 
     def __init__(self, function: FunctionType):
         self.py_func = function
@@ -93,7 +93,7 @@ class Kernel(Pickled, Callable_):
 
     def _fill(self, function, options, bounds, declared, strict) -> None:
         self.__init__(function, options, bounds, strict=strict)
-        self._declared = list(declared)  # launches compile it, when what it captures is there
+        self._declared = list(declared)  # launches compile it, once the values that it captures exist
 
     def __call__(self, *args, **kwargs):
         raise TypeError(f"{self.__qualname__} is a kernel: launch it as {self.__name__}[grid, block](...)")
@@ -101,7 +101,7 @@ class Kernel(Pickled, Callable_):
     def __getitem__(self, configuration) -> "Launch":
         try:
             found = self._launches.get(configuration)
-        except TypeError:  # lists
+        except TypeError:  # an argument that is a list
             found = None
         if found is not None and found.device is current_device():
             return found
@@ -123,14 +123,14 @@ class Kernel(Pickled, Callable_):
         return self[griddim, blockdim, stream, sharedmem]
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> "ForAll":
-        """A launch with a thread for each of `ntasks`, in blocks of `tpb` (0: what suits). The kernel tests `i < n`
-        itself."""
+        """A launch with a thread for each of `ntasks`, in blocks of `tpb` threads (0: chosen automatically). The kernel
+        must test `i < n` itself."""
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     # -- code
 
     def compile(self, signature: str | tuple | Signature) -> Any:
-        """The code for a signature, made now if it is not there."""
+        """The code for a signature, which is compiled now if it does not exist."""
         return self._code(self._types_of(signature), current_device())
 
     def specialize(self, *args: Any) -> "Kernel":
@@ -139,7 +139,7 @@ class Kernel(Pickled, Callable_):
         return self
 
     def _types_of(self, signature) -> tuple:
-        """The argument types of a signature, which has to be one of this kernel."""
+        """The argument types of a signature; raises TypeError where it is none of this kernel's."""
         types, code = signature_of(signature).args, self.py_func.__code__
         if signature_of(signature).result not in (None, NoneType):
             raise TypeError(f"{self.__qualname__} is a kernel: it returns nothing, but {signature} declares a result")
@@ -152,8 +152,8 @@ class Kernel(Pickled, Callable_):
     def _check_passing(self, types) -> None:
         for name, t in zip(self.py_func.__code__.co_varnames, types):
             if not _is_passed(t):
-                raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass "
-                                f"numbers, arrays and tuples")
+                raise TypeError(f"{self.__qualname__}() argument {name!r}: {with_article(str(t))} cannot be passed "
+                                f"to a kernel; pass numbers, arrays and tuples")
 
     def _code(self, types, device):
         key = types, device if device.gpu else None
@@ -170,21 +170,21 @@ class Kernel(Pickled, Callable_):
         return found
 
     def recompile(self) -> None:
-        """Compile every signature anew, whatever memory and disk hold."""
+        """Compile every signature again, ignoring what is in memory and on disk."""
         for key in list(self._codes):
             self._made(key, key[1] or current_device(), self.options._replace(cache=False))
 
     def parallel_diagnostics(self, signature: object = None, level: int = 1) -> None:
-        """Say what became of parallel loops, as for a compiled function: a kernel has none."""
+        """Print the report on parallel loops, as for a compiled function: a kernel has none."""
         print(f"{self.__name__}() is a kernel: the threads of its grid run in parallel, and its loops do not")
 
     def disable_compile(self, value: bool = True) -> None:
-        """With True, argument types not compiled so far are refused."""
+        """If `value` is true, compile no further signatures: other argument types raise TypeError."""
         self._declared = list(map(Signature, self.signatures)) if value else []
 
     @property
     def stats(self) -> dict:
-        """Counts for this kernel: how often code was made, or read from disk."""
+        """Counts for this kernel: how often code was compiled, or read from disk."""
         return {"compiled": self._count}
 
     @property
@@ -194,7 +194,7 @@ class Kernel(Pickled, Callable_):
 
     @property
     def signatures(self) -> list[tuple]:
-        """Argument types compiled so far, the oldest first."""
+        """The argument types compiled so far, as tuples of types, the oldest first."""
         return list(dict.fromkeys(types for types, _ in self._codes))
 
     @property
@@ -202,7 +202,7 @@ class Kernel(Pickled, Callable_):
         return {types: code for (types, _), code in self._codes.items()}
 
     def _types(self, args) -> tuple[tuple, tuple]:
-        """(arguments, their types), converted as a declared signature says."""
+        """(arguments, their types), converted to a declared signature."""
         types = tuple([self._type(k, value) for k, value in enumerate(args)])
         if not self._declared:
             return args, types
@@ -226,7 +226,7 @@ class Kernel(Pickled, Callable_):
             raise type(error)(f"{self.__qualname__}() argument {name!r} {error}") from None
 
     def launch(self, args: tuple, kwargs: dict, grid: tuple, block: tuple, stream: Any, shared: int) -> Any:
-        """Launch; returns the code."""
+        """Launch the kernel; returns its code."""
         device = current_device()
         if getattr(stream, "device", device) is not device:
             raise ValueError(f"the stream is of device {stream.device.index}, the launch on device {device.index}")
@@ -261,7 +261,7 @@ class Kernel(Pickled, Callable_):
                             f"cuda.to_device, "
                             "or leave out strict=True")
 
-    # -- looking
+    # -- inspection
 
     def _inspected(self, what: str, signature, arch: str | None):
         if signature is None:
@@ -271,33 +271,36 @@ class Kernel(Pickled, Callable_):
 
     def inspect_ptx(self, signature: str | tuple | Signature | None = None,
                     arch: str | None = None) -> str | dict[tuple, str]:
-        """PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as "sm_90"."""
+        """The PTX for a signature (`"void(float32[::1], int64)"`), or of all that were launched. arch: such as
+        "sm_90"."""
         return self._inspected("inspect_ptx", signature, arch)
 
     inspect_asm = inspect_ptx
 
     def inspect_ir(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
-        """Typed IR as text, for a signature, or of all that were launched."""
+        """The typed IR as text, for a signature, or of all that were launched."""
         return self._inspected("inspect_types", signature, "")
 
     def inspect_cfg(self, signature: str | tuple | Signature | None = None) -> str | dict[tuple, str]:
-        """Control-flow graph in DOT, for a signature, or of all that were launched; a notebook shows a picture."""
+        """The control-flow graph in DOT, for a signature, or of all that were launched; in a notebook it is shown as a
+        picture."""
         if signature is None:
             return {types: self.inspect_cfg(Signature(types)) for types in self.signatures}
         return alone(_stages.inspect, self.py_func, self._types_of(signature), self.options, "cfg")
 
     def inspect_llvm(self, signature: str | tuple | Signature | None = None,
                      arch: str | None = None) -> str | dict[tuple, str]:
-        """The optimised LLVM text that PTX is made of."""
+        """The optimised LLVM text from which PTX is made."""
         return self._inspected("inspect_llvm", signature, arch)
 
     def inspect_sass(self, signature: str | tuple | Signature | None = None,
                      arch: str | None = None) -> str | dict[tuple, str]:
-        """The machine code, where ptxas and nvdisasm or cuobjdump are installed."""
+        """The machine code, where ptxas and nvdisasm or cuobjdump are installed; raises AssemblyError otherwise."""
         return self._inspected("inspect_sass", signature, arch)
 
     def report(self, signature: str | tuple | Signature | None = None, arch: str | None = None) -> Any:
-        """What a thread takes, by ptxas: registers, bytes of stack, of spills, of shared and constant memory."""
+        """The resources of a thread, by ptxas: registers, bytes of stack, of spills, of shared and constant memory.
+        Raises AssemblyError where ptxas is not installed."""
         return self._inspected("report", signature, arch)
 
     def inspect_types(self, file: TextIO | None = None, signature: str | tuple | Signature | None = None) -> None:
@@ -308,7 +311,7 @@ class Kernel(Pickled, Callable_):
                   file=file or sys.stdout)
 
     def _figure(self, name: str, signature):
-        """What the driver says of the code, for a signature or each that was launched."""
+        """An attribute of the code from the driver, for a signature or for each that was launched."""
         if not current_device().gpu:
             raise RuntimeError(f"a GPU would say it, and there is none; {self.__name__}.report(signature) asks ptxas")
         if signature is None:
@@ -317,7 +320,7 @@ class Kernel(Pickled, Callable_):
         return self.compile(signature).function.attribute(name)
 
     def get_regs_per_thread(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
-        """Registers of a thread, for a signature or as a dict of each that was launched on the current GPU."""
+        """The registers of a thread, for a signature or as a dict of each that was launched on the current GPU."""
         return self._figure("registers", signature)
 
     def get_shared_mem_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
@@ -325,7 +328,7 @@ class Kernel(Pickled, Callable_):
         return self._figure("shared", signature)
 
     def get_local_mem_per_thread(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
-        """Bytes of local memory of a thread: local arrays, and what registers do not hold."""
+        """The bytes of local memory of a thread: local arrays and spilled registers."""
         return self._figure("local", signature)
 
     def get_const_mem_size(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
@@ -333,7 +336,7 @@ class Kernel(Pickled, Callable_):
         return self._figure("constant", signature)
 
     def get_max_threads_per_block(self, signature: str | tuple | Signature | None = None) -> int | dict[tuple, int]:
-        """Threads that a block may have: registers limit them."""
+        """The most threads of a block, which registers limit."""
         return self._figure("max_threads", signature)
 
 
@@ -342,18 +345,18 @@ def _all_adopted(given) -> tuple:
 
 
 def _adopted(x):
-    """Arrays of other libraries as device arrays, in tuples too."""
+    """Arrays of other libraries as device arrays, also inside tuples."""
     if isinstance(x, tuple):
         parts = [y if type(y) in _PLAIN else _adopted(y) for y in x]
         return x._make(parts) if hasattr(x, "_make") else tuple(parts) if type(x) is tuple else x
-    if isinstance(x, np.void) and x.dtype.names:  # kernels see a record as an array without axes
+    if isinstance(x, np.void) and x.dtype.names:  # a record is an array without axes in kernels
         return np.array(x)
     return adopt(x)
 
 
 def _holds(guards) -> bool:
-    """Whether code is still right: what it depends on is the same, or an equal number or text. An array or a function
-    that took another's place may have other elements or cells."""
+    """Whether code is still valid: the values on which it depends are the same, or equal numbers or texts. Another
+    array or function may have other elements or cells."""
     for guard in guards:
         now = portable.lookup(guard.container, guard.key)
         if (now is not guard.value
@@ -363,8 +366,8 @@ def _holds(guards) -> bool:
 
 
 def _is_passed(t) -> bool:
-    """Whether what stands for a value of the type can be passed: numbers, addresses of elements, or nothing."""
-    if isinstance(t, Composite):  # of the arrays in tuples alone others are made, which a device has
+    """Whether the representation of a value of the type can be passed: numbers, addresses of elements, or nothing."""
+    if isinstance(t, Composite):  # arrays in tuples are replaced by arrays on the device
         return all(map(_is_passed, t.parts)) and not (isinstance(t, Attributes) and t.refcounted)
     return is_scalar(t) or isinstance(t, (Array, DType, Singleton)) or t in (Ellipsis_, NoneType)
 
@@ -376,8 +379,8 @@ def _function_type(value):
 
 
 class Launch:
-    """A kernel with the sizes of a launch. grid, block: (x, y, z). __call__: on a GPU a function for the types of the
-    last launch, which Python calls without a method of this class in between."""
+    """A kernel with the configuration of a launch. grid, block: (x, y, z). __call__: on a GPU a function for the types
+    of the last launch, which Python calls directly."""
 
     __slots__ = ("kernel", "grid", "block", "stream", "shared", "device", "__call__")
 
@@ -415,7 +418,7 @@ class Launch:
 
 
 class ForAll:
-    """A launch over `ntasks` threads, none where there are none to do."""
+    """A launch over `ntasks` threads; nothing is launched where there are none."""
 
     __slots__ = ("kernel", "ntasks", "tpb", "stream", "shared")
 
@@ -459,10 +462,12 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
         @cuda.jit                           @cuda.jit("void(float32[:], int32)")      @cuda.jit(device=True)
         def kernel(x, n): ...               def kernel(x, n): ...                     def helper(a): ...
 
-    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread reach
-    the host, races on the CPU are found), fastmath, cache, max_registers, launch_bounds (most threads of a block, or
-    with the least number of blocks), libdevice (NVIDIA's elementary functions on a GPU). opt, lineinfo, inline, link
-    and lto are accepted: optimisation is always on, functions are always inlined, lines are always known.
+    Options: strict (host arrays are refused instead of copied), debug (index errors and assertions of a thread are
+    raised on the host, races are detected on the CPU), fastmath, cache, max_registers, launch_bounds (the most threads
+    of a block, or a tuple with the least number of blocks), libdevice (NVIDIA's elementary functions on a GPU). opt,
+    lineinfo, inline, link and lto are accepted without effect: optimisation is always on, functions are always inlined,
+    and lines are always known. A launch raises CompileError where the kernel cannot be compiled, ValueError for an
+    invalid configuration, and TypeError for wrong arguments.
     """
     wrong = [name for name in options if name not in _OWN and name not in _PASSED]
     if wrong:
@@ -486,7 +491,7 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
 
 
 def _bounds(launch_bounds, max_registers, libdevice: bool) -> Bounds:
-    """What the options say, 0 and None being nothing."""
+    """The launch bounds of the options, where 0 and None mean no bound."""
     limits = tuple(launch_bounds) if isinstance(launch_bounds, (tuple, list)) else (launch_bounds or 0,)
     if len(limits) > 2:
         raise ValueError(f"launch_bounds={launch_bounds!r}: must be the most threads of a block, or with it the least "

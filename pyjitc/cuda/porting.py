@@ -1,4 +1,4 @@
-"""Names of Numba's CUDA target that kernels written for it use, where this package says the same otherwise."""
+"""Names of Numba's CUDA target for which this package has other names."""
 from __future__ import annotations
 
 import contextlib
@@ -12,7 +12,7 @@ __all__ = ["In", "InOut", "MISSING", "Out", "compile", "compile_for_current_devi
            "compile_ptx_for_current_device", "defer_cleanup", "is_float16_supported", "is_supported_version",
            "profile_start", "profile_stop", "profiling", "require_context"]
 
-# Names of Numba's that are not here, and what there is instead.
+# Names of Numba that do not exist here, and what to use instead.
 MISSING = {
     **dict.fromkeys(("declare_device", "CUSource", "LTOIR"),
                     "foreign device code is not linked: write the function in Python, under cuda.jit(device=True)"),
@@ -38,20 +38,20 @@ def In(ary: Any) -> Any:
 
 
 def InOut(ary: Any) -> Any:
-    """An argument that is copied to the device and back, which every host array is."""
+    """An argument that is copied to the device and back, as every host array is."""
     return ary
 
 
 def Out(ary: Any) -> Any:
-    """An argument that is copied back; it is copied to the device too, since a kernel need not write all of it."""
+    """An argument that is copied back; it is also copied to the device, since a kernel need not write all of it."""
     return ary
 
 
 def compile_ptx(pyfunc: Callable | Kernel, sig: str | tuple, debug: bool = False, fastmath: bool = False,
                 cc: tuple[int, int] = (8, 0), device: bool = False, **options: Any) -> tuple[str, None]:
-    """(the PTX of a kernel for a signature, None: it returns nothing). cc: the compute capability. As
+    """(the PTX of a kernel for a signature, None for its result type). cc: the compute capability. The same as
     `jit(...).inspect_ptx(sig, "sm_80")`.
-    Of kernels only: functions for kernels are compiled with those that call them."""
+    For kernels only: device functions are compiled with the kernels that call them."""
     if device:
         raise TypeError("compile_ptx: a function for kernels has no code of its own; compile a kernel that calls it")
     kernel = pyfunc if isinstance(pyfunc, Kernel) else jit(debug=debug, fastmath=fastmath, **options)(pyfunc)
@@ -76,42 +76,42 @@ def compile_ptx_for_current_device(pyfunc: Callable | Kernel, sig: str | tuple, 
 
 
 def is_float16_supported() -> bool:
-    """float16 has code on every architecture that is supported."""
+    """True: float16 is supported on every architecture that this package supports."""
     return True
 
 
 def is_supported_version() -> bool:
-    """Whether kernels can be compiled: no toolkit is needed."""
+    """True: kernels can be compiled without a toolkit."""
     return True
 
 
 def require_context(function: Callable) -> Callable:
-    """Numba makes the context at the call; here every operation does."""
+    """Returns the function: in Numba it makes the context at the call, which every operation does here."""
     return function
 
 
 @contextlib.contextmanager
 def defer_cleanup() -> Iterator[None]:
-    """Numba collects freed memory and waits for the device to give it back; here it is given back in the order of the
-    stream."""
+    """Context manager without effect: Numba collects freed memory and frees it when the device is idle; here it is
+    freed in the order of the stream."""
     yield
 
 
 def profile_start() -> None:
-    """Tell NVIDIA's profiler to begin. Without a GPU this does nothing."""
+    """Start NVIDIA's profiler. Without a GPU this does nothing."""
     if current_device().gpu:
         current_device().call("cuProfilerStart")
 
 
 def profile_stop() -> None:
-    """Tell NVIDIA's profiler to end."""
+    """Stop NVIDIA's profiler."""
     if current_device().gpu:
         current_device().call("cuProfilerStop")
 
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
-    """The profiler looks at what happens inside."""
+    """Context manager: the profiler runs within the block."""
     profile_start()
     try:
         yield

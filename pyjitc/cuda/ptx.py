@@ -24,7 +24,7 @@ _bodies = elementary.Bodies(lambda function, types: stages.infer(function, types
 
 
 class Compiled(NamedTuple):
-    """kernel: its code; launcher: object code of the launcher; guards: what the code depends on."""
+    """kernel: its code; launcher: object code of the launcher; guards: values on which the code depends."""
 
     kernel: Kernel
     launcher: bytes
@@ -36,7 +36,8 @@ _launchers: list[bytes] = []
 
 @stages.refusing_depth
 def compile_ptx(function, types, options: Options, bounds: Bounds, arch: str) -> Compiled:
-    """The kernel `function` for arguments of `types`, from disk where it is there. Raises CompileError, located."""
+    """The PTX of the kernel `function` for arguments of `types`, from disk if it is there. Raises CompileError, with a
+    location."""
     def make() -> Compiled:
         module, guards = _module(function, types, options, bounds)
         library = ptxas.libdevice() if bounds.libdevice else None
@@ -60,9 +61,9 @@ def _restored(parts, guards) -> Compiled:
 
 
 def _module(function, types, options: Options, bounds: Bounds):
-    """Typed IR of the kernel and what it calls, after the passes; the guards."""
+    """(typed IR of the kernel and the functions that it calls, after the passes; the guards)."""
     def body(inst):
-        """None for what NVIDIA's library or the hardware's approximation computes."""
+        """None for functions for which NVIDIA's library or a hardware approximation is used."""
         if (bounds.libdevice and nvptx.in_libdevice(inst.op)
             or inst.args and nvptx.is_approximated(inst.op, inst.args[0].type, options)):
             return None
@@ -92,5 +93,5 @@ def report(kernel: Kernel) -> Any:
 
 
 def sass(kernel: Kernel) -> str:
-    """Machine code as text; AssemblyError where the tools are not installed."""
+    """Machine code as text; raises AssemblyError where the tools are not installed."""
     return ptxas.disassemble(ptxas.assemble(kernel.ptx, kernel.arch, kernel.name)[0])

@@ -1,8 +1,8 @@
-"""Random numbers in kernels: xoroshiro128+ with a state for each thread, and Philox, which needs none.
+"""Random numbers in kernels: xoroshiro128+ with a state for each thread, and Philox, which has no state.
 
 The functions are called in kernels (they also run in the interpreter). States are rows of a uint64 array, made by
-`create_xoroshiro128p_states`; names and streams are those of Numba. A Philox number is a function of a seed, the index
-of a stream and the position in it: any thread can compute any of them.
+`create_xoroshiro128p_states`; names and streams are Numba's. A Philox number is a function of a seed, the index of a
+stream and the position in it: any thread can compute any of them.
 Sources: Blackman, Vigna: Scrambled Linear Pseudorandom Number Generators (2018; the constants of 2016: 55, 14, 36);
 Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014); Salmon, Moraes, Dror, Shaw: Parallel Random
 Numbers: As Easy as 1, 2, 3 (2011).
@@ -33,7 +33,7 @@ TAU = 2 * math.pi
 
 
 def _seeded(seed: int) -> tuple[int, int]:
-    """The state of a seed: one step of SplitMix64, in both words."""
+    """The state for a seed: one step of SplitMix64, in both words."""
     z = (seed + int(GOLDEN)) & _MASK
     z = ((z ^ z >> 30) * int(MIX1)) & _MASK
     z = ((z ^ z >> 27) * int(MIX2)) & _MASK
@@ -47,7 +47,7 @@ def _step(s0: int, s1: int) -> tuple[int, int]:
 
 
 def _jumped(s0: int, s1: int) -> tuple[int, int]:
-    """2**64 steps further."""
+    """The state 2**64 steps later."""
     a = b = 0
     for word in map(int, (JUMP1, JUMP2)):
         for k in range(64):
@@ -64,14 +64,14 @@ def _check(states) -> None:
 
 
 def create_xoroshiro128p_states(n: int, seed: int, subsequence_start: int = 0, stream=0):
-    """A device array with the states of `n` generators, 2**64 numbers apart."""
+    """A device array with the states of `n` generators, whose streams are 2**64 numbers apart."""
     states = np.empty((n, 2), np.uint64)
     _fill(states, seed, subsequence_start)
     return to_device(states, stream)
 
 
 def init_xoroshiro128p_states(states, seed: int, subsequence_start: int = 0, stream=0) -> None:
-    """Set the states in a device array anew."""
+    """Initialise the states in a device array."""
     _check(states)
     host = np.empty(states.shape, np.uint64)
     _fill(host, seed, subsequence_start)
@@ -92,7 +92,7 @@ def _fill(states: np.ndarray, seed: int, start: int) -> None:
 
 
 def xoroshiro128p_next(states, index):
-    """64 random bits; the state moves on."""
+    """The next 64 random bits, a uint64; advances the state."""
     s0, s1 = states[index, 0], states[index, 1]
     result = s0 + s1
     s1 ^= s0
@@ -112,7 +112,7 @@ def init_xoroshiro128p_state(states, index, seed):
 
 
 def xoroshiro128p_jump(states, index):
-    """Move the state 2**64 numbers on."""
+    """Advance the state by 2**64 numbers."""
     a, b = np.uint64(0), np.uint64(0)
     for half in range(2):
         word = JUMP1 if half == 0 else JUMP2
@@ -126,17 +126,17 @@ def xoroshiro128p_jump(states, index):
 
 
 def xoroshiro128p_uniform_float64(states, index):
-    """Uniform in [0, 1)."""
+    """The next float64, uniform in [0, 1)."""
     return np.float64(xoroshiro128p_next(states, index) >> U11) * UNIT
 
 
 def xoroshiro128p_uniform_float32(states, index):
-    """Uniform in [0, 1], single precision: rounded from double."""
+    """The next float32, uniform in [0, 1]: rounded from double."""
     return np.float32(xoroshiro128p_uniform_float64(states, index))
 
 
 def xoroshiro128p_normal_float64(states, index):
-    """Normal with mean 0 and variance 1, by Box and Muller."""
+    """The next float64, normal with mean 0 and variance 1, by the method of Box and Muller."""
     u1, u2 = xoroshiro128p_uniform_float64(states, index), xoroshiro128p_uniform_float64(states, index)
     return np.sqrt(-2.0 * np.log(u1)) * np.cos(TAU * u2)
 
@@ -161,7 +161,7 @@ def philox4x32(c0, c1, c2, c3, k0, k1):
 
 
 def philox_bits(seed, index, position):
-    """64 random bits: number `position` of stream `index` of a seed."""
+    """64 random bits, a uint64: number `position` of stream `index` of a seed."""
     low = np.uint64(0xFFFFFFFF)
     s, i, n = np.uint64(seed), np.uint64(index), np.uint64(position)
     a, b, c, d = philox4x32((n >> np.uint64(1)) & low, n >> U33, i & low, i >> U32, s & low, s >> U32)
@@ -169,17 +169,18 @@ def philox_bits(seed, index, position):
 
 
 def philox_uniform_float64(seed, index, position):
-    """Uniform in [0, 1)."""
+    """A float64, uniform in [0, 1): number `position` of stream `index` of a seed."""
     return np.float64(philox_bits(seed, index, position) >> U11) * UNIT
 
 
 def philox_uniform_float32(seed, index, position):
-    """Uniform in [0, 1), single precision."""
+    """A float32, uniform in [0, 1): number `position` of stream `index` of a seed."""
     return np.float32(philox_bits(seed, index, position) >> np.uint64(40)) * np.float32(2.0**-24)
 
 
 def philox_normal_float64(seed, index, position):
-    """Normal with mean 0 and variance 1: positions 2 * position and the next one, by Box and Muller."""
+    """A float64, normal with mean 0 and variance 1, from positions 2 * position and the next one, by the method of Box
+    and Muller."""
     u1 = 1.0 - philox_uniform_float64(seed, index, 2 * position)
     u2 = philox_uniform_float64(seed, index, 2 * position + 1)
     return np.sqrt(-2.0 * np.log(u1)) * np.cos(TAU * u2)

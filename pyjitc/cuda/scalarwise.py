@@ -1,8 +1,8 @@
 """Kernels made from one scalar function: element by element (`cuda.elementwise`, `cuda.vectorize`), or as a reduction
 (`cuda.reduce`).
 
-Arrays on the device give an array on the device; NumPy arrays give NumPy arrays. Operands are broadcast; Python numbers
-stay weak (NEP 50), so that float32 stays float32.
+The result is an array on the device if an operand is one, and otherwise a NumPy array. Operands are broadcast; Python
+numbers are weak (NEP 50), so that float32 remains float32.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from ..api.dispatch import Binder
 from ..api.pickled import Pickled
 from ..api.signature import signature_of
-from ..base.errors import CompileError
+from ..base.errors import CompileError, with_article
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..lib.cuda.names import blockDim, blockIdx, grid, gridsize, shared, syncthreads, threadIdx
@@ -42,7 +42,7 @@ def _plain(function, name: str):
 
 
 def elementwise(function: Callable | None = None, /, **options: Any) -> Elementwise | Callable:
-    """A function of scalars as a function of arrays, computed by a kernel. Options are those of `cuda.jit`.
+    """Make a function of scalars a function of arrays, which a kernel computes. Options are those of `cuda.jit`.
 
         @cuda.elementwise
         def relu(x, slope): return x if x > 0 else slope * x
@@ -55,8 +55,8 @@ def elementwise(function: Callable | None = None, /, **options: Any) -> Elementw
 
 
 def vectorize(signatures: list | str, /, *, target: str = "cuda", **options: Any) -> Callable:
-    """The same with the types said: `@cuda.vectorize(["float32(float32, float32)", ...])`. The first signature that
-    takes the operands without losing anything is used, as by a NumPy ufunc."""
+    """The same with declared types: `@cuda.vectorize(["float32(float32, float32)", ...])`. The first signature to which
+    the operands convert without loss is used, as by a NumPy ufunc."""
     if target != "cuda":
         raise ValueError(f"cuda.vectorize makes kernels; target={target!r} is for vectorize")
     if callable(signatures) and not hasattr(signatures, "type"):
@@ -66,7 +66,7 @@ def vectorize(signatures: list | str, /, *, target: str = "cuda", **options: Any
 
 
 class Elementwise(Pickled):
-    """What `elementwise` makes. py_func: the scalar function."""
+    """The object that `elementwise` makes. py_func: the scalar function."""
 
     def __init__(self, function, signatures, options):
         self.py_func = _plain(function, "elementwise")
@@ -96,7 +96,7 @@ class Elementwise(Pickled):
         types = tuple([self._type(name, x) for name, x in zip(self.py_func.__code__.co_varnames, operands)])
         given, out = out, adopt(out)
         if out is not None and not isinstance(out, _ARRAYS):
-            raise TypeError(f"out of {self.__qualname__}() is an array, not a {type(out).__name__}")
+            raise TypeError(f"out of {self.__qualname__}() is an array, not {with_article(type(out).__name__)}")
         on_device = any(isinstance(x, DeviceArray) for x in (*operands, out))
         operands, types = self._converted(operands, types)
         arrays = [x for x in operands if isinstance(x, _ARRAYS)]
@@ -143,7 +143,7 @@ class Elementwise(Pickled):
         return found.dtype if isinstance(found, kinds.Array) else found
 
     def _converted(self, operands, types):
-        """Operands and types as the first signature that takes them says."""
+        """(operands, types) converted to the first signature that accepts them."""
         if not self.signatures:
             return operands, types
         for signature in self.signatures:
@@ -236,7 +236,7 @@ def _cast(x, dtype):
 
 
 def reduce(function: Callable | None = None, /, **options: Any) -> Reduce | Callable:
-    """A function of two scalars as a reduction of arrays of one axis. It must be associative and commutative.
+    """Make a function of two scalars a reduction of one-dimensional arrays. It must be associative and commutative.
 
         @cuda.reduce
         def total(a, b): return a + b
@@ -249,7 +249,7 @@ def reduce(function: Callable | None = None, /, **options: Any) -> Reduce | Call
 
 
 class Reduce(Pickled):
-    """What `reduce` makes. py_func: the scalar function."""
+    """The object that `reduce` makes. py_func: the scalar function."""
 
     def __init__(self, function, options=None):
         self.py_func = _plain(function, "reduce")
@@ -264,8 +264,9 @@ class Reduce(Pickled):
         return (self.options,)
 
     def __call__(self, arr, size: int | None = None, res=None, init=None, stream=0):
-        """The elements of `arr` (the first `size`), and `init` where it is given, reduced to one: returned, or written
-        to the first element of the device array `res`. As functools.reduce, TypeError for no elements and no `init`."""
+        """The elements of `arr` (the first `size`), and `init` if it is given, reduced to one: returned, or written to
+        the first element of the device array `res`. Raises TypeError where there are no elements and no `init`, as
+        functools.reduce does."""
         if not is_cuda_array(arr):
             arr = np.asarray(arr)
         arr = wrap(arr) if is_cuda_array(arr) else arr

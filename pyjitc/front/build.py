@@ -1,7 +1,7 @@
 """Bytecode to generic IR: blocks from jump targets and handler ranges, then abstract interpretation of the value stack.
 
 Locals and stack slots that are live into a block are its parameters (those that turn out to be copies are pruned). An
-instruction that may raise inside a protected range gets an edge to the handler; the handler begins with `catch`.
+instruction inside a protected range that may raise gets an edge to the handler; the handler begins with `catch`.
 Needs: a function's code.  Gives: SSA, blocks in reverse post-order, a position for every instruction.
 """
 from __future__ import annotations
@@ -29,8 +29,8 @@ def build(proto: Prototype) -> ir.Function:
 
 
 class _Region:
-    """A basic block of bytecode. touched: accesses to locals, in order; live: names of those live on entry; bound:
-    names certain to be bound on entry."""
+    """A basic block of bytecode. touched: accesses to locals, in order; live: names that are live on entry; bound:
+    names that are certainly bound on entry."""
 
     __slots__ = ("first", "last", "targets", "handler", "blocks", "touched", "live", "bound", "shape", "ir", "index")
 
@@ -48,8 +48,8 @@ class _Region:
 
 
 class _Handler:
-    """Where exceptions of some instructions go. target: Region or None (leave the function); depth: values kept on the
-    stack; lasti: whether an instruction offset is pushed; leave: stack depths of handled exceptions to pop first
+    """The handler of some instructions. target: Region or None (leave the function); depth: number of values that stay
+    on the stack; lasti: whether an instruction offset is pushed; leave: stack depths of handled exceptions to pop first
     (3.10)."""
 
     __slots__ = ("target", "depth", "lasti", "leave", "block")
@@ -72,13 +72,12 @@ class _Builder:
         self.constants: dict[ir.Value, object] = {}
         self.made: dict[ir.Value, tuple] = {}
         self.kwnames: tuple[str, ...] = ()
-        # the cells made before are made by run()
+        # earlier cells are made by run()
         self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)
         self.moved = quirks.moved_cells(self.code, self.instrs, self.start)
         self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved)
         self.fresh: list[ir.Block] = []
-        # Names that an inlined comprehension (3.12) saves, unbound or not, and puts back: every read of them is
-        # checked.
+        # Names that an inlined comprehension (3.12) saves, bound or not, and restores: every read of them is checked.
         self.cleared = {quirks.local_name(self.code, x.arg) for x in self.instrs if x.name == "LOAD_FAST_AND_CLEAR"}
 
     # ---------------------------------------------------------------- regions
@@ -202,7 +201,8 @@ class _Builder:
         return out
 
     def handlers(self):
-        """Per instruction: None, or (target offset or None, depth, lasti, depths of handled exceptions to leave)."""
+        """For each instruction None, or (target offset or None, depth, lasti, depths of handled exceptions to
+        leave)."""
         result = [None] * len(self.instrs)
         if VERSION >= (3, 11):
             ranges = exception_ranges(self.code)
@@ -217,8 +217,8 @@ class _Builder:
     # ---------------------------------------------------------------- data flow over names
 
     def accesses(self, x):
-        """((name, 'load' | 'take' | 'store' | 'delete'), ...) of a local variable, cells that are plain values
-        included: closures take them, bound or not."""
+        """((name, 'load' | 'take' | 'store' | 'delete'), ...) for the accesses to local variables, and to cells that
+        are plain values: closures take these, bound or not."""
         return quirks.accesses(self.code, x, self.plain, self.moved)
 
     def liveness(self):
@@ -228,7 +228,7 @@ class _Builder:
             for x in self.instrs[region.first:region.last + 1]:
                 region.touched += self.accesses(x)
             for name, how in region.touched:
-                if how != "store" and name not in defined:  # del reads, to check
+                if how != "store" and name not in defined:  # del reads the variable, to check it
                     used.add(name)
                 if how == "store" or how == "delete":
                     defined.add(name)
@@ -269,7 +269,7 @@ class _Builder:
                     bound.discard(name)
                     lowest.discard(name)
                 elif how == "load" and name not in self.cleared:
-                    bound.add(name)  # checked here, so bound after
+                    bound.add(name)  # it is checked here, and therefore bound afterwards
             for following, state in [*((t, bound) for t in region.targets),
                                      *([(region.handler.target, lowest)] if region.handler and region.handler.target
                                        else [])]:
@@ -387,7 +387,7 @@ class _Builder:
         return self.emit(generic.CELL_GET, (self.cell(name),), name=name, free=name in self.code.co_freevars)
 
     def cell(self, name):
-        """What a closure captures: the cell, or the value of a variable that never changes again."""
+        """The value that a closure captures: the cell, or the value of a variable that never changes again."""
         if name in self.plain:
             return self.locals.get(name) or self.constant(UNBOUND)
         return self.locals[name] if name in self.moved else self.cells[name]

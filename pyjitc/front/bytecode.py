@@ -1,8 +1,8 @@
 """Bytecode as a stable list of instructions: offsets, names, arguments, jump targets, positions, handlers.
 
-What the `bytecode` package decodes, which inspection shows and a test compares this with, instruction for instruction.
-Importing it takes too much of a first call (docs/performance.md), so that `co_code` is read here. What differs between
-Python versions ends here and in `quirks.py`.
+It decodes the same as the `bytecode` package, which inspection uses and with which a test compares this module,
+instruction for instruction. Importing that takes too much time of a first call (docs/performance.md), so that `co_code`
+is decoded here. Differences between Python versions are handled here and in `quirks.py`.
 """
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def decode(code: CodeType) -> list[Instr]:
             target = 2 * arg
         loc = locs[i // 2]
         if _OPNAME[op] == "GET_ITER" and result and result[-1].loc.line == loc.line:
-            loc = result[-1].loc  # of what is iterated over: before 3.13 it is that of the whole loop
+            loc = result[-1].loc  # the position of the iterable: before 3.13 it is that of the whole loop
         result.append(Instr(_OPNAME[op], arg, start, target, loc))
         extended, start = 0, None
         i = following

@@ -1,16 +1,17 @@
-"""Functions as the compiler sees them: code, where its globals live, and whether it belongs to the library."""
+"""The compiler's view of functions: code, globals, and whether the function belongs to the library."""
 from __future__ import annotations
 
 import itertools
+import sys
 import weakref
 from types import CodeType, FunctionType
 
-__all__ = ["Prototype", "prototype_of", "nested", "carrier"]
+__all__ = ["Prototype", "prototype_of", "nested", "carrier", "placed"]
 
 
 class Prototype:
-    """A function's code and its globals. Interned: a lambda made anew in a loop gives the same Prototype, because equal
-    code objects compare equal; it lives as long as somebody uses it. `library`: a function of pyjitc.lib, hidden from
+    """A function's code and its globals. Interned: a lambda that a loop makes again has the same Prototype, because
+    equal code objects compare equal; it lives as long as it is used. `library`: a function of pyjitc.lib, hidden from
     tracebacks; `absorbs`: a constant in it takes the type of the value that it meets, see infer/join.py."""
 
     __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "steps", "__weakref__")
@@ -19,20 +20,20 @@ class Prototype:
         self.code = code
         self.globals = space
         self.qualname = qualname
-        self.built = None  # its generic IR, once made
-        self.steps: dict = {}  # step number -> StepPrototype, of a generator function
+        self.built = None  # its generic IR, once it was built
+        self.steps: dict = {}  # of a generator function: step number -> StepPrototype
         self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
         self.absorbs = self.library and not space.get("KEEPS_CONSTANTS", False)
 
     @property
     def hands_constants(self) -> bool:
-        """Whether constants that this function calls others with are constants in those."""
+        """Whether constants that this function passes to other functions are constants there."""
         return "HANDS_CONSTANTS" in self.globals
 
     @property
     def takes_constants(self) -> bool:
-        """Whether constants that this function is called with are constants in it: one of the library, or one that
-        asks for that by the function `literally`."""
+        """Whether constant arguments are constants in this function: in library functions, and in those that request it
+        by the function `literally`."""
         return self.library or "literally" in self.code.co_names
 
     def __repr__(self):
@@ -43,7 +44,7 @@ _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 def _intern(code: CodeType, space: dict, qualname: str) -> Prototype:
-    key = (code, code.co_filename, id(space))  # equal code in two files has two tracebacks
+    key = (code, code.co_filename, id(space))  # equal code in two files has different tracebacks
     found = _interned.get(key)
     return found if found is not None else _interned.setdefault(key, Prototype(code, space, qualname))
 
@@ -55,20 +56,28 @@ def prototype_of(function: FunctionType) -> Prototype:
 _count = itertools.count()
 
 
+def placed(code: CodeType, name: str, filename: str, line: int) -> CodeType:
+    """The code of a function that `exec` made, with this name, all of it at one line of a file. It has no columns:
+    those of its own text would point at other words. Source of the format: CPython, Objects/locations.md."""
+    units = len(code.co_code) // 2
+    at_line = (bytes((254, 0)) * (units // 127) + bytes((units % 127 * 2, 0)) if sys.version_info < (3, 11) else
+               b"".join([bytes((0x80 | 13 << 3 | min(units - k, 8) - 1, 0)) for k in range(0, units, 8)]))
+    return code.replace(co_name=name, co_filename=filename, co_firstlineno=line, co_linetable=at_line)
+
+
 def carrier(fn, names, like: FunctionType) -> FunctionType:
-    """A Python function of parameters `names` whose generic IR is `fn`, instead of what its bytecode says: the way in
-    for front ends that make IR by themselves. It has the name and the place of the function `like`."""
+    """A Python function with the parameters `names` whose generic IR is `fn`, in place of the IR of its bytecode: the
+    interface for front ends that make IR themselves. It has the name and the source location of the function `like`."""
     space: dict = {"__name__": like.__module__}
     exec(f"def carrier({', '.join(names)}): return {next(_count)}, {like.__name__!r}", space)
     made, code = space["carrier"], like.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
+    made.__code__ = placed(made.__code__, code.co_name, code.co_filename, code.co_firstlineno)
     made.__name__, made.__qualname__ = like.__name__, like.__qualname__
-    made.__pyjitc_prototype__ = prototype_of(made)  # which is interned while it lives
+    made.__pyjitc_prototype__ = prototype_of(made)  # it is interned, so it must be kept alive
     made.__pyjitc_prototype__.built = fn
     return made
 
 
 def nested(outer: Prototype, code: CodeType, qualname: str) -> Prototype:
-    """The Prototype of a function whose code is a constant of `outer`'s."""
+    """The Prototype of a function whose code is a constant in the code of `outer`."""
     return _intern(code, outer.globals, qualname)

@@ -1,11 +1,11 @@
 """Generator functions as step functions: generic IR to generic IR.
 
-A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k what was live at yield k; each
-runs to the next yield and answers (True, item, state) or (False, nothing, nothing), with what it returns as a fourth
-where that is not None. The state's type names the step
-that goes on from there, so that inference, which splits unions, turns a generator into a state machine with the live
-variables unboxed. Every value that a block needs is made a parameter of it first, so that a function may begin at any
-block.
+A generator with n yields becomes n + 1 functions. Step 0 takes the arguments, step k the values that are live at yield
+k; each runs to the next yield and returns (True, item, state) or (False, nothing, nothing), with the returned value as
+a fourth item where that is not None. The state's type names the step
+that continues from there, so that inference, which splits unions, turns a generator into a state machine with unboxed
+live variables. First every value that is live into a block becomes a parameter of it, so that a function can begin at
+any block.
 Before:  ... y = yield v ; rest           After (step 0):  ... s = generator_state {step: 1} (f, live...) ; return
 (True, v, s)
 """
@@ -20,7 +20,7 @@ __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step
 
 
 class StepPrototype:
-    """Step `step` of the generator function `base`; stands where a Prototype stands. Interned by `step_of`."""
+    """Step `step` of the generator function `base`; it is used like a Prototype. Interned by `step_of`."""
 
     __slots__ = ("base", "step", "code", "globals", "qualname", "library", "absorbs", "takes_constants", "built")
     hands_constants = False
@@ -41,7 +41,7 @@ class StepPrototype:
 
 
 class StartPrototype(StepPrototype):
-    """A call of the generator function `base`: what the interpreter calls."""
+    """A call of the generator function `base`, for the interpreter."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class StartPrototype(StepPrototype):
 
 
 def start_of(proto, function) -> StartPrototype:
-    """`return function(parameters...)`, made once."""
+    """The prototype of `return function(parameters...)`, made once."""
     found = proto.steps.get(-1)
     if found is not None and found.built.memo["function"] is function:
         return found
@@ -101,7 +101,8 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
 
 
 def _split(source: ir.Function, proto) -> list[ir.Block]:
-    """Blocks at which steps 0, 1, ... begin, in closed form: every block gets what it reads as parameters."""
+    """The blocks at which steps 0, 1, ... begin, in closed form: every block has the values that it reads as
+    parameters."""
     callee, returns = ir.Value(None, "generator"), returns_value(source)
     blocks, resumes, copies = [], [], {}
     for block in source.blocks:
@@ -172,7 +173,7 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
 
 
 def _live_in(blocks, yields, callee):
-    """Values each block needs from before it; `yields`: block -> block that goes on after its final yield."""
+    """The values that are live into each block; `yields`: block -> the block that continues after its final yield."""
     uses, defines = {}, {}
     for block in blocks:
         defined = set(block.params)
@@ -220,8 +221,8 @@ def _reverse_postorder(entry):
 
 
 def acts_on_close(source: ir.Function) -> bool:
-    """Whether the generator would do something if it were closed at a yield: a `finally`, or a handler that catches
-    GeneratorExit. A state that is dropped does nothing."""
+    """Whether the generator has an effect when it is closed at a yield: a `finally`, or a handler that catches
+    GeneratorExit. Dropping a state has no effect."""
     found = source.memo.get("acts_on_close")
     if found is None:
         found = source.memo["acts_on_close"] = any(
@@ -231,13 +232,13 @@ def acts_on_close(source: ir.Function) -> bool:
 
 
 def takes_values(source: ir.Function) -> bool:
-    """Whether the generator reads what is sent to it."""
+    """Whether the generator reads the values that are sent to it."""
     results = {inst.result for block in source.blocks for inst in block.insts if inst.op is generic.YIELD}
     return any(not results.isdisjoint(inst.args) for block in source.blocks for inst in block.insts)
 
 
 def is_talked_to(source: ir.Function) -> bool:
-    """Whether the generator may do something with what is sent or thrown into it."""
+    """Whether the generator may react to values or exceptions that are sent or thrown into it."""
     found = source.memo.get("is_talked_to")
     if found is None:
         found = source.memo["is_talked_to"] = takes_values(source) or any(
@@ -260,7 +261,7 @@ def _only_raises(block) -> bool:
 
 
 def returns_value(source: ir.Function) -> bool:
-    """Whether the generator may return something other than None, which only next() lets one see."""
+    """Whether the generator may return something other than None, which only callers of next() can see."""
     nones = {inst.result for block in source.blocks for inst in block.insts if inst.op is control.CONST
              and inst.attrs["value"] is None}
     return any(inst.op is control.RETURN and inst.args[0] not in nones for block in source.blocks

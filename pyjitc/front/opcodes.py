@@ -1,4 +1,4 @@
-"""What each opcode does to a frame: its value stack, its names, and the instructions that it emits.
+"""The effect of each opcode on a frame: its value stack, its names, and the instructions that it emits.
 
 `frame` is the builder of a function (build.py) at the place of the instruction `x`; the table at the end names the
 opcodes of all versions. What differs by version beyond a name is in quirks.py.
@@ -27,7 +27,7 @@ def load_const(frame, x):
 def load_fast(frame, x):
     name = quirks.local_name(frame.code, x.arg)
     if name in frame.cells or name in frame.moved or name in frame.plain and name not in frame.code.co_varnames:
-        frame.push(frame.cell(name))  # LOAD_CLOSURE under another name
+        frame.push(frame.cell(name))  # 3.13 uses it in place of LOAD_CLOSURE
     else:
         frame.push(frame.load_local(name))
 
@@ -185,7 +185,7 @@ def build_slice(frame, x):
 
 
 def poll(frame, x):
-    """CPython looks at signals on jumps back: inside `try`, the handlers see the interrupt."""
+    """CPython polls for signals on backward jumps: inside `try`, the handlers get the interrupt."""
     if frame.handler is not None and x.target <= x.offset:
         frame.do(generic.POLL, ())
 
@@ -226,7 +226,7 @@ def for_iter(frame, x):
     ended = list(rest)
     if VERSION >= (3, 12):
         ended += [frame.stack[-1], frame.constant(None)]
-    # item and state have a meaning only where there is an item
+    # item and state are defined only where there is an item
     body = ir.Block("item", ())
     frame.fresh.append(body)
     out = frame.edge(target, ended)
@@ -239,7 +239,7 @@ def for_iter(frame, x):
 
 
 def send(frame, x):
-    """One step of `yield from`: to what follows with the item, or to the end with what the iterator returned."""
+    """One step of `yield from`: continues after it with the item, or at its end with the iterator's return value."""
     following, target = frame.region_.targets
     *rest, state, _ = frame.stack
     step = frame.emit(generic.NEXT, (state,))
@@ -263,7 +263,7 @@ def end_send(frame, x):
 
 
 def yield_from(frame, x):
-    """The same where one opcode does all of it (3.10)."""
+    """The same in 3.10, where one opcode does all of it."""
     *rest, first, _ = frame.stack
     state = ir.Value()
     header, body, ended = ir.Block("yield_from", [state]), ir.Block("item", ()), ir.Block("ended", ())
@@ -285,7 +285,7 @@ def yield_from(frame, x):
 
 
 def cleanup_throw(frame, x):
-    """What is thrown into the generator at a `yield from` leaves it."""
+    """An exception that is thrown into the generator at a `yield from` leaves it."""
     frame.terminate(control.RERAISE, (frame.stack[-1],), ())
 
 
@@ -353,8 +353,8 @@ def list_extend(frame, x):
 
 
 def _unused_display(frame, value):
-    """The list display of this block that made `value`, taken out of the block, if nothing has seen it since: with one
-    more item it is made anew. A list for every item of a long display would be quadratic."""
+    """The list display of this block that made `value`, removed from the block, if it has no use yet: it is made again
+    with one more item. Otherwise compiling a long display would take quadratic time."""
     insts = frame.block.insts
     for k in range(len(insts) - 1, -1, -1):
         if insts[k].result is value:
@@ -366,7 +366,8 @@ def _unused_display(frame, value):
 
 def list_append(frame, x):
     value = frame.stack.pop()
-    if x.arg == 1:  # `[*a, b]`, or a display of more than 30 items; in a comprehension the iterator lies above the list
+    # `[*a, b]`, or a display of more than 30 items; in a comprehension the iterator is above the list on the stack
+    if x.arg == 1:
         display = _unused_display(frame, frame.stack[-1])
         if display is not None:
             frame.stack[-1] = frame.emit(generic.LIST, (*display.args, value))
@@ -406,7 +407,7 @@ def intrinsic_1(frame, x):
         list_to_tuple(frame, x)
     elif x.arg == 5:
         frame.push(frame.emit(generic.UNARY, (frame.stack.pop(),), op="+"))
-    elif x.arg != 3:  # 3: StopIteration leaving a generator
+    elif x.arg != 3:  # 3 is the StopIteration that leaves a generator
         frame.unsupported("this construct")
 
 
@@ -539,7 +540,7 @@ def set_function_attribute(frame, x):
     part, function = frame.pops(2)
     code, qualname, roles = frame.made.pop(function)
     insts = frame.block.insts
-    del insts[next(n for n, inst in enumerate(insts) if inst.result is function)]  # it is made with all that it has
+    del insts[next(n for n, inst in enumerate(insts) if inst.result is function)]  # it is made again with all its parts
     role = {1: "defaults", 2: "kwdefaults", 4: "annotations", 8: "closure"}[x.arg]
     frame.push(function_of(frame, code, qualname, {**roles, role: part}))
 
@@ -648,7 +649,7 @@ def match_keys(frame, x):
 
 
 def copy_dict_without_keys(frame, x):
-    """The rest of a mapping pattern in 3.10; later Pythons write it out."""
+    """The rest of a mapping pattern in 3.10; later versions compile it to other opcodes."""
     frame.stack[-1] = frame.emit(generic.MATCH_REST, frame.stack[-2:])
 
 

@@ -28,7 +28,7 @@ def prune(fn: ir.Function) -> None:
         return root
 
     changed = True
-    while changed:  # two or three rounds in reverse post-order
+    while changed:  # two or three rounds, in reverse postorder
         changed = False
         for block in fn.blocks[1:]:
             edges = incoming[block]

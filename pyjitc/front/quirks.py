@@ -1,6 +1,6 @@
-"""What differs between CPython 3.10 and 3.13 in the bytecode of plain functions.
+"""The differences between CPython 3.10 and 3.13 in the bytecode of functions.
 
-Each fact stands with the versions it holds for; the abstract interpreter in `build.py` asks here.
+Each function names the versions for which it differs; the abstract interpreter in `build.py` calls them.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local
 
 recursion = lazy(f"{__package__}.recursion")
 
-# Opcodes that are not compiled -> how a person calls them.
+# Opcodes that are not compiled -> their names in Python.
 CONSTRUCTS = {
     "LOAD_SPECIAL": "a `with` statement",
     **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT",
@@ -34,7 +34,7 @@ HINTS = {
     "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
-NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # 3.10: they name a handler
+NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # in 3.10 their targets are handlers
 
 _OLD = {"ADD": "+", "SUBTRACT": "-", "MULTIPLY": "*", "TRUE_DIVIDE": "/", "FLOOR_DIVIDE": "//", "MODULO": "%",
         "POWER": "**", "MATRIX_MULTIPLY": "@", "LSHIFT": "<<", "RSHIFT": ">>", "AND": "&", "OR": "|", "XOR": "^"}
@@ -59,8 +59,8 @@ def comparison(arg: int) -> tuple[str, bool]:
 
 
 def local_name(code, arg: int) -> str:
-    """Name of a fast local; from 3.11 on cells and free variables share the numbering. From 3.12 on the variable of an
-    inlined comprehension may have the name of a free variable: that slot is told apart by a mark."""
+    """The name of a fast local; from 3.11 on cells and free variables are numbered with them. From 3.12 on the variable
+    of an inlined comprehension may have the name of a free variable: the local gets a mark in its name."""
     if VERSION >= (3, 11):
         name = code._varname_from_oparg(arg)
         return name + "'" if name in code.co_freevars and arg < code.co_nlocals else name
@@ -75,8 +75,8 @@ def cell_name(code, arg: int) -> str:
 
 
 def push_callable(b, value, flag) -> None:
-    """What LOAD_GLOBAL and LOAD_ATTR leave for a call: 3.13 puts the empty slot above the callable, 3.11 and 3.12
-    below."""
+    """Push the callable and the empty slot that LOAD_GLOBAL and LOAD_ATTR leave for a call: in 3.13 the slot is above
+    the callable, in 3.11 and 3.12 below."""
     if not flag:
         b.stack.append(value)
     elif VERSION >= (3, 13):
@@ -86,7 +86,7 @@ def push_callable(b, value, flag) -> None:
 
 
 def enter_handler(b, exc, lasti: bool, stack: list) -> None:
-    """The value stack as a handler finds it. 3.10 pushes two exceptions of three values each."""
+    """The value stack at the start of a handler. 3.10 pushes two exceptions of three values each."""
     if VERSION >= (3, 11):
         if lasti:
             stack.append(b.constant(None))
@@ -103,7 +103,7 @@ _CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete"
 
 def moved_cells(code, instrs, start) -> frozenset[str]:
     """Cell variables of inlined comprehensions (3.12): each run of one has a new cell, in a slot that is saved before
-    and put back after. The slot is a local variable that holds a cell."""
+    and restored after. The slot is a local variable that holds a cell."""
     if VERSION < (3, 12) or not code.co_cellvars:
         return frozenset()
     return frozenset(cell_name(code, x.arg) for x in instrs if x.name == "MAKE_CELL" and x.offset > start)
@@ -119,7 +119,7 @@ def accesses(code, x, plain, moved):
         if name in code.co_cellvars and name not in plain:
             return () if name not in code.co_varnames else ((name, how),)
         if how == "load" and name in plain and name not in code.co_varnames:
-            how = "take"  # 3.13: LOAD_CLOSURE under another name
+            how = "take"  # 3.13 uses it in place of LOAD_CLOSURE
         return ((name, how),) if name not in code.co_freevars else ()
     how = _CELLS.get(x.name)
     if how is not None:
@@ -161,9 +161,9 @@ def rebound_names(code) -> set[str]:
 
 
 def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
-    """Cell variables that no closure can see changing: assigned once, before any closure takes them, outside loops, and
-    never by an inner function. They are ordinary values. Also local functions that refer to themselves: see
-    recursion.py."""
+    """Cell variables whose changes no closure can observe: they are assigned once, before any closure takes them,
+    outside loops, and never by an inner function. They are ordinary values. So are local functions that refer to
+    themselves: see recursion.py."""
     if not code.co_cellvars:
         return frozenset(), {}
     rebound = set(moved)
@@ -205,7 +205,7 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
 
 def block_stacks(instrs, at):
     """3.10: the handler of each instruction, from SETUP_FINALLY and POP_BLOCK. A handler runs with an 'except' block on
-    the stack, which POP_EXCEPT takes off; an exception inside leaves it first."""
+    the block stack, which POP_EXCEPT pops; an exception in the handler pops it first."""
     result = [None] * len(instrs)
     depth_at = _stack_depths(instrs, at)
     seen: dict[int, tuple] = {0: ()}
@@ -250,14 +250,14 @@ def _key(stack):
         if entry[0] == "finally":
             return (entry[1], entry[2], False, tuple(leave))
         leave.append(entry[1])
-    if leave:  # the exception leaves the function: the handled ones are popped, down to the stack of the outermost
+    if leave:  # the exception leaves the function: handled exceptions are popped, down to the stack of the outermost
         return (None, max(leave) + 1, False, tuple(leave))
     return None
 
 
 def _stack_depths(instrs, at):
-    """Value-stack depth before each instruction of 3.10, by CPython's own effect table."""
-    depths = {0: 1 if instrs[0].name == "GEN_START" else 0}  # a generator begins with a value sent in
+    """Value-stack depth before each instruction of 3.10, by CPython's own stack effects."""
+    depths = {0: 1 if instrs[0].name == "GEN_START" else 0}  # a generator starts with a sent value on the stack
     work = [0]
     while work:
         i = work.pop()

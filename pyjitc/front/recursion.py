@@ -1,8 +1,8 @@
-"""Local functions that call themselves or each other, without a cell that holds a function that holds the cell.
+"""Local functions that call themselves or each other, without a cell and the reference cycle that it would make.
 
 `def f(): ... f()` inside a function makes a closure before the variable has a value. Such a variable is assigned once,
-by the function just made; so nobody needs the cell: inside, the name means the running function itself, or one built
-from what the running function has captured.
+directly after the function was made; so the cell is not needed: inside the function, the name means the running
+function itself, or one that is built from the values that it has captured.
 Before:  cell odd; even = function[odd's cell]; odd = function[even's cell]
 After:   even = function[marker: odd is function[me]]; odd = function[even]
 """
@@ -19,14 +19,14 @@ _MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "
 
 
 class Recursive:
-    """What stands in a closure for a function that is made later. parts: one per element of that function's closure:
-    a Recursive, SELF (the function that runs) or the index of an element of the closure that holds this."""
+    """A placeholder in a closure for a function that is made later. parts: one for each item of that function's
+    closure: a Recursive, SELF (the running function) or the index of an item of the closure that contains this."""
 
     def __init__(self, name: str):
         self.name = name
         self.code = None
         self.qualname = ""
-        self.own = False  # it is the function whose closure holds it
+        self.own = False  # whether it is the function whose closure contains it
         self.parts: tuple = ()
 
     def __repr__(self):
@@ -34,7 +34,8 @@ class Recursive:
 
 
 class _Made:
-    """A local function that one variable gets once. first, store: offsets of its making; names: its closure's names."""
+    """A local function that is the only value of a variable. first, store: offsets of the first and last instruction
+    that make it; names: the names in its closure."""
 
     __slots__ = ("name", "first", "store", "code", "qualname", "plain", "names", "early")
 
@@ -46,12 +47,12 @@ class _Made:
 
 
 def is_marker(t) -> bool:
-    """Whether a type stands in a closure for another function than the one that has the closure."""
+    """Whether a type is a placeholder in a closure for a function other than the one that has the closure."""
     return isinstance(t, Singleton) and type(t.value) is Recursive and not t.value.own
 
 
 def find(code, instrs, stores, takes, fixed, cell_name):
-    """(names that need no cell, {code of a function: [(name, Recursive or None), ...] of its closure}).
+    """(names that need no cell, {code of a function: [(name, Recursive or None), ...] for its closure}).
 
     stores, takes: offsets per cell variable; fixed: cell variables that are not rebound by inner functions, not
     assigned in a loop and no parameters, in one place or in the copies that the compiler makes of a `finally`;
@@ -65,14 +66,14 @@ def find(code, instrs, stores, takes, fixed, cell_name):
         if None in sites or any(m.code is not sites[0].code for m in sites):
             continue
         if len(sites) > 1 and not all(any(m.first <= at < m.store for m in sites) for at in takes.get(name, ())):
-            continue  # copies of a `finally`: each makes the function for itself
+            continue  # each copy of a `finally` makes the function
         made[name] = sites[0]
     for m in list(made.values()):
         for at in takes.get(m.name, ()):
             if at < m.store and not any(o.first <= at < o.store for o in made.values()):
                 del made[m.name]
                 break
-    while True:  # a name taken early by another function: nothing else may happen in between
+    while True:  # another function takes a name early: nothing else may happen in between
         bad = {m.name for m in made.values() for at in takes.get(m.name, ())
                if at < m.first and not (m.plain and _only_making(instrs, at, m.store, made, code, cell_name))}
         for m in made.values():
@@ -122,7 +123,7 @@ def _making(code, instrs, i, name):
 
 
 def _only_making(instrs, start, end, made, code, cell_name):
-    """Whether from `start` to `end` functions are made and nothing else happens."""
+    """Whether the instructions from `start` to `end` only make functions."""
     for k, x in enumerate(instrs):
         if start <= x.offset <= end:
             if x.name not in _MAKING:
@@ -133,7 +134,7 @@ def _only_making(instrs, start, end, made, code, cell_name):
 
 
 def _complete(made, stores, takes):
-    """Adds to each closure what the functions made later need; gives the names for which that cannot be had."""
+    """Add to each closure the items that later functions need; returns the names for which that is not possible."""
     changed = True
     while changed:
         changed = False

@@ -1,9 +1,9 @@
 """Sparse conditional type and constant propagation over one function's generic IR.
 
-Types, constants and reachability are found together: a block is looked at when an edge reaches it, a branch on a
-known condition follows one edge, and an instruction is evaluated on what its operands are so far. Source: Wegman and
-Zadeck, "Constant propagation with conditional branches" (1991), with types as the lattice.
-A test on a union (`x is None`, `isinstance(x, C)`) narrows it on the branch's edges.
+Types, constants and reachability are found together: a block is visited when an edge reaches it, a branch on a known
+condition follows one edge, and an instruction is evaluated on the abstract values that its operands have so far.
+Source: Wegman and Zadeck, "Constant propagation with conditional branches" (1991), with types as the lattice.
+A test of a union (`x is None`, `isinstance(x, C)`) narrows its type on the branch's edges.
 """
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import (
-    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_plain_tuple, members_of,
-    union_of,
+    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_display, is_plain_tuple,
+    members_of, union_of,
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, Restart
 from .names import has_generator, is_of_python
 
-forgiving = lazy(f"{__package__}.forgiving")  # functions under `jit` load it
-leaving = lazy(f"{__package__}.leaving")  # and those that return functions or iterators this one
+forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
+leaving = lazy(f"{__package__}.leaving")  # only functions that return functions or iterators load it
 
 displays = lazy(f"{__package__}.displays")
 
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
-_MAX_LENGTHS = 2  # of the tuples that a variable of a loop may be
-_MAX_NESTED = 8  # changes of what has a list in it that is written out
+_MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
+_MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 
 def _defect(error: Exception) -> Mismatch:
-    """An error that no rule meant to raise, as one of the line that met it."""
+    """An error that no rule raised on purpose, converted to an error at the line that caused it."""
     at = error.__traceback__
     assert at is not None
     while at.tb_next is not None:
@@ -97,7 +97,7 @@ class Analysis:
         if n not in self.queued:
             self.queued.add(n)
             self.dirty.append(-n)
-            self.dirty.sort()  # the first block comes last; they are few
+            self.dirty.sort()  # the first block is last in the list, which is short
         if not self.running and not self.waiting:
             self.waiting = True
             self.session.pending.append(self)
@@ -122,7 +122,7 @@ class Analysis:
     # -- lattice access
 
     def lookup(self, value: ir.Value, block: ir.Block) -> AV | None:
-        """What `value` is at `block`, narrowed by the tests that dominate it."""
+        """The abstract value of `value` at `block`, narrowed by the tests that dominate the block."""
         av = self.av.get(value)
         if av is None or type(av[0]) not in (Union, Dual) or not self.narrowed:
             return av
@@ -140,8 +140,8 @@ class Analysis:
         if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
-        if count > _MAX_NESTED and not self.spec.proto.library and displays.is_display(av[0]):
-            raise NeedsList  # each round puts the last one into another
+        if count > _MAX_NESTED and not self.spec.proto.library and is_display(av[0]):
+            raise NeedsList  # each round nests the previous display in another one
         if count > _MAX_CHANGES and has_generator(av[0]):
             raise Mismatch("a generator that iterates over another of itself is not compiled",
                            "write a recursive function, or a loop with an array as the stack")
@@ -165,7 +165,7 @@ class Analysis:
                 self.errors.pop(inst, None)
                 if inst in self.raising:
                     self.unwind(block, inst)
-                if av is None:  # no value yet, or certain to raise: what follows is not reached
+                if av is None:  # no value yet, or certain to raise: later instructions are not reached
                     return
                 if inst.result is not None:
                     self.update(inst.result, av)
@@ -182,7 +182,7 @@ class Analysis:
             except NeedsList:
                 try:
                     displays.mark(self, block, inst)
-                except AssertionError as error:  # one that left this function would leave it half analysed
+                except AssertionError as error:  # leaving by this exception would leave the function half analysed
                     self.refuse(block, inst, _defect(error))
                     return
             except NeedsObjects as error:
@@ -194,13 +194,13 @@ class Analysis:
                 return
 
     def refuse(self, block: ir.Block, inst: ir.Inst, error: Mismatch) -> None:
-        # without its frames: down to the call they would keep what that has as arguments
+        # without its frames, which would keep their arguments alive
         self.errors[inst] = error.with_traceback(None)
         if not inst.op.effects & ir.TERMINATOR:
             self.meaning.pop(inst, None)
             try:
                 self.unwind(block, inst)
-            except Mismatch:  # of what meets at the handler: this error tells enough
+            except Mismatch:  # joining types at the handler failed: this error is enough
                 pass
 
     def unwind(self, block: ir.Block, inst: ir.Inst) -> None:
@@ -230,7 +230,7 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
-            if self.spec is self.session.order[0] and displays.is_display(av[0]) and displays.may_repeat(
+            if self.spec is self.session.order[0] and is_display(av[0]) and displays.may_repeat(
                     self, inst.args[0]):
                 displays.mark(self, block, inst)
             if self.spec is self.session.order[0] and any_part(
@@ -258,7 +258,7 @@ class Analysis:
             raise AssertionError(f"unexpected terminator {op}")
 
     def leave(self, inst: ir.Inst, block: ir.Block, av: AV) -> AV | None:
-        """What the entry returns: functions and iterators of compiled code become Python objects."""
+        """The value that the entry returns: functions and iterators of compiled code become Python objects."""
         self.meaning.pop(inst, None)
         x = Operand(0, *av)
         self.evaluator.inst, self.evaluator.block = inst, block
@@ -270,8 +270,8 @@ class Analysis:
         return av
 
     def narrowing(self, block, condition):
-        """What a branch on `condition` says of the union it tests: ({value: AV} or None, ...) for both edges; False
-        where no member can take that edge."""
+        """What a branch on `condition` implies for the union that it tests: ({value: AV} or None, ...) for both edges;
+        False where no member can take that edge."""
         verdict = self.verdicts.get(condition)
         if verdict is None:
             return None, None
@@ -286,7 +286,7 @@ class Analysis:
         return sides
 
     def flow(self, block: ir.Block, edge: ir.Edge, narrowed) -> None:
-        """Control may go along `edge`: join its arguments into the parameters of the target."""
+        """Control may take `edge`: join its arguments into the parameters of the target."""
         target = edge.block
         fresh = target not in self.incoming
         edges = self.incoming.setdefault(target, {})
@@ -322,12 +322,12 @@ class Analysis:
             return join(x, y, self.absorbs, header)
         try:
             return join(x, y, self.absorbs, header)
-        except Mismatch:  # of too many types
+        except Mismatch:  # too many types
             return forgiving.any_object(x, y)
 
     def need_lengths(self) -> None:
-        """A tuple grows with every round of a loop or with every call: what `+` makes of tuples in this function are
-        tuples of any length from now on. Inference begins again."""
+        """A tuple grows in every iteration of a loop or with every call: from now on the results of `+` of tuples in
+        this function are tuples of any length. Inference restarts."""
         sums = {inst for block in self.incoming for inst in block.insts
                 if inst.op in (generic.BINARY, generic.INPLACE) and inst.attrs["op"] == "+"
                 and any([is_plain_tuple(m) for av in [self.av.get(inst.result)] if av for m in members_of(av[0])])}
@@ -343,14 +343,14 @@ class Analysis:
 
 
 def _lengths(x: Type, y: Type) -> int:
-    """How many lengths the tuples have that are values of two types."""
+    """The number of different lengths of the tuples in two types."""
     if not (isinstance(x, (Tuple, Union)) and isinstance(y, (Tuple, Union))):
         return 0
     return len({len(t.parts or ()) for t in (*members_of(x), *members_of(y)) if is_plain_tuple(t)})
 
 
 class _Shape:
-    """What the propagation needs to know of a generic function's graph; computed once, kept with it."""
+    """Properties of a generic function's graph that the propagation needs; computed once and kept with the function."""
 
     def __init__(self, fn: ir.Function):
         self.index = {block: i for i, block in enumerate(fn.blocks)}
@@ -377,8 +377,8 @@ class _Shape:
         self.fn = fn
 
     def only_reader(self, inst: ir.Inst, home: ir.Block):
-        """(instruction, its block) that alone reads the result of `inst` of block `home`, once each time that it is
-        made; or (None, None)."""
+        """(instruction, its block) where that alone reads the result of `inst` of block `home`, once for each time that
+        it is computed; else (None, None)."""
         readers = []
         for block in self.users.get(inst.result, ()):
             for other in block.insts:
@@ -389,7 +389,7 @@ class _Shape:
             return None, None
         reader, block = readers[0]
         work, seen = [block], {home}
-        while work and block is not home:  # round a loop to the reader, without a new value?
+        while work and block is not home:  # is there a path from the definition around a loop to the reader?
             for edge in work.pop().edges():
                 if edge.block is block:
                     return None, None

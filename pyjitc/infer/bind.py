@@ -1,4 +1,4 @@
-"""Arguments of a call to the parameters of a Python function, with CPython's errors."""
+"""Binding of call arguments to the parameters of a Python function, with CPython's errors."""
 from __future__ import annotations
 
 from ..base.errors import did_you_mean
@@ -27,9 +27,9 @@ def bind(proto, args, kwargs, defaults, kwdefaults):
 
 
 def slots_of(code, name, args, kwargs, defaults):
-    """What a call gives to the parameters of `code`: ({parameter: argument}, further positional arguments, {further
-    keyword: argument}). Parameters of `defaults` may be left out; what else is wrong is a Mismatch, as Python says it
-    of a function `name`."""
+    """The binding of a call to the parameters of `code`: ({parameter: argument}, further positional arguments, {further
+    keyword: argument}). Parameters in `defaults` may be left out; all other errors raise a Mismatch, with Python's
+    message for a function `name`."""
     npos, nposonly = code.co_argcount, code.co_posonlyargcount
     names = code.co_varnames[:npos + code.co_kwonlyargcount]
     slots = dict(zip(names[:npos], args))

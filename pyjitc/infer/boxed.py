@@ -1,4 +1,4 @@
-"""Operations of the interpreter as expressions: each takes operands of any type, boxes them, and asks its C API."""
+"""Operations of the interpreter as expressions: each boxes operands of any type and calls the C API."""
 from __future__ import annotations
 
 import operator
@@ -20,7 +20,7 @@ __all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute"
 _NAMES = {"+": "Add", "-": "Subtract", "*": "Multiply", "/": "TrueDivide", "//": "FloorDivide", "%": "Remainder",
           "**": "Power", "@": "MatrixMultiply", "<<": "Lshift", ">>": "Rshift", "&": "And", "|": "Or", "^": "Xor"}
 _UNARY = {"-": "Negative", "+": "Positive", "~": "Invert"}
-# (function, number of operands) -> the function of the C API that does it
+# (function, number of operands) -> the function of the C API that does the same
 _DIRECT: dict[tuple[Any, int], str] = {
     **{(function, count): name for name, function in pyobject.MEANINGS.items() for count in (1, 2, 3)
        if function.__module__ == "_operator" and name != "PyDict_SetItem"},
@@ -40,7 +40,7 @@ def boxed(x: Expr) -> Expr:
 
 
 def is_boxable(t: Type) -> bool:
-    """Whether every value of a type has a Python object that code generation makes."""
+    """Whether every value of a type has a Python object that code generation can make."""
     return not any_part(t, lambda part: part.inner or part is Unbound or is_marker(part))
 
 
@@ -63,7 +63,7 @@ def _callee(x: Expr) -> Expr:
 
 
 def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
-    """The operation as the interpreter does it, on Python objects; the result as a value of `type`."""
+    """The operation done by the interpreter on Python objects; the result as a value of `type`."""
     name = direct(function, len(operands))
     if name in pyobject.TESTS and pyobject.TESTS[name][2] in (type, NoneType):
         return test(name, *operands)
@@ -75,7 +75,7 @@ def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
 
 
 def direct(function, count: int) -> str | None:
-    """The function of the C API that does what a function does with `count` operands, if there is one."""
+    """The function of the C API that does the same as a function of `count` operands, if there is one."""
     return _DIRECT.get((function, count)) if isinstance(function, Hashable) else None
 
 
@@ -88,7 +88,7 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    """Any comparison but `not in` and `is not`."""
+    """A comparison by the interpreter: any except `not in` and `is not`."""
     if op == "in":
         return test("PySequence_Contains", y, x)
     return Apply(pyobject.PY_IS, boxed(x), boxed(y)) if op == "is" else api(f"PyObject_RichCompare {op}", x, y)
@@ -144,7 +144,7 @@ _WIDE = "OverflowError", "the int does not fit in 64 bits; use a float"
 
 
 def to_int(function, *operands: Expr) -> Expr:
-    """What a function that gives an int gives, where 64 bits hold it."""
+    """The result of a function that returns an int, if that fits in 64 bits."""
     return Apply(pyobject.PY_UNBOX, by_python(function, *operands), type=Int, otherwise=_WIDE)
 
 
@@ -153,10 +153,10 @@ def to_float(x: Expr) -> Expr:
 
 
 def exception(x: Expr) -> Expr:
-    """The exception that a Python object is, as `raise` takes it."""
+    """The exception of a Python object that is raised, as `raise` makes it."""
     return Apply(structure.RETYPE, x, type=Exception_(BaseException))
 
 
 def parts_of(found: Expr, count: int) -> Expr:
-    """A tuple of `count` objects, as a helper function of runtime/interpreted.py gives it."""
+    """A tuple of the `count` objects that a helper function of runtime/interpreted.py returns."""
     return Apply(pyobject.PY_UNBOX, found, type=Tuple((Object,) * count))

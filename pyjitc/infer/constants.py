@@ -1,4 +1,4 @@
-"""Python objects that the compiler meets (code constants, globals, captured values) as types and constants."""
+"""Types and constants of the Python objects that the compiler meets: code constants, globals, captured values."""
 from __future__ import annotations
 
 import enum
@@ -29,7 +29,7 @@ _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, t
 
 
 def apply(op: Op, *operands: Expr, **attrs) -> Expr:
-    """An application, or its constant where all operands are known and it does not raise."""
+    """An application of an operation, or a constant where all operands are known and it does not raise."""
     if any([x.value is not UNKNOWN for x in operands]):
         operands = tuple([x if x.value is UNKNOWN else _exact(x) for x in operands])
     node = Apply(op, *operands, **attrs)
@@ -43,7 +43,7 @@ def apply(op: Op, *operands: Expr, **attrs) -> Expr:
 
 
 def _exact(x: Expr) -> Expr:
-    """A constant of a NumPy type as a NumPy scalar: where constants meet NumPy values they may be Python numbers."""
+    """A constant of a NumPy type as a NumPy scalar. Where constants meet NumPy values they may be Python numbers."""
     if not kinds.is_numpy_scalar(x.type) or isinstance(x.value, np.generic):
         return x
     return Const(x.type, dtype_of(x.type).type(x.value))
@@ -65,7 +65,7 @@ def array_type(value: np.ndarray) -> Array | None:
 
 
 def is_plain(t: kinds.Type) -> bool:
-    """Whether the constants of a type are objects that do not change, of exactly the class that the type says."""
+    """Whether constants of a type are immutable objects of exactly the class that the type says."""
     return t is Int or t in _SIMPLE.values()
 
 
@@ -75,7 +75,7 @@ def is_wide(x: Expr) -> bool:
 
 
 def too_wide(value: int) -> Mismatch:
-    """What to say of an int that 64 bits cannot hold."""
+    """The error for an int that does not fit in 64 bits."""
     shown = value if abs(value) < 10**30 else f"{hex(value)[:20]}..."
     if value == (1 << 64) - 1:
         hint = ("make the other operand np.uint64(...), which stays below 2**64 by itself; "
@@ -88,7 +88,7 @@ def too_wide(value: int) -> Mismatch:
 
 
 def constant(value) -> Expr:
-    """`value` as a compile-time constant; an array becomes a reference to that very array."""
+    """`value` as a compile-time constant; for an array, a reference to that array."""
     kind = type(value)
     simple = _SIMPLE.get(kind)
     if simple is not None:
@@ -138,7 +138,7 @@ def constant(value) -> Expr:
         if instance is None:
             instance = attributes_type(value)
             if instance is not None and instance.refcounted:
-                instance = None  # the program may give the object another attribute while the code runs
+                instance = None  # the program may assign another object to the attribute while the code runs
         if instance is None and is_object_class(kind):
             instance = ObjectOf(kind)
         if instance is not None:
@@ -155,7 +155,7 @@ def _function(value):
 
 
 def plain_int(x: Expr) -> Expr:
-    """A member of an IntEnum as the int that operators see; anything else as it is."""
+    """A member of an IntEnum as the int that operators process; any other value unchanged."""
     value = x.type.value if type(x.type) is Singleton else None
     if (isinstance(value, int) and isinstance(value, enum.Enum) and not isinstance(value, enum.Flag)
             and plain_integers(type(value))):

@@ -1,9 +1,10 @@
-"""The types of derivatives: what a call of one gives, and what may be asked for. Loaded by programs that ask."""
+"""Types of derivatives: of the results of their calls, and the checks of their arguments. Loaded by programs that use
+them."""
 from __future__ import annotations
 
 from ..ops import arith, derivative, structure
 from ..types import kinds as k
-from ..types.tangents import gradient_type, holds_complex, holds_display, plain, tangent_type, varies
+from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, Derived, Mismatch, Ruled
@@ -13,7 +14,7 @@ __all__ = ["settle", "settle_ruled"]
 
 
 def settle(evaluator, e: Derived):
-    """(the expression, its abstract value or None): finds the type of the function's result first."""
+    """(the expression, its abstract value or None): the type of the function's result is found first."""
     for parts in (e.operands, e.seeds):
         for i, x in enumerate(parts):
             if x.type is None:
@@ -27,6 +28,8 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are of Python functions",
                        "write a function around it: def f(x): return ...")
     name = called.spec.proto.qualname
+    if e.of_displays is not None and holds_display(_differentiated(av[0], e)):
+        return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt:
         _check_argument(name, i, e.operands[i].type, e.mode)
     given, result = [e.operands[i].type for i in e.wrt], av[0]
@@ -45,7 +48,7 @@ def settle(evaluator, e: Derived):
 
 
 def settle_ruled(evaluator, e: Ruled):
-    """(the call of the function itself, its abstract value or None); what is called notes its derivatives."""
+    """(the call of the function itself, its abstract value or None); the callee records its derivatives."""
     for i, x in enumerate(e.operands):
         if x.type is None:
             e.operands[i], av = evaluator.settle(x)
@@ -78,7 +81,7 @@ def settle_ruled(evaluator, e: Ruled):
     backward = spec(e.backward, given, kept, gradient_type(plain(result)))
     for one, wanted, what in ((tangent, tangent_type(result), "a tangent of the result"),
                               (backward, k.Tuple((gradient_type(given),)), "cotangents of the arguments")):
-        if one is None or one.result is None:  # a rule may call the function, and waits for what it returns
+        if one is None or one.result is None:  # a rule may call the function, and waits for its result type
             continue
         if not _fits(one.result[0], wanted):
             raise Mismatch(f"a rule of {name} gives {one.result[0]} as {what}: {wanted} is expected",
@@ -88,7 +91,7 @@ def settle_ruled(evaluator, e: Ruled):
 
 
 def _unknown(t):
-    """An operand of this type."""
+    """An operand of this type with unknown value."""
     return constant(None) if t is k.NoneType else Apply(structure.UNDEF, type=t)
 
 
@@ -99,29 +102,26 @@ def _fits(t, wanted) -> bool:
         return type(t) is k.Tuple and len(t.elements) == len(wanted.elements) and all(
             map(_fits, t.elements, wanted.elements))
     if type(wanted) is k.Array:
-        return t is k.NoneType or k.is_float(t) or (
+        return t is k.NoneType or is_number_that_varies(t) or (
             type(t) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim)
-    return t is k.NoneType or k.is_float(t)
+    return t is k.NoneType or is_number_that_varies(t)
 
 
 def _check_argument(name, i, t, mode):
-    if holds_complex(t):
-        raise Mismatch(f"argument {i} of {name}() is complex: derivatives of complex numbers are not compiled yet",
-                       "differentiate a function of the real and the imaginary part")
     if mode != "gradient" or type(t) is k.Tuple and varies(t):
         return
     if not varies(t):
-        raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats "
-                       "and arrays of floats vary", "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
+        raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
+                       "complex numbers and arrays of these vary",
+                       "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
+
+
+def _differentiated(result, e):
+    """The type of the part of a result that is differentiated."""
+    return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
 
 
 def _check_result(name, result, e):
-    if holds_complex(result):
-        raise Mismatch(f"{name}() returns complex numbers: derivatives of those are not compiled yet",
-                       "return a real number: z.real, or abs(z)")
-    if holds_display(result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result):
-        raise Mismatch(f"{name}() returns a list or a dict, of which there is no derivative yet", "return a tuple of "
-                       "numbers and arrays")
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
                        "return the same type on every path")
@@ -135,15 +135,15 @@ def _check_result(name, result, e):
 
 
 def _seed(x, wanted, what):
-    """A tangent or cotangent as the type that it must have: numbers are converted, arrays only said to be of any
-    order."""
+    """A tangent or cotangent in the type that it must have: numbers are converted, arrays only change to a type without
+    an order."""
     t = x.type
     if t is wanted:
         return x
     if type(wanted) is k.Tuple and type(t) is k.Tuple and len(t.elements) == len(wanted.elements):
         parts = [_seed(Apply(structure.TUPLE_GET, x, index=n), part, what) for n, part in enumerate(wanted.elements)]
         return Apply(structure.TUPLE_MAKE, *parts, cls=wanted.cls)
-    if k.is_float(wanted) and (k.is_float(t) or k.is_integer(t)):
+    if k.is_float(wanted) and (k.is_float(t) or k.is_integer(t)) or k.is_complex(wanted) and k.is_number(t):
         return Apply(arith.CAST, x, type=wanted)
     if wanted is k.NoneType:
         return Apply(structure.DISCARD, x)

@@ -1,32 +1,33 @@
-"""Lists that programs write out: which of them are lists.
+"""List displays: which of them must be Python lists.
 
-Most of those in numeric programs are read and no more: `np.array([1, 2])`, a shape, axes. Their type says what each
-item is (`ListDisplay`), they are no objects, and cost nothing. One that is changed, kept in a container, has a method
-called on it or meets another list is a list of Python. Much of that is seen in the function that writes it out
-(`changed`); where inference finds it elsewhere, it begins again (`mark`).
+Most displays in numeric programs are only read: `np.array([1, 2])`, a shape, axes. Their type (`ListDisplay`) has the
+types of all items; they are no objects, and cost nothing. A display must be a Python list if it is changed, stored in a
+container, has a method called on it or is joined with another list. Most such uses are in the function with the display
+(`changed`); where inference finds one elsewhere, it restarts (`mark`).
 """
 from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control, generic
-from ..types.kinds import Composite, ListDisplay, Union, all_parts, any_part
+from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
 from .meaning import Restart
 
 __all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
-# An operation that needs a list -> which operands of it
+# operation that needs a list -> which of its operands
 _NEEDS = {generic.SETITEM: (0,), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
           generic.LIST_APPEND: (0, 1), generic.DICT_SET: (1, 2), generic.SETATTR: (1,), generic.MAKE_CELL: (0,),
           generic.CELL_SET: (1,)}
 
 
-_FINDS = (generic.GLOBAL, generic.FREEVAR, generic.GETATTR, generic.GETITEM)  # what gives a constant of the program
+# instructions whose result may be a constant of the program
+_FINDS = (generic.GLOBAL, generic.FREEVAR, generic.GETATTR, generic.GETITEM)
 
 
 def changed(fn: ir.Function, shape) -> set[ir.Inst]:
-    """The instructions of a function that write out lists of which it does something that needs a list."""
+    """The list displays of a function on which it does an operation that needs a list."""
     found = fn.memo.get("lists")
     if found is None:
         found = fn.memo["lists"] = _changed(fn, shape)
@@ -34,8 +35,8 @@ def changed(fn: ir.Function, shape) -> set[ir.Inst]:
 
 
 def read_only(fn: ir.Function) -> set[ir.Inst]:
-    """The instructions that write out dicts with constant texts as keys of which nothing but the items is read:
-    keywords of a call, or items of constant keys. Their type says what they hold; all others are dicts."""
+    """The dict displays with constant texts as keys whose items are only read: as keywords of a call, or by constant
+    keys. Their type has the types of all items; all other displays are dicts."""
     found = fn.memo.get("dicts")
     if found is None:
         found = fn.memo["dicts"] = _read_only(fn)
@@ -43,7 +44,7 @@ def read_only(fn: ir.Function) -> set[ir.Inst]:
 
 
 def reads_constants(fn: ir.Function, inst) -> bool:
-    """Whether the result of an instruction is read for items of constant keys, and for nothing else."""
+    """Whether the result of an instruction is only read by constant keys."""
     if inst.op not in _FINDS:
         return False
     texts = {one.result for block in fn.blocks for one in block.insts if one.op is control.CONST}
@@ -59,7 +60,7 @@ def reads_constants(fn: ir.Function, inst) -> bool:
 
 
 def hands_on_keywords(fn: ir.Function) -> bool:
-    """Whether a function with a parameter `**rest` only hands it on, or reads items of constant keys."""
+    """Whether a function with a parameter `**rest` only passes it on as keywords, or reads items by constant keys."""
     return not _others(fn, {fn.entry.params[-1]}, _texts(fn))
 
 
@@ -69,7 +70,7 @@ def _texts(fn) -> set[ir.Value]:
 
 
 def _others(fn, values, texts) -> set[ir.Value]:
-    """Those of some dicts that are used for something else than keywords of a call or items of constant keys."""
+    """Those of the given dicts that have other uses than keywords of a call or reads of items by constant keys."""
     found: set[ir.Value] = set()
     for block in fn.blocks:
         for inst in block.insts:
@@ -77,7 +78,7 @@ def _others(fn, values, texts) -> set[ir.Value]:
                 if x in values and not (
                         inst.op is generic.DICT_MERGE and inst.attrs["unique"]
                         or inst.op is generic.CALL_STAR and n == 2
-                        or inst.op is generic.MAKE_FUNCTION  # the defaults of parameters that have names only
+                        or inst.op is generic.MAKE_FUNCTION  # the defaults of keyword-only parameters
                         or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
                     found.add(x)
         for edge in block.edges():
@@ -98,7 +99,7 @@ def _read_only(fn) -> set[ir.Inst]:
 
 def _changed(fn, shape) -> set[ir.Inst]:
     wanted: list = []
-    into: dict[ir.Value, list[ir.Value]] = {}  # parameter of a block -> what it may be
+    into: dict[ir.Value, list[ir.Value]] = {}  # parameter of a block -> the values that it may have
     for block in fn.blocks:
         for inst in block.insts:
             wanted += [inst.args[k] for k in _NEEDS.get(inst.op, ()) if k < len(inst.args)]
@@ -118,7 +119,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
             continue
         if inst.op in _MADE:
             found.add(inst)
-        if inst.op is generic.ELEMENT:  # of an assignment to several names
+        if inst.op is generic.ELEMENT:  # unpacking in an assignment to several names
             wanted.append(inst.args[0])
         elif inst.op in (generic.LIST, generic.LIST_EXTEND, generic.TUPLE):
             wanted += inst.args
@@ -126,8 +127,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
 
 
 def mark(analysis, block, inst):
-    """Something in an instruction needs lists: finds where its operands are written out, and has inference begin
-    again."""
+    """An instruction needs lists: finds the displays from which its operands come, and restarts inference."""
     findings = analysis.session.findings
     before = len(findings.lists)
     seen: set = set()
@@ -142,13 +142,8 @@ def mark(analysis, block, inst):
     raise Restart
 
 
-def is_display(t) -> bool:
-    """Whether a value of type t is a list that is written out, or has one in it."""
-    return any_part(t, lambda part: isinstance(part, ListDisplay))
-
-
 def may_repeat(analysis, value) -> bool:
-    """Whether one list that is written out may be in several places of a value, where it has to be one object."""
+    """Whether one list display may be at several places in a value, where it has to be one object."""
     t = analysis.av[value][0] if value in analysis.av else None
     if t is None or len([part for part in all_parts(t) if isinstance(part, ListDisplay)]) < 2:
         return False
@@ -157,19 +152,20 @@ def may_repeat(analysis, value) -> bool:
 
 
 def _is_of_numpy(analysis, inst) -> bool:
-    """Whether a value is the result of a function of NumPy: a list that nothing else holds."""
+    """Whether a value is the result of a NumPy function, or of a derivative: lists without other references."""
     callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
-    return callee is not None and str(getattr(callee[1], "__module__", "")).partition(".")[0] == "numpy"
+    module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
+    return module.partition(".")[0] == "numpy" or module in ("pyjitc.lib.derivatives", "pyjitc.api.derivatives")
 
 
 def _sources(analysis, value, seen) -> list | None:
-    """What has made the lists in a value, one entry for each place that they may have in it; None where that is not
+    """The origins of the lists in a value, one entry for each place where they may be in it; None where they are not
     known."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]):
         return []
     inst = analysis.shape.definitions.get(value)
-    if inst is None:  # a parameter of a block: each way that leads there gives it another value
+    if inst is None:  # a parameter of a block has another value on each incoming edge
         ways = [edge.args[block.params.index(value)] for block in analysis.fn.blocks if value in block.params
                 for edge in analysis.incoming.get(block, ())]
         if not ways or value in seen:
@@ -194,7 +190,7 @@ def _sources(analysis, value, seen) -> list | None:
 
 
 def _follow(analysis, value, seen) -> bool:
-    """Marks the instructions that write `value` out. False where they are not found."""
+    """Mark the displays from which `value` comes. False where they are not found."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]) or (analysis, value) in seen:
         return True
@@ -218,7 +214,7 @@ def _follow(analysis, value, seen) -> bool:
 
 
 def _into(analysis, param, seen) -> bool:
-    """The same for what a parameter of a block may be."""
+    """The same for the values of a parameter of a block."""
     for block in analysis.fn.blocks:
         if param not in block.params:
             continue

@@ -1,9 +1,9 @@
-"""Operations that need not tell the two types of a dual apart (types/kinds.py).
+"""Operations that need not distinguish the two types of a dual (types/kinds.py).
 
-A dual is a number that has a Python type on some paths and a wider type on others, and that is kept as the wider one.
-`s = 0` before `s += a[i]` is the commonest: every operation of the loop gives the same for `0` and for `0.0`, so it
-reads the wide value, and what the program returns is told apart by the flag alone. Three answers are possible for an
-operation:
+A dual is a number that has a Python type on some paths and a wider type on others; its representation is a number of
+the wider type and a flag. The most frequent case is `s = 0` before `s += a[i]`: every operation in the loop has equal
+results for `0` and `0.0`, so it reads the wide value, and only the type of the final result depends on the flag. An
+operation has one of three results:
 
     wide      the result has one type, and the wide values give it: `s + x` of a NumPy `x`, `s > x`, `bool(s)`,
               `a[i] = s`
@@ -39,7 +39,7 @@ _CONVERSIONS = (float, bool, complex)
 
 
 def as_union(x: Operand) -> Operand:
-    """The operand, a dual as the union of its two types."""
+    """The operand; a dual as the union of its two types."""
     t = x.type
     if not isinstance(t, Dual):
         return x
@@ -48,7 +48,7 @@ def as_union(x: Operand) -> Operand:
 
 
 def keeps(inst, operands, is_program_function) -> bool:
-    """Whether the instruction takes duals as they are: it moves values, or calls a function of the program."""
+    """Whether the instruction accepts duals without conversion: it moves values, or calls a function of the program."""
     if inst.op is generic.CALL:
         t = operands[0].type
         return t is Object or isinstance(t, (Function, FunctionObject)) or isinstance(t, Singleton) and (
@@ -57,9 +57,9 @@ def keeps(inst, operands, is_program_function) -> bool:
 
 
 def as_one(inst, operands, meaning) -> Expr | None:
-    """The expression that gives the result for both types of each dual operand, or None where there is none.
+    """One expression of the result for both types of each dual operand, or None where there is none.
 
-    meaning: operands -> what the instruction means for them."""
+    meaning: operands -> the expression of the instruction."""
     rule = _RULES.get(inst.op)
     answer = rule(inst, operands) if rule is not None else None
     if answer is None:
@@ -79,8 +79,8 @@ _MAKERS = (np.array, np.asarray, np.ascontiguousarray, np.asfortranarray)
 
 
 def displayed(operands, reader):
-    """What a tuple or list written out is made of, where what reads it is known: (its operation, which operand, all
-    types).
+    """The items of a tuple or list display whose reader is known: (its operation, which operand, the types of all
+    operands).
 
     In `a[i, k]` a dual is an index like any other, and in `np.array([x, s])` an element of the array's dtype."""
     op, position, types = reader
@@ -95,7 +95,7 @@ def displayed(operands, reader):
 
 
 def _one_dtype(t: Dual, others) -> bool:
-    """Whether an array of the narrow number and others has the dtype of one with the wide number."""
+    """Whether an array of the narrow number and others has the same dtype as one with the wide number."""
     narrow, wide = numpy_counterpart(t.narrow), numpy_counterpart(t.wide)
     for other in others:
         narrow, wide = promote(narrow, numpy_counterpart(other)), promote(wide, numpy_counterpart(other))
@@ -131,13 +131,13 @@ def extreme(inst, operands, library) -> Expr | None:
 
 
 def _is_ordered(t: Dual) -> bool:
-    """Whether the wide values are in the order of the numbers, whichever type these have."""
+    """Whether the wide values have the order of the numbers, whichever type these have."""
     return not is_complex(t.wide) and (is_python_number(t.wide) or t.wide is float64 or _place(t))
 
 
 def _parts(x: Operand, t: Dual):
-    """(the wide value, whether the number has the narrow type) of an operand that is a `t` or one of its types; None
-    where it is none of these."""
+    """(the wide value, whether the number has the narrow type) of an operand of type `t` or one of its two types; None
+    for other operands."""
     if isinstance(x.type, Dual):
         return Apply(structure.DUAL_WIDE, x), Apply(structure.DUAL_IS_NARROW, x)
     if x.type is t.wide:
@@ -153,7 +153,7 @@ def _wide(x: Operand) -> Operand:
 
 
 def _number(t: Type) -> Type | None:
-    """The number type that arithmetic with a `t` goes by: its own or an array's; None for anything else."""
+    """The number type of arithmetic with a `t`: its own, or an array's element type; None for anything else."""
     t = t.dtype if isinstance(t, Array) else t
     return t if is_number(t) else None
 
@@ -171,7 +171,7 @@ def _binary(inst, operands):
         return None
     if not is_python_number(t):
         return "wide" if promote(narrow, t) is promote(wide, t) else None
-    if wide is Float or wide is Complex:  # Python's own promotion converts the narrow one first
+    if wide is Float or wide is Complex:  # Python's own promotion converts the narrow number first
         return "wide" if t is Float and wide is Float or t is Complex and op in "+-*/" else None
     if wide is not float64 or not (t is Float or narrow is Float and is_integer(t)):
         return None
@@ -220,7 +220,7 @@ def _unary(inst, operands):
 
 
 def _stored(inst, operands):
-    """`a[i] = x`: the element has the array's type, and a place is a place."""
+    """`a[i] = x`: the element has the array's type, and an index is the same in both types."""
     container, index, value = (x.type for x in operands)
     if not isinstance(container, Array) or isinstance(index, Dual) and not _place(index):
         return None
@@ -237,7 +237,7 @@ def _place(t: Dual) -> bool:
 
 
 def _called(inst, operands):
-    """Functions that convert their arguments to floats before they do anything else, ufuncs, `float(s)`, `range(n)`."""
+    """Functions that first convert their arguments to floats or ints: ufuncs, `float(s)`, `range(n)`."""
     callee, *args = operands
     target = callee.type.value if isinstance(callee.type, Singleton) else None
     if target is None or inst.attrs.get("kwnames"):
@@ -253,7 +253,7 @@ def _called(inst, operands):
             return "wide" if t is not None and _same_element(duals[0], t) else None
         if target is range:
             return "wide" if all(map(_place, duals)) else None
-    except TypeError:  # no hash
+    except TypeError:  # the callee cannot be hashed
         return None
     if isinstance(target, np.ufunc) and target.nin == len(args) == 2 and len(duals) == 1:
         d, other = (args[0], args[1]) if isinstance(args[0].type, Dual) else (args[1], args[0])

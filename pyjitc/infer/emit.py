@@ -1,7 +1,7 @@
-"""Typed IR from what the analysis found: reachable blocks only, one leaf operation or call at a time.
+"""Typed IR from the results of the analysis: reachable blocks only, one leaf operation or call at a time.
 
-A value whose constant is known is not passed along: it is made where it is used. A union operand becomes a chain of tag
-tests with one arm per member. Conversions that a join asked for stand on the edges.
+A constant value is not passed between blocks: it is made where it is used. A union operand becomes a chain of tag tests
+with one arm per member. Conversions that a join needs are on the edges.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, Field
 
 __all__ = ["close", "emit"]
 
-objects = lazy("pyjitc.ops.objects")  # programs with objects of classes load it
+objects = lazy("pyjitc.ops.objects")  # only programs with objects of classes load it
 
 
 def emit(session, entry) -> list[ir.Function]:
@@ -54,7 +54,7 @@ def emit(session, entry) -> list[ir.Function]:
 
     shell(entry)
     queue.pop()
-    requests: dict = {}  # of derivatives -> the function whose body passes/derivatives makes
+    requests: dict = {}  # request for a derivative -> the function whose body passes/derivatives makes
     while queue:
         spec = queue.pop()
         functions.append(spec.typed)
@@ -65,7 +65,8 @@ def emit(session, entry) -> list[ir.Function]:
 
 
 def close(functions, session) -> None:
-    """Types for the variables of containers, now that inference is done: in the functions, and in their cells."""
+    """Replace the type variables of containers by their final types, now that inference is done: in the functions, and
+    in their cells."""
     for made in session.sites.values():
         if type(made) is Content and made.content is not None:
             made.become(closed(made.content))
@@ -82,7 +83,7 @@ def close(functions, session) -> None:
                 for name, x in inst.attrs.items():
                     if isinstance(x, Type) and x.varying:
                         inst.attrs[name] = closed(x)
-                if inst.op is pyobject.HAND_OUT and session.attributes:  # its steps are compiled later, by themselves
+                if inst.op is pyobject.HAND_OUT and session.attributes:  # its steps are compiled later, separately
                     inst.attrs["token"] = session.described(closed(inst.args[0].type))
 
 
@@ -96,7 +97,7 @@ class _Emission:
         self.fn: ir.Function = spec.typed
         self.values: dict[ir.Value, ir.Value] = {}
         self.blocks: dict[ir.Block, ir.Block] = {}
-        self.block: Any = None  # the Block that instructions are added to; None where control does not arrive
+        self.block: Any = None  # the Block to which instructions are added; None where control does not arrive
         self.loc = ir.NOWHERE
         self.override: dict[int, tuple[ir.Value, Type]] = {}
         self.unwind: tuple | None = None
@@ -167,7 +168,7 @@ class _Emission:
     # -- values
 
     def use(self, gvalue):
-        """(typed value, its type) of a generic value here."""
+        """(typed value, its type) of a generic value in this block."""
         av = self.analysis.lookup(gvalue, self.gblock)
         if av is None:
             return self.add(structure.UNDEF, (), {"type": NoneType}, NoneType), NoneType
@@ -179,7 +180,7 @@ class _Emission:
         return value, av[0]
 
     def convert(self, value, target, known=UNKNOWN):
-        """`value` as type `target`: what a join asked for."""
+        """`value` converted to type `target`, the type of a join."""
         source = value.type
         if source is target:
             return value
@@ -215,7 +216,7 @@ class _Emission:
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
 
     def partly_boxed(self, value, target):
-        """A union as one in which Python objects stand for some of the members."""
+        """A union converted to one in which Python objects replace some of the members."""
         merge, source = ir.Block("boxed"), value.type
         result = ir.Value(target)
         merge.params.append(result)
@@ -237,10 +238,11 @@ class _Emission:
         return result
 
     def from_dual(self, value, target):
-        """A dual as one of its types (that it is known to have, or that serves for both), or as their union."""
+        """A dual converted to one of its types (which it is known to have, or which serves for both), or to their
+        union."""
         t = value.type
         wide = self.add(structure.DUAL_WIDE, (value,), None, t.wide)
-        if isinstance(target, Dual):  # with other bounds
+        if isinstance(target, Dual):  # a dual with other bounds
             flag = self.add(structure.DUAL_IS_NARROW, (value,), None, Bool)
             return self.add(structure.DUAL_MAKE, (wide, flag), {"type": target}, target)
         if target is t.wide:
@@ -253,7 +255,7 @@ class _Emission:
                         target)
 
     def to_dual(self, value, target, known):
-        """A number of one of the types of a dual as that dual."""
+        """A number of one of the types of a dual converted to that dual."""
         is_narrow = value.type is target.narrow
         if is_narrow and known is not UNKNOWN:
             wide = self.constant(target.wide, constant_as(known, target.wide))
@@ -270,7 +272,7 @@ class _Emission:
     def emit(self, inst):
         op = inst.op
         self.override = {}
-        self.memo: dict[Expr, ir.Value] = {}  # what an expression refers to more than once
+        self.memo: dict[Expr, ir.Value] = {}  # sub-expressions that an expression contains more than once
         self.unwind = None
         self.args = inst.args
         if inst.unwind is not None and inst.unwind.block in self.blocks and (
@@ -283,7 +285,7 @@ class _Emission:
             self.branch(inst)
         elif op is control.RETURN:
             left = self.analysis.meaning.get(inst)
-            if left is not None:  # as a Python object: see leaving.py
+            if left is not None:  # returned as a Python object: see leaving.py
                 value = self.expr(left)
                 if self.block is not None:
                     self.terminate(control.RETURN, [self.convert(value, self.fn.result)])
@@ -296,7 +298,7 @@ class _Emission:
         else:
             meaning = self.analysis.meaning.get(inst)
             av = self.analysis.av.get(inst.result) if inst.result is not None else None
-            if meaning is None:  # an operand never gets a value: control does not arrive
+            if meaning is None:  # an operand never has a value: control does not arrive
                 self.terminate(control.UNREACHABLE)
                 return
             value = self.meaning(meaning, av)
@@ -314,7 +316,7 @@ class _Emission:
                 self.values[inst.result] = value
 
     def edge_args(self, edge):
-        """Converted arguments for the parameters that the target kept."""
+        """The converted arguments for the parameters that the target has in typed IR."""
         args = []
         for arg, param in zip(edge.args, edge.block.params):
             target = self.values.get(param)
@@ -392,7 +394,7 @@ class _Emission:
                     self.terminate(control.UNREACHABLE)
                 else:
                     arrives = True
-                    if value is None and result is not None:  # an operation that gives None has no result
+                    if value is None and result is not None:  # an operation whose result is None has no result value
                         value = self.constant(*arm_av)
                     args = [] if result is None else [self.convert(value, result.type, arm_av[1])]
                     self.terminate(control.JUMP, targets=[ir.Edge(merge, args)])
@@ -417,7 +419,7 @@ class _Emission:
         return flag if member is value.type.narrow else self.add(arith.BNOT, (flag,), None, Bool)
 
     def operand(self, index, t):
-        """Operand `index` of the instruction at hand, as type `t` (None: as it is)."""
+        """Operand `index` of the current instruction, as type `t` (None: in its own type)."""
         found = self.override.get(index)
         if found is None:
             value, _ = self.use(self.args[index])
@@ -494,7 +496,7 @@ class _Emission:
         raise AssertionError(f"no emission for {kind.__name__}")
 
     def hoist(self, e):
-        """A captured array is opened once, on entry."""
+        """Unbox a captured array once, at the entry."""
         key = id(e.operands[0].value)
         value = self.hoisted.get(key)
         if value is None:
@@ -510,7 +512,7 @@ class _Emission:
         for x, av in zip(e.operands, spec.args):
             if av[1] is UNKNOWN:
                 args.append(self.expr(x))
-            elif may_raise(x):  # the value is known, but getting there may fail
+            elif may_raise(x):  # the value is known, but its computation may raise
                 self.expr(x)
             if self.block is None:
                 return None

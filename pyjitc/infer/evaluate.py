@@ -1,7 +1,7 @@
 """The meaning of one generic instruction for the operand types found so far.
 
-Most operations ask the library; a union operand splits the question into one per member. Calls of Python functions
-become specialisations of their own.
+Most operations are looked up in the library; a union operand is split into one case per member. Calls of Python
+functions become specialisations of their own.
 """
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import gc
 import operator
 from types import MethodType
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
@@ -34,9 +35,9 @@ from .operations import HANDLERS, Operations, defaults_of, members_of, opened, s
 from .session import value_of_member
 
 displays = lazy(f"{__package__}.displays")
-duals = lazy(f"{__package__}.duals")  # most functions have no variable of two types
-derivatives = lazy(f"{__package__}.derivatives")  # programs that ask for derivatives load it
-generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
+duals = lazy(f"{__package__}.duals")  # only functions with variables of two types load it
+derivatives = lazy(f"{__package__}.derivatives")  # only programs that ask for derivatives load it
+generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 
 __all__ = ["Evaluator"]
 
@@ -45,9 +46,9 @@ VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _STARS = 4  # inspect.CO_VARARGS
 _KEYWORDS = 8  # inspect.CO_VARKEYWORDS
-_WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # of Python's own exceptions
+_WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # builtin exceptions with keyword arguments
 
-# Operations that take a union whole: they move values, or box them.
+# Operations that take a union without splitting it: they move values, or box them.
 _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic.SET, generic.SET_ADD,
             generic.SET_UPDATE, generic.MAKE_CELL, generic.CELL_SET, generic.CALL, generic.CALL_STAR,
             generic.MAKE_FUNCTION, generic.DICT_MERGE, generic.FORMAT, generic.STRING, generic.EXC_ENTER,
@@ -94,13 +95,13 @@ class Evaluator(Operations):
         return self.noted(inst, *self.split(inst, operands, len(operands) if whole else 0))
 
     def noted(self, inst, meaning, av) -> AV | None:
-        """Keeps what an instruction means; its abstract value."""
+        """Record the meaning of an instruction, and return its abstract value."""
         analysis = self.analysis
         analysis.meaning[inst] = meaning
         if av is not None and av[0].sealed:  # a container that the interpreter made
             known = self.session.site(analysis.spec, inst, None, dict)
             if type(meaning) is Apply and meaning.op is pyobject.PY_UNBOX and type(meaning.operands[0]) is Const:
-                known = self.session.arguments  # an object of the program, which may be an argument too
+                known = self.session.arguments  # an object of the program, which may also be an argument
             av = self.session.opened(av[0], known), av[1]
         if type(meaning) is Throw and meaning.hint and not analysis.spec.proto.library:
             self.session.doubtful[analysis, inst] = None
@@ -110,9 +111,9 @@ class Evaluator(Operations):
         return av
 
     def reader_of_display(self, inst):
-        """The one instruction that reads a tuple or list written out, through others that hold it: (operation, which
+        """The only instruction that reads a tuple or list display, possibly inside other displays: (operation, which
         operand that is,
-        the types of all as far as they are known); or (None, 0, ())."""
+        the types of all operands as far as they are known); or (None, 0, ())."""
         analysis, block = self.analysis, self.block
         while True:
             reader, block = analysis.shape.only_reader(inst, block)
@@ -127,8 +128,8 @@ class Evaluator(Operations):
         return self.session.function_of(target) is not None and self.library.rule_for(target) is None
 
     def split(self, inst, operands, start, outermost=True):
-        """The meaning of `inst` for each combination of members of the unions among its operands, which are the same
-        member where they are the same value."""
+        """The meaning of `inst` for each combination of members of the unions among its operands; operands that are the
+        same value have the same member."""
         for k in range(start, len(operands)):
             if type(operands[k].type) is Union:
                 break
@@ -141,7 +142,8 @@ class Evaluator(Operations):
             try:
                 meaning, av = self.split(inst, narrowed, k + 1, False)
             except Mismatch as error:
-                mismatch = error.with_traceback(None)  # which has this frame, and so the error, in a circle
+                # its traceback has this frame, which would make a reference cycle with the error
+                mismatch = error.with_traceback(None)
                 meaning, av = Throw(error.exception, error.message, given=error.given), None
             cases.append((member, meaning, av))
             if av is not None:
@@ -160,7 +162,8 @@ class Evaluator(Operations):
         except Mismatch:
             if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
                 raise
-            return Throw(TypeError, _HELD_NOTHING), None  # an item of a container that is empty: there is none
+            # an item of a container in which nothing was stored: there is none
+            return Throw(TypeError, _HELD_NOTHING), None
 
     def record_verdict(self, inst, meaning, av):
         verdicts = self.analysis.verdicts
@@ -185,7 +188,7 @@ class Evaluator(Operations):
     # -- expressions
 
     def settle(self, meaning):
-        """Resolve the calls inside an expression; gives (meaning, its abstract value or None)."""
+        """Resolve the calls inside an expression; returns (meaning, its abstract value or None)."""
         kind = type(meaning)
         if kind is Split:
             return meaning, meaning_av(meaning)
@@ -270,11 +273,12 @@ class Evaluator(Operations):
         return meaning, (meaning.type or NoneType, meaning.value)
 
     def settled(self, x):
-        """An operand of a call, which nothing else looks at: what it stores in containers counts from here on."""
+        """An operand of a call, which is evaluated nowhere else: its stores to containers take effect on their
+        types."""
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):
-        """The container that is made here, of a type with variables of its own."""
+        """The container that is made here, with type variables of its own."""
         make = self.session.variable
         t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
         for n, held in enumerate(made.held):
@@ -286,8 +290,8 @@ class Evaluator(Operations):
         return made.make(t)
 
     def stored(self, applied) -> bool:
-        """Widens the types of containers by what an expression stores in them. False where it takes an item from a
-        container that nothing was stored in so far."""
+        """Widen the types of containers by the stores in an expression. False where it loads an item from a container
+        in which nothing was stored so far."""
         for x in applied.operands:
             if type(x) is Apply and x.holds and not self.stored(x):
                 return False
@@ -299,7 +303,7 @@ class Evaluator(Operations):
         return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
 
     def field(self, meaning):
-        """An attribute that an object stores, as reading and storing have found it so far."""
+        """The attribute that an object stores, in the type that reads and stores have found so far."""
         x, av = self.settle(meaning.x) if meaning.x.type is None else (meaning.x, meaning.x)
         if av is None:
             return x, None
@@ -322,7 +326,7 @@ class Evaluator(Operations):
         if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
             raise NeedsList
         if any_part(meaning.stored, _cannot_be_read_again):
-            raise Mismatch(f"an attribute that holds a {describe(content.type)[1:-1]} is not compiled",
+            raise Mismatch(f"an attribute that holds {with_article(describe(content.type)[1:-1])} is not compiled",
                            "store a number, an array, a tuple or an object of a class")
         variable.grow(meaning.stored)
         meaning.type, meaning.value = NoneType, None
@@ -337,7 +341,7 @@ class Evaluator(Operations):
                         return parts[i], None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
         proto = self.session.prototype(nest.kernel)
-        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole hands over elements one by one
+        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole passes the elements one by one
             raise AssertionError(f"the element function {proto.qualname}() has * or ** parameters")
         kernel = self.user_call(proto, [*nest.fixed, *elements], None, nest.kernel)
         if self.settle(kernel)[1] is None:
@@ -345,7 +349,7 @@ class Evaluator(Operations):
         t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)
         if not is_numpy_scalar(t):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
-        # the shape is passed as it comes, also where lengths are constants: a template is compiled once for a rank
+        # the lengths of the shape are not specialised: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
         of = nest.template
         if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
@@ -363,7 +367,7 @@ class Evaluator(Operations):
         if nest.instead is not None and not nest.into and self.inst not in products:
             products[self.inst] = self.block
             if len(products) == 2:
-                self.analysis.touch(next(iter(products.values())))  # now it has another beside it
+                self.analysis.touch(next(iter(products.values())))  # now it has another product next to it
         if nest.beside is not None and len(products) > 1:
             column, matrix = nest.operands
             vector = Array(matrix.type.dtype, 1, "A")
@@ -382,7 +386,8 @@ class Evaluator(Operations):
         return self.user_call(state.type.step, [callee, *rest], closure, function)
 
     def generator(self, proto, callee, operands):
-        """The state before the first step. It is a value: what may be read twice becomes an iterator object."""
+        """The state of a generator before its first step. It is a value: where it may be read twice, it becomes an
+        iterator object."""
         if generators.acts_on_close(self.session.build(proto)):
             raise Mismatch("a generator that yields inside try/finally is not compiled yet",
                            "do what the `finally` does where the generator is used")
@@ -395,7 +400,7 @@ class Evaluator(Operations):
         return Share(state)
 
     def consumed_once(self):
-        """Whether the result of this instruction is read by one loop or one call that uses it up, and that once."""
+        """Whether one loop, or one call that consumes it, reads the result of this instruction, once."""
         analysis = self.analysis
         if analysis.spec.proto.library:
             return True
@@ -436,7 +441,7 @@ class Evaluator(Operations):
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 
     def super_(self, args, kwargs):
-        """super() and super(cls, x): the attributes that the classes behind `cls` have."""
+        """super() and super(cls, x): attributes of the classes after `cls` in the method resolution order."""
         if not args and not kwargs:
             code, entry = self.analysis.spec.proto.code, self.analysis.fn.entry
             if "__class__" not in code.co_freevars or not entry.params:
@@ -453,11 +458,11 @@ class Evaluator(Operations):
             if not issubclass(x.type.cls, holder):
                 return Throw(TypeError, "super(type, obj): obj must be an instance or subtype of type")
             return Apply(structure.STRUCT_MAKE, x, type=Super(holder, x.type))
-        raise Mismatch(f"super() of a {describe(x.type)[1:-1]} is not compiled",
+        raise Mismatch(f"super() of {with_article(describe(x.type)[1:-1])} is not compiled",
                        "call the method of the other class by its name")
 
     def unsealed(self, x):
-        """A container of the program, or one that the interpreter has made, with variables for what it holds."""
+        """A container of the program, or one that the interpreter has made, with type variables for its items."""
         return Apply(structure.RETYPE, x, type=self.session.opened(x.type, self.session.arguments))
 
     def user_call(self, proto, operands, closure, function):
@@ -474,8 +479,8 @@ class Evaluator(Operations):
         return UserCall(spec, operands, closure)
 
     def bound(self, proto, args, kwargs, defaults, kwdefaults) -> list[Expr]:
-        """One expression for each parameter. What `**rest` collects is a dict, where the function does more with it
-        than to hand it on."""
+        """One expression for each parameter. `**rest` becomes a dict if the function does more with it than pass it
+        on."""
         operands = bind(proto, args, kwargs, defaults, kwdefaults)
         if proto.code.co_flags & _KEYWORDS and not proto.library:
             if not displays.hands_on_keywords(self.session.build(proto)):
@@ -498,7 +503,7 @@ class Evaluator(Operations):
             if rule is not None:
                 try:
                     return rule(args, kwargs)
-                except AttributeError as error:  # a rule for arrays that got something else
+                except AttributeError as error:  # a rule for arrays got another operand
                     if error.obj is None or isinstance(error.obj, Type):
                         raise Mismatch(f"{getattr(target, '__name__', target)}() of "
                                        f"{', '.join(describe(x.type) for x in args)} "
@@ -549,8 +554,9 @@ class Evaluator(Operations):
         return self.library.call(callee, args, kwargs)
 
     def cached_call(self, target, args, kwargs):
-        """A call of what functools.cache or lru_cache made. What has no limit is looked up and kept in the very dict
-        that the interpreter uses; any other one is called, and with it the function in the interpreter."""
+        """A call of a function wrapped by functools.cache or lru_cache. Without a limit, results are looked up and
+        stored in the dict that the interpreter uses; otherwise the wrapper is called, and with it the function in the
+        interpreter."""
         function = constant(target.__wrapped__)
         limits = target.cache_parameters()
         if limits["maxsize"] is None and not limits["typed"] and not kwargs:
@@ -568,7 +574,7 @@ class Evaluator(Operations):
             "TypeError", f"what {target.__name__}() has kept of a call is not of type {closed(av[0])}"))
 
     def receiver(self, callee):
-        """What a method is bound to; a constant text stays one."""
+        """The object to which a method is bound; a constant text remains a constant."""
         if callee.type.receiver in (Str, Bytes) and type(callee) is Operand and callee.index >= 0:
             made = self.analysis.shape.definitions.get(self.inst.args[callee.index])
             if made is not None and made.op is generic.GETATTR:
@@ -579,7 +585,7 @@ class Evaluator(Operations):
 
 
 def watch(t: Type, analysis, block) -> None:
-    """Have inference look at a block again when what values of type t hold is of other types."""
+    """Visit a block again when the types of items in values of type t change."""
     seen: set = set()
     work: list = [t]
     while work:

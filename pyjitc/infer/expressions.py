@@ -1,4 +1,4 @@
-"""Expressions that only inference makes, beside those of meaning.py: cells, closures, raised exceptions, calls of
+"""Expressions that only inference makes, besides those of meaning.py: cells, closures, raised exceptions, calls of
 specialisations."""
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def key_error(key):
 
 
 def list_of(items) -> Apply:
-    """A list written out: how many items it has is part of its type."""
+    """A list display: the number of items is part of its type."""
     return Apply(structure.STRUCT_MAKE, *items, type=ListDisplay.of(numbered([x.type for x in items])))
 
 
 def new_list(items) -> Fresh:
-    """A list of these items, which is an object."""
+    """A list of these items, a Python object."""
     items = tuple(items)
     held = Undefined
     for x in items:
@@ -59,7 +59,7 @@ def new_list(items) -> Fresh:
 
 
 def dict_of(items) -> Apply:
-    """A dict written out, of (key, value) pairs: its keys are part of its type."""
+    """A dict display of (key, value) pairs: the keys are part of its type."""
     t = DictDisplay.of([(key, x.type) for key, x in items])
     return Apply(structure.STRUCT_MAKE, *[x for _, x in items], type=t)
 
@@ -75,7 +75,7 @@ class Raise(Expr):
 
 
 class Captured(Expr):
-    """Element `index` of the closure tuple in capture `role` of the running function's own value."""
+    """Item `index` of the closure tuple in capture `role` of the running function's own value."""
 
     __slots__ = ("role", "index")
 
@@ -84,7 +84,7 @@ class Captured(Expr):
 
 
 class OwnFunction(Expr):
-    """The function value that runs."""
+    """The function value of the running function."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ class MakeCell(Expr):
 
 
 class CellGet(Expr):
-    """Content of a cell, checked for Unbound."""
+    """The content of a cell; raises if it is Unbound."""
 
     __slots__ = ("cell", "name", "free")
 

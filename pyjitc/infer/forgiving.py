@@ -1,12 +1,11 @@
-"""Inference under `jit`: where an operation has no meaning for its operands, the interpreter does it.
+"""Inference under `jit`: an operation without a compiled meaning for its operands is done by the interpreter.
 
-`Forgiving` evaluates as `Evaluator` does. An instruction that it would refuse is done through the C API of the
-interpreter instead, on the Python objects of its operands, and gives an Object; inference goes on from there, and what
-has types stays native. Each such instruction is kept with its reason, for the report.
+`Forgiving` evaluates as `Evaluator` does. An instruction that it would refuse becomes a call of the interpreter's C API
+on boxed operands, whose result is an Object; inference continues from there, and typed values remain unboxed. Each such
+instruction is recorded with its reason, for the report.
 
-What the interpreter runs may change globals: their values are read when the program reads them, not when it is
-compiled, unless they are functions, classes or modules. A list that the program writes out and that the interpreter
-gets is a list (displays.py).
+Code in the interpreter may change globals: they are read at run time, not at compile time, unless they are functions,
+classes or modules. A list display that is passed to the interpreter must be a list (displays.py).
 """
 from __future__ import annotations
 
@@ -15,6 +14,7 @@ import sys
 from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
@@ -40,18 +40,19 @@ generators = lazy("pyjitc.front.generators")
 __all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
-_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)  # what nobody assigns anew while a call runs
+# nobody assigns another value to these while a call runs
+_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)
 
 
 def any_object(x: AV, y: AV) -> AV:
-    """Where values of too many types meet."""
+    """The type of a join of too many types: any object."""
     return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
 
 class Forgiving(Evaluator):
     def __init__(self, analysis):
         super().__init__(analysis)
-        self.asked: dict[ir.Inst, Mismatch] = {}  # what the interpreter does, and why
+        self.asked: dict[ir.Inst, Mismatch] = {}  # instruction that the interpreter does -> the reason
         self.given_up: set = set()  # specialisations that are not called any more
         if not self.session.interprets and any(t is Object for t, _ in analysis.spec.args):
             self.interpret()
@@ -75,11 +76,11 @@ class Forgiving(Evaluator):
             return self.instead(inst, operands, error)
 
     def instead(self, inst, operands, error):
-        """What the interpreter does in place of a refused operation; the refusal where it cannot."""
+        """The expression by which the interpreter does a refused operation; raises the error where it cannot."""
         self.leave(inst, error)
         findings = self.session.findings
         if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not findings.generators:
-            findings.generators = True  # it is sent to, or closed: only the interpreter's can do that
+            findings.generators = True  # send() and close() are compiled only for the interpreter's generators
             raise Restart
         if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
                                                      for x in operands]):
@@ -96,9 +97,8 @@ class Forgiving(Evaluator):
         return found
 
     def expose(self, t, runs):
-        """The interpreter gets a value of type t: it may store anything in the attributes of objects that it comes to
-        from there, and where a function of Python `runs`, in containers: what they hold are any objects for compiled
-        code."""
+        """The interpreter gets a value of type t: it may store anything in the attributes of objects that it can reach,
+        and, where a Python function `runs`, in containers. Their contents become any objects for compiled code."""
         for part in all_parts(t):
             if runs and isinstance(part, Container) and part.python_class not in (tuple, frozenset):
                 for n in range(len(part.parameters)):
@@ -125,8 +125,9 @@ class Forgiving(Evaluator):
         return found
 
     def leave(self, inst, error):
-        """A function of another package of which the interpreter would do a part is left to it as a whole, with those
-        of other packages that call it: it would go on with objects, and may be the door to a large package."""
+        """Leave a function of an installed package, of which the interpreter would do a part, to the interpreter as a
+        whole, together with the functions of packages that call it: compiled code would continue with objects, and
+        might compile much of a large package."""
         specs = list(self.session.callers((self.analysis, inst)))
         own = _package(specs[-1].proto)
         found = None
@@ -144,14 +145,15 @@ class Forgiving(Evaluator):
         return super().noted(inst, meaning, av)
 
     def interpret(self):
-        """Note that the interpreter runs code of the program, and visit again what was taken for constant."""
+        """Record that the interpreter runs code of the program, and visit again blocks that took variables for
+        constants."""
         self.session.interprets = True
         for readers in self.session.readers.values():
             for analysis, block in readers:
                 analysis.touch(block)
 
     def find_variable(self, inst):
-        """A variable of the interpreter's which it may assign while compiled code runs."""
+        """Treat a variable as one that the interpreter may assign while compiled code runs."""
         spec, name = self.analysis.spec, inst.attrs["name"]
         container, key = spec.proto.globals, name
         if inst.op is generic.FREEVAR:
@@ -168,7 +170,7 @@ class Forgiving(Evaluator):
             self.session.outer_variable(container, key, name)
 
     def find_attribute(self, t, name):
-        """An attribute of a module or a class which the interpreter may assign while compiled code runs."""
+        """Treat an attribute of a module or class as one that the interpreter may assign while compiled code runs."""
         holder = t.cls if isinstance(t, ObjectOf) else t.value if isinstance(t, Singleton) else None
         places = [(holder, vars(holder))] if isinstance(holder, ModuleType) else [
             (cls, vars(cls)) for cls in holder.__mro__] if isinstance(holder, type) else []
@@ -235,7 +237,7 @@ _INSTALLED = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 def _is_installed(proto) -> bool:
-    """Whether a function is of Python's library or of an installed package, and not of this one."""
+    """Whether a function belongs to Python's library or an installed package other than this one."""
     path = proto.code.co_filename
     return not proto.library and _package(proto) != _OURS and (
         path.startswith(_HOMES) or any([part in path for part in _INSTALLED]))
@@ -249,13 +251,15 @@ _CALLS = generic.CALL, generic.CALL_STAR
 
 
 def _is_of_c(t) -> bool:
-    """Whether a callable is a function of C, or a class whose objects one makes: they store nothing of other types."""
+    """Whether a callable is a C function, or a class whose objects it makes: these store no values of other types in
+    arguments."""
     callee = t.value if isinstance(t, Singleton) else None
     return isinstance(callee, BuiltinFunctionType) or isinstance(callee, type) and not any(
         isinstance(getattr(callee, name), FunctionType) for name in ("__new__", "__init__"))
 
 
-# They look at the frame that calls them, which compiled code has not: the interpreter has to run all of the function.
+# Functions that inspect the frame of their caller, which compiled code does not have: the interpreter must run the
+# whole caller.
 _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._getframe)
 
 
@@ -276,16 +280,16 @@ def _call_star(self, inst, operands):
 
 
 def _own(x):
-    """The receiver of a change: what is passed by value has no object that could be changed."""
+    """The receiver of a change: a value that is passed unboxed has no object that could be changed."""
     if isinstance(x.type, (ListDisplay, DictDisplay, Attributes)) and not x.known:
-        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code is passed by value")
+        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code is passed by value")
     return x
 
 
 def _set_attribute(self, inst, operands):
     x, value = operands
     if isinstance(x.type, Singleton) and isinstance(x.type.value, (type, ModuleType)):
-        raise Mismatch("what the code was compiled from would change")  # the interpreter runs all of the function
+        raise Mismatch("what the code was compiled from would change")  # the interpreter runs the whole function
     return by.set_attribute(_own(x), inst.attrs["name"], value)
 
 
@@ -334,6 +338,8 @@ def _dict(self, inst, operands):
 
 def _compare(self, inst, operands):
     op = inst.attrs["op"]
+    if op in ("is", "is not") and Object not in (operands[0].type, operands[1].type):
+        raise Mismatch("values without identity are passed")  # their objects would be others: the interpreter runs all
     if op in ("not in", "is not"):
         return self.library.unary("not", by.compare(op.replace("not", "").strip(), *operands))
     return by.compare(op, *operands)
@@ -378,11 +384,11 @@ _MEANINGS = {
 
 
 def refused(entry):
-    """A specialisation with an error that compiled code would call, the entry itself or another; or None."""
+    """A specialisation with an error that compiled code would call, the entry itself or another one; or None."""
     work, seen = [entry], {entry}
     while work:
         spec = work.pop()
-        if spec.analysis is None:  # emitted before
+        if spec.analysis is None:  # emitted in an earlier compile
             continue
         if spec.analysis.errors:
             return spec
@@ -429,7 +435,7 @@ _MOVES = {generic.TUPLE, generic.LIST, generic.ELEMENT, generic.MAKE_CELL, gener
 
 
 def remarks(session) -> list[Remark]:
-    """What the interpreter does in the functions of a session, in the order of their lines."""
+    """The instructions that the interpreter does in the functions of a session, in the order of their lines."""
     found = []
     for spec in session.order:
         analysis = spec.analysis

@@ -1,12 +1,12 @@
-"""Where two paths meet: the type and constant that hold for both, and how a value gets there.
+"""Joins of control flow: the type and constant that cover both values.
 
-Rules, in order: equal types; a Python number beside a wider type of number that holds it exactly becomes a dual
+Rules, in order: equal types; a Python number and a wider number type that can represent it exactly become a dual
 (types/kinds.py),
-which keeps both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a
+which has both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a
 small union, or an error where it would be large.
 
-Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant takes the
-NumPy type of the other side (`absorb`).
+Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant gets the
+NumPy type of the other value (`absorb`).
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AV = tuple  # abstract value: (Type, constant or UNKNOWN)
 
 
 def same_constant(x, y) -> bool:
-    """Equal as constants: same class, same value, signed zeros told apart, NaN like itself."""
+    """Whether two constants are equal: same class, same value; 0.0 and -0.0 differ, and NaN equals NaN."""
     if x is y:
         return True
     if type(x) is not type(y):
@@ -43,7 +43,7 @@ def same_constant(x, y) -> bool:
         return x.dtype == y.dtype and x.tobytes() == y.tobytes()
     try:
         return bool(x == y)
-    except Exception:  # an array or an object with a hostile __eq__
+    except Exception:  # an array, or an object whose __eq__ raises
         return False
 
 
@@ -58,7 +58,7 @@ def constant_as(value, target: Type):
 
 
 def _absorbed(x: AV, y: AV, header: bool):
-    """In a library function: the type of `y`, if `x` is a Python constant that fits it; else None."""
+    """In a library function: the type of `y`, if `x` is a Python constant that fits in it; else None."""
     t, value = x
     if value is UNKNOWN or not (t is Int or t is Float or t is Bool):
         return None
@@ -68,12 +68,12 @@ def _absorbed(x: AV, y: AV, header: bool):
     return None
 
 
-_TWINS = {Int: int64, Float: float64, Bool: NpBool, Complex: complex128}  # every value of one is one of the other
-_WIDER = {Int: (Float, Complex), Float: (Complex,)}  # Python's own types, beside NumPy's
+_TWINS = {Int: int64, Float: float64, Bool: NpBool, Complex: complex128}  # types with the same values
+_WIDER = {Int: (Float, Complex), Float: (Complex,)}  # Python's wider types, besides NumPy's
 
 
 def _dual(x: AV, y: AV) -> Dual | None:
-    """The dual of a Python number `x` and a number `y` of a type that holds it exactly, or None."""
+    """The dual of a Python number `x` and a number `y` of a type that can represent it exactly, or None."""
     narrow, wide = x[0], y[0]
     if isinstance(wide, Dual):
         if narrow is wide.wide:
@@ -93,7 +93,7 @@ def _dual(x: AV, y: AV) -> Dual | None:
 
 
 def _bounded(t: Dual, low, high) -> Dual:
-    """The dual with room for ints from `low` to `high` too, where these are known."""
+    """The dual with bounds extended to ints from `low` to `high`, where these are known."""
     if t.low is None or low is None:
         return Dual(t.narrow, t.wide)
     return Dual(t.narrow, t.wide, min(t.low, low), max(t.high, high))
@@ -106,7 +106,7 @@ def _exact(x: AV, wide: Type) -> bool:
 
 
 def join(x: AV, y: AV, absorb: bool = False, header: bool = False) -> AV:
-    """The least abstract value that covers both. absorb: in a library function; header: at a loop's."""
+    """The least abstract value that covers both. absorb: in a library function; header: at a loop header."""
     tx, ty = x[0], y[0]
     if tx is ty:
         return x if x[1] is not UNKNOWN and y[1] is not UNKNOWN and same_constant(x[1], y[1]) else (tx, UNKNOWN)
@@ -134,7 +134,8 @@ def join_types(tx: Type, ty: Type) -> Type:
 
 
 def link_alike(known: Type, new: Type) -> None:
-    """What containers hold at the same place in values of two types is the same from now on; other parts may differ."""
+    """Unify the type variables of containers that are at the same place in values of two types; other parts may
+    differ."""
     for mine in members_of(known):
         for its in members_of(new):
             if type(mine) is List and type(its) is ListDisplay:
@@ -149,5 +150,5 @@ def link_alike(known: Type, new: Type) -> None:
 
 
 def with_objects(members) -> Type:
-    """Object, and those of `members` of which the values are no Python objects."""
+    """The union of Object and those `members` whose values have no Python objects."""
     return union_of([Object, *[m for m in members if any_part(m, lambda part: part.inner or part is Unbound)]])

@@ -1,4 +1,5 @@
-"""What leaves compiled code as a Python object although it is none: functions that it made, iterators, generators."""
+"""Values of compiled code that become Python objects when they are returned: functions that it made, iterators,
+generators."""
 from __future__ import annotations
 
 from ..ops import pyobject, structure
@@ -12,8 +13,8 @@ __all__ = ["handed_out", "leaving"]
 
 
 def leaving(evaluator, x: Expr) -> Expr:
-    """What the interpreter gets for a value that the entry returns; the value itself where it can be boxed, or where
-    nothing can be given for it."""
+    """The value that the interpreter gets for a value that the entry returns; the value itself where it can be boxed,
+    or where no object can be made."""
     t = x.type
     if isinstance(t, Function) and not t.proto.library or isinstance(t, FunctionObject):
         options = Const(Object, tuple(evaluator.session.options))

@@ -1,7 +1,7 @@
-"""What an operation means for given operand types: a small expression over the operands.
+"""The meaning of an operation for given operand types: a small expression over the operands.
 
-A rule of the library looks at the types (and known values) of its operands and answers with an expression of
-leaf operations, library calls and constants; inference reads its type, and emission writes it out. Anything
+A rule of the library inspects the types (and known values) of its operands and returns an expression of leaf
+operations, library calls and constants; inference reads its type, and emission converts it to instructions. Anything
 that needs control flow is a library function.
 """
 from __future__ import annotations
@@ -30,9 +30,9 @@ UNKNOWN = _Unknown()
 
 
 class Mismatch(Exception):
-    """The operands have no such operation. `message`: as CPython's TypeError would say it; `hint`: what to write
-    instead, or ''. `exception`: the class CPython raises at run time (TypeError unless said); `given`: what it is
-    made of, where that is not the message."""
+    """Raised where the operands have no such operation. `message`: that of CPython's TypeError; `hint`: what to write
+    instead, or ''. `exception`: the class that CPython raises at run time (by default TypeError); `given`: its
+    arguments, where these are not the message."""
 
     def __init__(self, message: str, hint: str = "", exception: type = TypeError, given: tuple | None = None):
         super().__init__(message)
@@ -43,12 +43,12 @@ class Mismatch(Exception):
 
 
 class NeedsList(Exception):
-    """What is done with a list that the program writes out needs a list: its type is not enough (see displays.py)."""
+    """Raised where an operation on a list display needs a list: its type is not enough (see displays.py)."""
 
 
 class NeedsObjects(Exception):
-    """A value of `type` becomes a Python object: the functions in it have to be objects of the interpreter's, and the
-    variables that they share cells of the interpreter's."""
+    """Raised where a value of `type` becomes a Python object: functions in it must be Python function objects, and the
+    variables that they share must be Python cells."""
 
     def __init__(self, type: Type):
         super().__init__(type)
@@ -56,12 +56,12 @@ class NeedsObjects(Exception):
 
 
 class Restart(Exception):
-    """Inference begins again: it has found more lists that programs write out to be lists (see displays.py), or
-    functions and variables that are to be objects of the interpreter's."""
+    """Raised to restart inference: it has found more list displays that must be lists (see displays.py), or functions
+    and variables that must be Python objects."""
 
 
 class Again(Exception):
-    """The program asks for what another option gives: it is to be compiled again. `options`: what they have to be."""
+    """Raised where the program needs other options, with which it is compiled again. `options`: their values."""
 
     def __init__(self, **options: Any):
         super().__init__(options)
@@ -72,7 +72,7 @@ class Expr:
     """A node: `type` (None for a Call until inference has read the callee) and `value` (UNKNOWN or the constant)."""
 
     __slots__ = ("type", "value")
-    type: Any  # not Type | None: most code meets only expressions that have a type
+    type: Any  # not Type | None: most code only handles expressions that have a type
     value: Any
 
     @property
@@ -106,15 +106,15 @@ class Const(Expr):
 
 class Apply(Expr):
     """A leaf operation on sub-expressions (a Call that occurs twice in a tree is made once). Its type comes from the
-    record's rule; pure operations on known operands fold through the record's `eval` (an exception there means: decided
-    at run time)."""
+    record's rule; pure operations on known operands are folded by the record's `eval` (if that raises, the operation is
+    left to run time)."""
 
     __slots__ = ("op", "operands", "attrs", "holds")
     holds: bool
 
     def __init__(self, op: Op, *operands: Expr, **attrs: Any):
         self.op = op
-        # whether something in it reads or changes what containers hold
+        # whether a part of it reads or changes the contents of containers
         self.holds = op.stores is not None or bool(regions_read(op.effects) & OBJECTS) or any(
             [type(x) is Apply and x.holds for x in operands])
         self.operands = operands
@@ -125,8 +125,8 @@ class Apply(Expr):
             self.type_now()
 
     def type_now(self) -> None:
-        """Find the type and, for a pure operation on known operands, the value; needs the operands' types (a Call
-        among them has none before inference has looked at the callee, which then calls this)."""
+        """Compute the type and, for a pure operation on known operands, the value. The operands must have types (a Call
+        among them has none before inference has analysed the callee; inference then calls this)."""
         op, operands = self.op, self.operands
         assert op.rule is not None
         self.type = op.rule(tuple(x.type for x in operands), self.attrs)
@@ -152,9 +152,8 @@ class Call(Expr):
 
 
 class CallValue(Expr):
-    """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if
-    the source had said `callee(*operands, **keywords)`: how map, filter, sorted(key=) and operators on classes reach
-    code."""
+    """A call of a function value (an operand of Function type, or a Singleton holding a Python callable), as if the
+    source contained `callee(*operands, **keywords)`: map, filter, sorted(key=) and operators of classes use it."""
 
     __slots__ = ("callee", "operands", "keywords")
 
@@ -168,26 +167,29 @@ class CallValue(Expr):
 
 class Derived(Expr):
     """A call of the derivative of a function value, `callee(*operands)`; passes/derivatives makes its body. wrt: the
-    positions of the operands that vary.
+    positions of the operands with respect to which it is differentiated.
 
-    mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`);
-    "pull": the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
-    `seeds`."""
+    mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`); "pull":
+    the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
+    `seeds`. of_displays: (this, the type of the result) -> what to compute instead, where the function returns lists
+    that it writes out."""
 
-    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "called")
+    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "of_displays", "called")
 
-    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False):
+    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False,
+                 of_displays: Callable | None = None):
+        self.of_displays = of_displays
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
         self.seeds, self.has_aux = list(seeds), has_aux
-        self.called: Any = None  # the call of the function itself, when its type is known
+        self.called: Any = None  # the call of the function itself, once its type is known
         self.type = None
         self.value = UNKNOWN
 
 
 class Ruled(Expr):
-    """A call of a function whose derivatives the program gives, `callee(*operands)` with all its arguments as the last
-    operand, a tuple. tangent, forward, backward: (function of the library, its first operands), or None: see
-    ops/derivative.py. fixed: the positions of arguments that may not vary."""
+    """A call of a function with derivatives from the program, `callee(*operands)`; the last operand is a tuple of all
+    its arguments. tangent, forward, backward: (library function, its first operands), or None: see ops/derivative.py.
+    fixed: the positions of arguments that must not vary."""
 
     __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed")
 
@@ -199,8 +201,8 @@ class Ruled(Expr):
 
 
 class ClassAttribute(Expr):
-    """What a class has under a name, before it is bound: a method that an operator calls. The code is compiled again
-    where the program gives the class another one."""
+    """The attribute of a class before it is bound, such as a method that an operator calls. The code is compiled again
+    where the program assigns another one."""
 
     __slots__ = ("cls", "name")
 
@@ -212,8 +214,8 @@ class ClassAttribute(Expr):
 
 
 class FieldGet(Expr):
-    """The attribute `name` that an object stores. otherwise: the value that its class has under the name, which is
-    found where the object stores none; UNKNOWN where it has none."""
+    """The attribute `name` that an object stores. otherwise: the value of the class attribute of that name, which is
+    used where the object stores none; UNKNOWN where the class has none."""
 
     __slots__ = ("x", "name", "otherwise")
 
@@ -226,7 +228,7 @@ class FieldGet(Expr):
 
 
 class FieldSet(Expr):
-    """Store an attribute of an object, as object.__setattr__ does. Gives None."""
+    """Store an attribute of an object, as object.__setattr__ does. The result is None."""
 
     __slots__ = ("x", "name", "content", "stored")
 
@@ -234,13 +236,13 @@ class FieldSet(Expr):
         self.x = x
         self.name = name
         self.content = content
-        self.stored: Type | None = None  # the type as which the value is stored, when it is known
+        self.stored: Type | None = None  # the type in which the value is stored, once it is known
         self.type = None
         self.value = UNKNOWN
 
 
 class Local(Expr):
-    """What a value of the function's own generic IR is here: its first argument, for super()."""
+    """The abstract value of a value in the function's own generic IR: its first argument, for super()."""
 
     __slots__ = ("local",)
 
@@ -262,8 +264,8 @@ class Step(Expr):
 
 
 class Share(Expr):
-    """An iterator object over an iteration state (an operand), for a value that several names may share. Its content
-    has the types of all states that the steps lead to."""
+    """An iterator object with an iteration state (an operand), for a value that several variables may refer to. Its
+    content has the types of all states that steps lead to."""
 
     __slots__ = ("state",)
 
@@ -274,9 +276,9 @@ class Share(Expr):
 
 
 class Fresh(Expr):
-    """A container of kind `kind` (a subclass of kinds.Container) that is made here: its type has variables of its own,
-    one for each place in the program, which `held`, types by parameter, are stored in. make: gives the expression for
-    the type."""
+    """A container of kind `kind` (a subclass of kinds.Container) that is made here: its type has type variables of its
+    own, one set for each place in the program, in which `held`, types by parameter, are stored. make: type ->
+    expression."""
 
     __slots__ = ("kind", "held", "make")
 
@@ -290,11 +292,12 @@ class Nest(Expr):
     """A loop nest over array elements (ops/nest.py): `template(*arguments, dtype of an element)` with, in its holes,
     `kernel(*fixed, elements of the operands)`; template and kernel are library functions.
 
-    shape: which argument is the shape of the resulting array, None where the result is none; ndim: axes of the space;
-    into: it writes into an argument; dtype: NumPy scalar type of an element, None: what the kernel gives.
-    instead: the library function of the operands (`into`: of the other arguments and the operands) that does it where
-    none of them is computed on the way; beside: the one of a matrix, a vector to its right and a column to its left
-    that does two products, of which this is the second; kept: the axis that is the only one of the result."""
+    shape: which argument is the shape of the resulting array, None where the result is no array; ndim: axes of the
+    space; into: it writes into an argument; dtype: NumPy scalar type of an element, None for the type of the kernel's
+    result.
+    instead: the library function of the operands (with `into` of the other arguments and the operands) that is called
+    where all operands are in memory; beside: the library function of a matrix, a vector to its right and a column to
+    its left that computes two products, of which this is the second; kept: the only axis of the result."""
 
     __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead",
                  "beside", "kept", "calls")
@@ -305,7 +308,7 @@ class Nest(Expr):
         self.template, self.arguments, self.kernel, self.fixed = template, list(arguments), kernel, list(fixed)
         self.operands, self.shape, self.ndim, self.into, self.dtype = list(operands), shape, ndim, into, dtype
         self.instead, self.beside, self.kept = instead, beside, kept
-        # (of the template, of the kernel, of `instead` and `beside` or None), when their types are known
+        # (those of the template, of the kernel, and of `instead` and `beside` or None), once their types are known
         self.calls: tuple | None = None
         self.type = None
         self.value = UNKNOWN
@@ -315,8 +318,9 @@ class Throw(Expr):
     """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail
     at run time.
 
-    name: what a NameError says of the variable as an attribute.
-    hint: '', or what the program probably means; it is then refused when it is compiled, unless a handler is around."""
+    name: the attribute `name` of a NameError.
+    hint: '', or what the program probably means; it is then refused at compile time, unless there is a handler around
+    it."""
 
     __slots__ = ("exception", "message", "hint", "given", "name")
 

@@ -1,6 +1,7 @@
-"""How messages name what a value is."""
+"""Names of types in messages."""
 from __future__ import annotations
 
+from ..base.errors import with_article
 from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Cell, Function, Generator, Type, Unbound, any_part, all_parts
@@ -15,16 +16,16 @@ def describe(t: Type) -> str:
 
 
 def with_object(x: Expr) -> Expr:
-    """`x`, where the interpreter can be given an object for it."""
+    """`x`, which must have an object for the interpreter."""
     needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
-        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter",
+        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
                        "pass numbers, arrays, tuples or strings")
     return x
 
 
 def needs_objects(t: Type) -> None:
-    """Asks for objects instead of the functions in a value of type t, which is to be a Python object."""
+    """Raise NeedsObjects if a value of type t, which is to be a Python object, contains functions."""
     found = [part for part in all_parts(t) if isinstance(part, Function) and not part.proto.library]
     for part in found:
         if any(map(is_marker, all_parts(part))):
@@ -36,7 +37,7 @@ def needs_objects(t: Type) -> None:
 
 
 def is_of_python(proto) -> bool:
-    """Whether a function is of Python's library or of this package: no reader of the program knows its lines."""
+    """Whether a function belongs to Python's library or to this package: users do not know its lines."""
     return proto.library or str(proto.globals.get("__name__")).partition(".")[0] in FIXED_MODULES
 
 

@@ -1,4 +1,4 @@
-"""What each generic operation means: one method an operation, mixed into the evaluator of evaluate.py."""
+"""The meaning of each generic operation: one method per operation, in a mixin of the evaluator of evaluate.py."""
 from __future__ import annotations
 
 import enum
@@ -31,7 +31,7 @@ from .names import describe, needs_objects, with_object
 from .session import value_of_member
 
 dis = lazy("dis")
-displays = lazy(f"{__package__}.displays")  # programs that write lists out load it
+displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
 
 _VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
 
@@ -40,14 +40,14 @@ interpreted = lazy("pyjitc.runtime.interpreted")
 __all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
 
 
-_STREAMS = ("stdin", "stdout", "stderr")  # of sys, which programs exchange
+_STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
 # `case int(n)` captures the int
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 class Operations:
-    """What each generic operation means: the methods of HANDLERS. evaluate.Evaluator, which is made of it, has the
-    attributes below, and finds what operands are known to be."""
+    """The meaning of each generic operation: the methods of HANDLERS. evaluate.Evaluator, the subclass, has the
+    attributes below and provides the abstract values of operands."""
 
     analysis: Any
     session: Any
@@ -64,7 +64,7 @@ class Operations:
         return self.constant_of(inst, inst.attrs["value"])
 
     def constant_of(self, inst, value):
-        """The constant; one from 2**63 to 2**64 too, where it goes to calls and operators only, which may take it as a
+        """The constant; one from 2**63 to 2**64 too, if only calls and operators use it, which may take it as a
         np.uint64."""
         if type(value) is int and 1 << 63 <= value < 1 << 64:
             fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
@@ -75,7 +75,8 @@ class Operations:
         return self.held_constant(value)
 
     def held_constant(self, value):
-        """A constant; of a container what the program reads when it runs. Those that are arguments may be the same."""
+        """A constant. The items of a container are read at run time; the container may be the same object as an
+        argument."""
         if type(value) is dict and self.reads_constants(self.inst, value):
             return Const(Singleton(value), value)
         found = constant(value)
@@ -85,8 +86,8 @@ class Operations:
         return found
 
     def reads_constants(self, inst, value) -> bool:
-        """Whether an instruction that finds a dict of the program is there for items of constant keys, and nothing in
-        the program does something else with the dict: these items are constants then."""
+        """Whether an instruction loads a dict of the program only to read items by constant keys, and nothing in the
+        program uses the dict otherwise: then these items are constants."""
         findings = self.session.findings
         known = displays.reads_constants(self.analysis.fn, inst)
         if known and id(value) not in findings.changed:
@@ -145,10 +146,11 @@ class Operations:
                          f"something else now"))
 
     def other_variable(self, name, more=()):
-        """The hint of an error about a variable that has no value: a name near it, of the function's or of `more`."""
+        """The hint for an error about a variable without a value: a similar name among those of the function or in
+        `more`."""
         code = self.analysis.spec.proto.code
         if any(step.argval == name and step.opname.startswith("DELETE_") for step in dis.get_instructions(code)):
-            return ""  # it was there
+            return ""  # the variable had a value
         return did_you_mean(name, (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *more))
 
     def freevar(self, inst, operands, name=""):
@@ -181,7 +183,7 @@ class Operations:
         return Captured(t, role, index)
 
     def recursive(self, made, function, role):
-        """A function that was not made yet when the running one was: the running one itself, or built from its
+        """A function that had not been made yet when the running one was: the running one itself, or one built from its
         closure."""
         if made.own:
             return OwnFunction(function)
@@ -205,7 +207,8 @@ class Operations:
         return Apply(structure.RETYPE, made, type=ObjectCell(site))
 
     def refine(self, site, content):
-        if _holds(content, site):  # the two keep each other alive, which the collector of the interpreter sees
+        # the two refer to each other, which only the interpreter's garbage collector can free
+        if _holds(content, site):
             raise NeedsObjects(Tuple((Cell(site), content)))
         site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
 
@@ -257,6 +260,8 @@ class Operations:
     def compare(self, inst, operands):
         if inst.attrs['op'] not in ('is', 'is not'):
             operands = plain_ints(operands)
+        elif inst.args[0] is inst.args[1]:  # one value, whether its kind has an identity or not
+            return constant(inst.attrs['op'] == 'is')
         return self.library.compare(inst.attrs["op"], *operands)
 
     def truth(self, inst, operands):
@@ -290,7 +295,7 @@ class Operations:
                 except AttributeError as error:
                     if holder.__name__.split(".")[0] not in FIXED_MODULES:
                         self.session.depend(vars(holder), name, UNKNOWN)
-                    # Where it says something else, that is what to do.
+                    # A message of another form already says what is wrong.
                     hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
                     raise Mismatch(str(error), hint, AttributeError) from None
                 if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
@@ -337,7 +342,8 @@ class Operations:
         return self.library.getattr(x, name)
 
     def class_attribute(self, cls, name):
-        """What `cls.name` finds before it is bound; what the program may change about that is guarded."""
+        """The attribute that `cls.name` finds before it is bound; where the program may change it, the value is
+        guarded."""
         for base in cls.__mro__:
             value = vars(base).get(name, UNKNOWN)
             if not is_fixed(base):
@@ -349,7 +355,8 @@ class Operations:
         return UNKNOWN
 
     def class_variable(self, cls, name):
-        """The attribute that `cls.name` finds, where the program assigns it while compiled code runs; else None."""
+        """The attribute that `cls.name` finds, as a variable where the program assigns it while compiled code runs;
+        else None."""
         for base in cls.__mro__ if self.session.outer else ():
             found = None if is_fixed(base) else self.session.outer.get((id(namespace(base)), name))
             if found is not None or name in vars(base):
@@ -374,7 +381,7 @@ class Operations:
             raise Mismatch(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
                            f"objects of the class can do", "assign outside the compiled function")
         variable = self.session.outer_variable(namespace(cls), name, name)
-        if variable.content is None and old is not UNKNOWN:  # until then a class before this one has it
+        if variable.content is None and old is not UNKNOWN:  # before the assignment a base class has the attribute
             self.session.grow(variable, variable_type({name: old}, name) or Object)
         self.session.grow(variable, value.type)
         return by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
@@ -470,8 +477,8 @@ class Operations:
         return meaning
 
     def whole_call(self, inst, callee, args, kwargs):
-        """A call whose operands may be unions: Python functions and boxing calls take them whole, rules of the library
-        split."""
+        """A call whose operands may be unions: Python functions and boxing calls take unions; for rules of the library
+        they are split."""
         if type(callee.type) is Union:
             return self.split_call(callee, callee, args, kwargs)
         t = callee.type
@@ -486,20 +493,20 @@ class Operations:
                     if type(x.type) is Union:
                         return self.split_call(x, callee, args, kwargs)
         if self.library.takes_axes(callee.type):
-            first = 0 if isinstance(t, Method) else 1  # a function's first argument is the array
+            first = 0 if isinstance(t, Method) else 1  # the first argument of a function is the array
             args, kwargs = [*args[:first], *map(self.as_axes, args[first:])], {name: self.as_axes(x)
                                                                                for name, x in kwargs.items()}
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
             for x in [*args, *kwargs.values()]:
-                if is_wide(x):  # whatever else it said
+                if is_wide(x):  # whatever else the message says
                     raise too_wide(x.type.value) from error
             error.hint = error.hint or self.library.advice_of_call(callee, args, kwargs, error.message)
             raise
 
     def as_axes(self, x):
-        """A display of constants with a list in it as the tuple that it is for a function of axes."""
+        """A display of constants that contains a list as a tuple, for a function of axes."""
         if type(x) is Operand and x.index >= 0 and not x.known and isinstance(x.type, (Struct, Tuple)):
             value = self.written(self.inst.args[x.index])
             if value is not UNKNOWN:
@@ -507,7 +514,7 @@ class Operations:
         return x
 
     def written(self, value):
-        """What a constant or a display of constants says, lists as tuples; UNKNOWN for anything else."""
+        """The value of a constant or of a display of constants, with lists as tuples; UNKNOWN for anything else."""
         inst = self.analysis.shape.definitions.get(value)
         if inst is None or inst.op not in (control.CONST, generic.LIST, generic.TUPLE, generic.LIST_EXTEND):
             return UNKNOWN
@@ -548,8 +555,8 @@ class Operations:
         return self.whole_call(inst, operands[0], args, kwargs)
 
     def call_with(self, callee, items, kwargs):
-        """`callee(*items, **kwargs)` of as many items as there are at run time: the interpreter binds them to the
-        parameters of a Python function."""
+        """`callee(*items, **kwargs)` where the number of items is known only at run time: for a Python function the
+        interpreter binds them to the parameters."""
         t = callee.type
         if isinstance(t, FunctionObject):
             callee, t = opened(callee), t.function
@@ -595,7 +602,7 @@ class Operations:
                 raise NeedsList
             if items is None and not all([self.library.is_iterable(Operand(1, t, UNKNOWN))
                                           for t in types_of(more.type)]):
-                self.elements(more)  # says what is wrong
+                self.elements(more)  # raises the right error
             self.session.findings.lists.add(inst)
             made, _ = self.settle(new_list(map(self.kept, self.elements(made))))
         return self.library.extended(made, more)
@@ -607,13 +614,13 @@ class Operations:
         return self.library.appended(made, self.kept(item))
 
     def kept(self, x):
-        """`x`, which a container is going to hold: a list that is written out must be one."""
+        """`x` as an item of a container: a list display must become a list."""
         if any_part(x.type, lambda part: isinstance(part, ListDisplay)):
             raise NeedsList
         return x
 
     def is_list(self, inst) -> bool:
-        """Whether a list that is written out is one, and not a value of a type that says what it holds."""
+        """Whether a list display must be a list, and cannot be a value whose type has the types of its items."""
         findings = self.session.findings
         return (findings.every and not self.analysis.spec.proto.library or inst in findings.lists
                 or inst in displays.changed(self.analysis.fn, self.analysis.shape))
@@ -662,7 +669,7 @@ class Operations:
         return Apply(pyobject.PY_JOIN, *operands)
 
     def elements(self, x):
-        """The items of a value that is written with a star before it."""
+        """The items of a starred value."""
         items = self.library.elements(x)
         if items is None and (x.type is NoneType or is_scalar(x.type)):
             raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
@@ -697,12 +704,12 @@ class Operations:
         t = operands[0].type
         if not isinstance(t, Tuple) or len(t.elements) < 4:
             return constant(None)
-        if t.elements[3] is Undefined:  # no `return` has been reached so far
+        if t.elements[3] is Undefined:  # no `return` was reached so far
             return Throw(RuntimeError, "a generator without an end has ended")
         return Apply(structure.TUPLE_GET, operands[0], index=3)
 
     def element(self, inst, operands):
-        """A part of what a step of an iterator gives: whether there is an item, the item, and the state after it."""
+        """A part of the result of a step of an iterator: whether there is an item, the item, or the next state."""
         if inst.attrs["index"] == 1 and operands[0].type.elements[1] is Undefined:
             return Throw(TypeError, "an iterator gives something, where it was empty when this code was compiled")
         return Apply(structure.TUPLE_GET, operands[0], index=inst.attrs["index"])
@@ -851,7 +858,7 @@ class Operations:
         if leave.type is Object:
             return by_python(interpreted.leave, leave, exc)
         cls = trace = constant(None)
-        if not isinstance(leave.type, Singleton):  # np.errstate looks at nothing
+        if not isinstance(leave.type, Singleton):  # np.errstate ignores the exception
             cls, trace = get_attribute(exc, "__class__"), get_attribute(exc, "__traceback__")
         return self.whole_call(inst, leave, [cls, exc, trace], {})
 
@@ -878,7 +885,7 @@ class Operations:
 
 
 def opened(x):
-    """A function with what it has captured, where it is an object."""
+    """A function object as the function with its captured values."""
     return Apply(pyobject.PY_UNBOX, Apply(structure.RETYPE, x, type=Object), type=x.type.function)
 
 

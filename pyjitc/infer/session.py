@@ -1,7 +1,7 @@
 """One compilation: the specialisations it needs, what they depend on, and the fixpoint over calls.
 
-A `Spec` is a function with argument types (library functions: and constants). Analysing one may ask for others;
-recursion sees the result known so far and is revisited when that grows.
+A `Spec` is a function with argument types (library functions: and constants). Analysing one may request others; a
+recursive call uses the result known so far and is visited again when that grows.
 """
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
     Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
-    Undefined, all_parts, any_part, closed, is_plain_tuple, opened,
+    Undefined, all_parts, any_part, closed, is_display, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
-from .displays import is_display
 from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 
@@ -30,14 +29,14 @@ _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis
 
 _MAX_DEPTH = 30
 _MAX_SPECS = 200
-_MAX_NESTED_DISPLAYS = 3  # calls of a recursive function inside each other, each with another list that is written out
-_MAX_LIBRARY_SPECS = 1200  # a tuple of 1000 items is walked by that many
+_MAX_NESTED_DISPLAYS = 3  # recursive calls inside each other, each with another list display
+_MAX_LIBRARY_SPECS = 1200  # walking a tuple of 1000 items takes that many
 
 
 class Dependency:
     """A value that was read while compiling and that the program may change: `container[key]` of a dict (globals,
-    a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: what it was
-    (UNKNOWN: it did not exist)."""
+    a config dict), the contents of a closure cell (`key` None), or an attribute of a function. `value`: its value at
+    compile time (UNKNOWN: it did not exist)."""
 
     __slots__ = ("container", "key", "value")
 
@@ -48,32 +47,31 @@ class Dependency:
 
 
 class Findings:
-    """What inference has found out that it has to know from its beginning: where it finds something new, it begins
-    again, with a new Session and these findings."""
+    """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
+    these findings."""
 
     __slots__ = ("cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
     def __init__(self):
-        # the instructions that write out a list which is one, not a value of a type that says what it holds
+        # list displays that must be lists
         self.lists: set[ir.Inst] = set()
-        self.every = False  # whether all that write out lists are like that
-        self.cells: set[ir.Inst] = set()  # the instructions that make cells of the interpreter
-        self.functions: set[pytypes.CodeType] = set()  # code of the functions that are objects of the interpreter
-        self.sums: set[ir.Inst] = set()  # the instructions that add two tuples up to one of any length
+        self.every = False  # whether all list displays must be lists
+        self.cells: set[ir.Inst] = set()  # instructions that make Python cells
+        self.functions: set[pytypes.CodeType] = set()  # code of functions that must be Python function objects
+        self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
-        self.generators = False  # whether generators that are kept are those of the interpreter, under `jit`
-        # dicts of the program by id: those with items that were taken as constants, and those that the program does
-        # something else with
+        self.generators = False  # whether stored generators are those of the interpreter, under `jit`
+        # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
         self.changed: dict[int, object] = {}
 
 
 class Variable:
     """A variable of the interpreter that the program assigns while compiled code runs: `container[key]` of a module's
-    globals, or the contents of a closure cell (`key` None). It is read where the program reads it.
+    globals, or the contents of a closure cell (`key` None). Compiled code reads it at run time.
 
-    content: the type of its values, of the one when the function was compiled and of those that compiled code stores;
-    readers: (analysis, block) that are to be looked at again when it grows."""
+    content: the type of its values: of the one at compile time and of those that compiled code stores; readers:
+    (analysis, block) to visit again when it grows."""
 
     __slots__ = ("container", "key", "name", "content", "readers")
 
@@ -85,9 +83,9 @@ class Variable:
 class Spec:
     """A function specialised on argument types. args: tuple of AV; closure: AV of the function value or None.
 
-    result: AV of what it returns (None: no return reached yet); raises: an exception may leave it; error: the first
-    located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first
-    call; rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
+    result: AV of the returned value (None: no return reached yet); raises: an exception may leave it; error: the first
+    located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first call;
+    rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
                  "function", "caller", "accepts", "remarks", "rules")
@@ -102,12 +100,12 @@ class Spec:
         self.error = None
         self.typed: ir.Function | None = None
         self.analysis = None
-        self.dependents: dict | None = {}  # (analysis, block) that calls it
+        self.dependents: dict | None = {}  # (analysis, block) of its calls
         self.caller = None
         self.rules: Any = None
         self.key = None
-        self.accepts: tuple[Type, ...] = ()  # of the entry: types of what a call may pass
-        self.remarks: list = []  # of the entry: what the interpreter does (infer/forgiving.py)
+        self.accepts: tuple[Type, ...] = ()  # for the entry: types of arguments that a call may pass
+        self.remarks: list = []  # for the entry: what the interpreter does (infer/forgiving.py)
 
 
 class Session:
@@ -128,39 +126,41 @@ class Session:
         self.specs: dict[Any, Spec] = {}
         self.order: list[Spec] = []
         self.dependencies: dict[tuple, Dependency] = {}
-        self.pending: list = []  # analyses with dirty blocks
-        # (specialisation, instruction) -> the cell or the containers that are made there
+        self.pending: list = []  # analyses with blocks to visit
+        # (specialisation, instruction) -> the cell, or the type variables of the containers, that is made there
         self.sites: dict = {}
-        self.first_sites: dict = {}  # the same, by the way to the specialisation
-        self.arguments: dict = {}  # types of containers among the arguments -> the same with variables
-        self.caches: dict[int, dict] = {}  # id of what functools.lru_cache made -> the same for the dict that it keeps
+        self.first_sites: dict = {}  # the same, with the call path to the specialisation as key
+        self.arguments: dict = {}  # types of containers among the arguments -> the same with type variables
+        # id of a wrapper of functools.lru_cache -> the same for the dict with its results
+        self.caches: dict[int, dict] = {}
         self.findings = findings
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
-        self.read: set[tuple[type, str]] = set()  # those of them that the code reads
-        self.exposed: set[type] = set()  # classes of which the interpreter gets objects that it may change, under `jit`
-        self.looked: dict[int, Any] = {}  # objects that the code refers to
+        self.read: set[tuple[type, str]] = set()  # those attributes that the code reads
+        self.exposed: set[type] = set()  # classes whose objects the interpreter gets and may change, under `jit`
+        self.looked: dict[int, Any] = {}  # objects to which the code refers
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
-        self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
-        self.interprets = False  # whether the interpreter runs anything for the program, which may assign globals
+        # (id of the container, key) -> (analysis, block) that took its value for a constant
+        self.readers: dict[tuple, dict] = {}
+        self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
         self.depth = 0
-        self.counts: dict = {}  # specialisations of each function
+        self.counts: dict = {}  # number of specialisations of each function
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
-        self.parallel: set = set()  # code of functions whose loops are shared among threads, whatever the options say
-        self.hashed: dict[int, tuple] = {}  # id of a tuple -> the tuple, and what stands for it in keys
+        self.parallel: set = set()  # code of functions with parallel loops, whatever the options say
+        self.hashed: dict[int, tuple] = {}  # id of a tuple -> (the tuple, its key)
 
     def variable(self, content=None) -> Content:
-        """A new variable for what containers hold."""
+        """A new type variable for the contents of containers."""
         self.variables += 1
         return Content(str(self.variables), content)
 
     def opened(self, t: Type, known: dict) -> Type:
-        """t with variables for the types in its containers. known: those of types that were opened before."""
+        """The type t with type variables in its containers. known: containers that have got theirs before."""
         return opened(t, known, self.variable)
 
     def site(self, spec: Spec, inst, kind, make: Callable):
-        """The variables of what is made at an instruction. In what a recursive function calls, itself among it, those
-        of its first call serve again: else each call would be one of other types than the last."""
+        """The type variables of the object that an instruction makes. Recursive functions and their callees use those
+        of their first call again: otherwise each call would have other argument types than the last."""
         found = self.sites.get((spec, inst, kind))
         if found is None:
             path, recursive = self._path(spec)
@@ -173,8 +173,8 @@ class Session:
         return found
 
     def need_objects(self, t: Type) -> None:
-        """What functions are in a value of type t, and the variables that they share, are to be objects of the
-        interpreter's: inference begins again."""
+        """The functions in a value of type t, and the variables that they share, must be Python objects: restart
+        inference."""
         found, findings = all_parts(t), self.findings
         findings.functions |= {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
@@ -184,7 +184,7 @@ class Session:
 
     @staticmethod
     def callers(caller):
-        """The specialisations that the program is in where `caller` calls."""
+        """Iterate over the specialisations on the call path to `caller`."""
         seen = set()
         while caller is not None and caller[0] not in seen:
             seen.add(caller[0])
@@ -192,11 +192,11 @@ class Session:
             caller = caller[0].spec.caller
 
     def _nested(self, proto, caller) -> int:
-        """How many calls of a function the program is in where `caller` calls it."""
+        """The number of calls of a function on the call path to `caller`."""
         return sum([spec.proto is proto for spec in self.callers(caller)])
 
     def is_longer(self, proto, operands, caller) -> bool:
-        """Whether a tuple is longer with every call of a function that calls itself."""
+        """Whether a tuple argument is longer in every recursive call of a function."""
         lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
         for spec in self.callers(caller):
             if spec.proto is proto:
@@ -206,8 +206,8 @@ class Session:
 
     @staticmethod
     def _path(spec: Spec) -> tuple[tuple, bool]:
-        """How the program comes to a specialisation: (function, the call of the next one) from the entry on, where a
-        function that is called again goes on from its first call; and whether one was."""
+        """(the call path from the entry to a specialisation: (function, its call of the next one), where a recursive
+        function continues from its first call; whether there was one)."""
         calls, seen = [(spec.proto, None)], {spec}
         while spec.caller is not None and spec.caller[0].spec not in seen:
             analysis, inst = spec.caller
@@ -227,8 +227,8 @@ class Session:
 
     def spec(self, proto, args: tuple[AV, ...], closure: AV | None = None, function=None,
              constants: bool = False, caller=None) -> Spec:
-        """The specialisation for these arguments, analysed as far as is possible now. caller: (analysis, instruction)
-        that asks for it."""
+        """The specialisation for these arguments, analysed as far as possible now. caller: (analysis, instruction) of
+        the request."""
         if constants:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) and not _holds_object(t) else UNKNOWN)
                          for t, v in args)
@@ -243,17 +243,17 @@ class Session:
             most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
             if count > _MAX_NESTED_DISPLAYS and not proto.library and any([is_display(t) for t, _ in args]) \
                     and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
-                raise NeedsList  # each call of a recursion writes a longer list out
+                raise NeedsList  # each recursive call has a longer display
             if count > most:
                 raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = Spec(proto, args, closure, function)
             spec.caller = caller
             spec.key = key
-            spec.analysis = self.analysis_class(self, spec)  # where that fails the next call must not find `spec`
+            spec.analysis = self.analysis_class(self, spec)  # if that raises, the next call must not find `spec`
             self.specs[key] = spec
             self.order.append(spec)
-            # else it stays pending, and its callers are looked at again when it has a result
+            # otherwise it remains pending, and its callers are visited again once it has a result
             if self.depth < _MAX_DEPTH:
                 self.depth += 1
                 try:
@@ -263,28 +263,29 @@ class Session:
         return spec
 
     def attribute(self, cls: type, name: str) -> Content:
-        """The one variable of a compile for an attribute that objects of a class store."""
+        """The one type variable of a compile for an attribute that objects of a class store."""
         found = self.attributes.get((cls, name))
         if found is None:
             found = self.attributes[cls, name] = self.variable()
             declared = vars(cls).get(DECLARED_TYPES)
             t = None if declared is None else declared.get(name)
-            # Arrays of any strides are what code for a signature takes; else they are those that are stored.
+            # Code for a declared signature accepts arrays of any strides; otherwise the types are those of the stored
+            # arrays.
             if t is not None and (self.options.declared or not any_part(
                     t, lambda part: isinstance(part, Array) and part.layout == "A")):
                 found.grow(self.opened(t, self.arguments))
         return found
 
     def note(self, cls: type, name: str, t: Type) -> None:
-        """Objects of a class have been found to hold a `t` as an attribute."""
+        """Record that objects of a class store a `t` as an attribute."""
         self.attribute(cls, name).grow(self.opened(t, self.arguments))
 
     def argument(self, t: Type) -> Type:
-        """The type in code of an argument of type `t`."""
+        """The type that an argument of type `t` has in the code."""
         return self.opened(with_attributes(t, self.note) if t.passing else t, self.arguments)
 
     def look(self, value) -> None:
-        """Take in what an object stores that the code refers to."""
+        """Record the attributes of an object to which the code refers."""
         if id(value) not in self.looked:
             self.looked[id(value)] = value
             self.argument(type_of(value, typeof, self._of_function))
@@ -293,18 +294,18 @@ class Session:
         return Singleton(value) if self.function_of(value) is not None else None
 
     def accepted(self, t: Type) -> Type:
-        """What a call may pass as an argument of type `t`: of objects, which attributes the code reads, and what each
-        may be; Undefined for one that no object has."""
+        """The type of values that a call may pass as an argument of type `t`: for objects, the attributes that the code
+        reads, each with its possible types; Undefined for an attribute that no object has."""
         if isinstance(t, Iterator):
-            return t  # the object that holds it refers to this very type
+            return t  # the object refers to an object of the same type
         if isinstance(t, ObjectOf):
             return ObjectOf(t.cls, [(name, closed(self.attributes[t.cls, name].content or Undefined))
                                     for cls, name in sorted(self.read, key=lambda one: one[1]) if cls is t.cls])
         return with_parts(t, self.accepted)
 
     def described(self, t: Type, above: tuple[type, ...] = ()) -> Type:
-        """A type of code with what is known of the attributes of the objects in it, as the types of arguments have
-        them; where a class is met again inside itself, without them."""
+        """A type of the code with what is known of the attributes of objects in it, in the form of argument types;
+        where a class occurs again inside itself, without them."""
         if not isinstance(t, ObjectOf):
             return with_parts(t, lambda part: self.described(part, above))
         if t.cls in above:
@@ -315,8 +316,8 @@ class Session:
                                 if cls is t.cls and content.content is not None])
 
     def _hashed(self, value):
-        """The stand-in for a constant in keys; of a tuple, which the library may walk through with a specialisation
-        for each item, it is made once."""
+        """A hashable key of a constant. For a tuple, which the library may walk through with a specialisation for each
+        item, it is computed once."""
         if type(value) is not tuple:
             return _hashed(value)
         found = self.hashed.get(id(value))
@@ -325,8 +326,8 @@ class Session:
         return found[1]
 
     def note_options(self, target: Any) -> None:
-        """Remember of a compiled function that is called what it keeps of its own options: that its loops are shared
-        among threads."""
+        """Record an option of a compiled function that is called which also holds in its callers: that its loops are
+        parallel."""
         options = getattr(target, "options", None) if isinstance(target, Callable_) else None
         if options is not None and options.parallel:
             self.parallel.add(target.py_func.__code__)
@@ -335,14 +336,14 @@ class Session:
     def function_of(target):
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
-            # Their Python code is not written for the compiler: NumPy's functions have rules, or are not there yet.
+            # Python functions of NumPy are not compiled: they have rules, or are not supported yet.
             home = str(target.__module__).split(".")
             return None if home[0] in ("numpy", "jax", "numba") and home[1:2] != ["tests"] else target
         return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod
     def unbound_error(name: str, free: bool) -> tuple[type, str]:
-        """(class, message) as the running interpreter raises for an empty variable."""
+        """(class, message) of the error that the running interpreter raises for an unbound variable."""
         if free:
             old = f"free variable '{name}' referenced before assignment in enclosing scope"
             new = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
@@ -352,10 +353,11 @@ class Session:
         return UnboundLocalError, old if sys.version_info < (3, 11) else new
 
     def settle(self) -> None:
-        """Run every analysis whose inputs changed, until nothing does."""
+        """Run every analysis whose inputs have changed, until none remains."""
         while self.pending:
             self.pending.pop().run()
-        for spec in self.order[1:]:  # what the library's functions mean does not depend on the caller: keep it
+        # the meaning of library functions does not depend on the caller: keep their specialisations
+        for spec in self.order[1:]:
             if (spec.proto.library and spec.error is None and spec.closure is None
                 and not any(t.passing for t, _ in spec.args)
                 and not (spec.result is not None and spec.result[0].varying)):
@@ -363,7 +365,7 @@ class Session:
                 self.library.memo[spec.key] = spec
 
     def grew(self, spec: Spec) -> None:
-        """The result of `spec` changed: look again at the calls of it."""
+        """The result of `spec` has changed: visit its calls again."""
         for analysis, block in spec.dependents or ():
             analysis.touch(block)
 
@@ -384,7 +386,7 @@ class Session:
         return found
 
     def grow(self, variable: Variable, content: Type) -> None:
-        """The program stores a value of this type."""
+        """The program stores a value of this type in a variable."""
         merged = content if variable.content is None else join_types(variable.content, content)
         merged = merged if is_readable(merged) else Object
         if merged is not variable.content:
@@ -393,10 +395,10 @@ class Session:
                 analysis.touch(block)
 
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
-        """A program may give a function that it has other code: IPython's autoreload does."""
+        """A program may assign other code to a function: IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
-        code = function.__code__  # defaults of parameters that there are not have no meaning
+        code = function.__code__  # defaults of parameters that do not exist have no effect
         for name, counts in (("__code__", True), ("__defaults__", code.co_argcount),
                              ("__kwdefaults__", code.co_kwonlyargcount)):
             if counts:
@@ -408,7 +410,7 @@ class Session:
 
 
 def _holds_object(t: Type) -> bool:
-    """Whether constants of the type are objects, of which no text tells one from another."""
+    """Whether constants of a type are objects that cannot be distinguished by a text."""
     return t is Object or t.parts is not None and any(map(_holds_object, t.parts))
 
 
@@ -418,7 +420,7 @@ def value_of_member(x, member: Type):
 
 
 def only_value(t: Type):
-    """The value of a type that has just one, else UNKNOWN."""
+    """The value of a type that has only one, else UNKNOWN."""
     if t is NoneType:
         return None
     if isinstance(t, Singleton):
@@ -429,7 +431,7 @@ def only_value(t: Type):
 
 
 def _hashed(value):
-    """A hashable stand-in that tells 0, 0.0, False and -0.0 apart."""
+    """A hashable key that distinguishes 0, 0.0, False and -0.0."""
     if value is UNKNOWN:
         return UNKNOWN
     if isinstance(value, tuple):

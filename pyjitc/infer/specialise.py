@@ -1,4 +1,4 @@
-"""A Python function and the types of a call to typed IR: the entry of this room."""
+"""Typed IR for a Python function and the types of a call: the interface of this room."""
 from __future__ import annotations
 
 from types import ModuleType
@@ -20,7 +20,7 @@ from .session import Findings, Session, only_value
 __all__ = ["specialise"]
 
 _linecache = lazy("linecache")
-generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
+generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 forgiving = lazy(f"{__package__}.forgiving")
 
@@ -64,11 +64,11 @@ def _specialised(session, function, types, library, prototype):
         spec.remarks = forgiving.remarks(session)
     wrong = [] if session.options.objects else [
         one for one in session.order
-        # what is wrong in a library function is an error of its caller; the entry has none
+        # An error in a library function is reported at its caller; the entry has none.
         if one.analysis is not None and one.analysis.errors and (not one.proto.library or one is spec)]
     needed = _called(spec) if wrong else ()
     for one in wrong:
-        if one in needed:  # else it was called while less was known of what variables hold
+        if one in needed:  # otherwise it was called while less was known about variables
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
@@ -117,8 +117,8 @@ def _called(entry) -> set:
 
 
 def _in_the_program(spec, inst, error, entry, library):
-    """Where the program calls a function of Python's library or of ours, of which something is not compiled: its reader
-    knows nothing of what is in there."""
+    """Report an error in the body of a function of Python's library or of this package at the program's call, since
+    users do not know that body."""
     called = None
     while (spec is not entry and spec.caller is not None
            and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES):
@@ -133,7 +133,8 @@ def _in_the_program(spec, inst, error, entry, library):
 
 
 def _has_value(analysis, inst) -> bool:
-    """Whether the variable that `inst` finds without a value has one where it is read elsewhere: it is not misspelt."""
+    """Whether the variable that `inst` reads without a value has one where it is read elsewhere, so that its name is
+    not misspelt."""
     if inst.op is not CHECK_BOUND:
         return False
     reads = [other for block in analysis.fn.blocks for other in block.insts
@@ -142,7 +143,7 @@ def _has_value(analysis, inst) -> bool:
 
 
 def _handled(spec, inst) -> bool:
-    """Whether a handler of the program is around `inst` or around the calls that led there."""
+    """Whether there is a handler of the program around `inst` or around one of the calls that led to it."""
     seen = set()
     while inst.unwind is None and spec.caller is not None and spec not in seen:
         seen.add(spec)
@@ -151,14 +152,14 @@ def _handled(spec, inst) -> bool:
 
 
 def _operand_types(analysis, inst: ir.Inst):
-    """(name, type) of the operands; those without a name are named as they are written, where that is short."""
+    """[(name, type)] of the operands; those without a name are named by their source text, where that is short."""
     named = []
     for arg in inst.args:
         av = analysis.av.get(arg)
         name = arg.name or _written(analysis, arg)
         if av is not None and isinstance(av[0], Singleton) and (
                 callable(av[0].value) or isinstance(av[0].value, ModuleType)):
-            continue  # its name says it
+            continue  # its name says its type
         if av is not None and name and name != str(av[0]) and (name, _shown(av[0])) not in named:
             named.append((name, _shown(av[0])))
     return tuple(named)
@@ -179,13 +180,14 @@ def _written(analysis, value) -> str:
 
 
 def _shown(t) -> str:
-    """What it is; of lists and iterators what is in them says nothing to a reader."""
+    """The description of a type; for lists and iterators without the types of their items, which would not help a
+    reader."""
     return t.class_name if isinstance(t, (ListDisplay, DictDisplay, Iterator, Generator)) else str(closed(t))
 
 
 def _calls(spec, entry, line: int) -> tuple[str, ...]:
-    """How `entry` got to call `spec`: the places in the user's functions, the innermost first; without comprehensions,
-    which are called on the line of the error itself."""
+    """How `entry` calls `spec`: the source locations in the user's functions, the innermost first; without
+    comprehensions, which are called on the line of the error itself."""
     places, seen = [], set()
     while spec is not entry and spec.caller is not None and spec not in seen:
         seen.add(spec)

@@ -1,4 +1,5 @@
-"""What derivatives do with whole arrays: functions in the compiled subset that passes/derivatives calls by name.
+"""Operations on whole arrays for derivatives: functions in the compiled subset to which passes/derivatives adds calls
+by name.
 
 Loaded by programs that ask for derivatives. Arrays of adjoints are added to in place.
 """
@@ -12,9 +13,9 @@ from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
-           "clear", "column", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "for_all", "full",
-           "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "reduced", "roomy", "shaped", "total",
-           "zeros_by_columns", "zeros_like"]
+           "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
+           "for_all", "full", "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "pushed_complex",
+           "reduced", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
 def copied(x):
@@ -33,7 +34,7 @@ def check_shape(x, given):
 
 
 def copied_like(x, given):
-    """A copy of the tangent of x in C order."""
+    """A copy of a tangent in C order; raises ValueError where it has not the shape of x."""
     check_shape(x, given)
     return given.copy()
 
@@ -63,7 +64,7 @@ def full(shape, value):
 
 
 def shaped(shape, given):
-    """A cotangent, which must have this shape."""
+    """A copy of a cotangent; raises ValueError where it has not this shape."""
     if given.shape != shape:
         raise ValueError(f"a cotangent of shape {given.shape} for a result of shape {shape}")
     return given.copy()
@@ -81,7 +82,8 @@ def total(x):
 
 
 def accumulate(total, given):
-    """Add to the adjoints of an array those of what it was broadcast to."""
+    """Add the adjoints of a value that an array was broadcast to, summed over the broadcast axes, to those of the
+    array."""
     if not isinstance(given, np.ndarray):
         total += given
     elif given.ndim > total.ndim:
@@ -93,7 +95,7 @@ def accumulate(total, given):
 
 
 def narrowed(given, shape, axis):
-    """The sums over those axes that have length 1 in `shape`."""
+    """The sums over the axes that have length 1 in `shape`."""
     if axis == len(shape):
         return given
     if shape[axis] == 1 and given.shape[axis] != 1:
@@ -102,13 +104,13 @@ def narrowed(given, shape, axis):
 
 
 def for_all(shape, x, g):
-    """What the adjoint g, of a length of 1 along the axes that were summed over, is to x for all elements of the shape
-    that x was broadcast to."""
+    """The total contribution of the adjoint g to x, where x was broadcast to `shape` and summed along the axes in which
+    g has length 1: g times the number of elements along the axes that neither has."""
     return g * repeats(shape, x, g, 0)
 
 
 def repeats(shape, x, g, axis):
-    """How many elements there are along the axes that neither x nor g have."""
+    """The number of elements along the axes that neither x nor g have."""
     if axis == len(shape):
         return 1
     n = repeats(shape, x, g, axis + 1)
@@ -125,7 +127,8 @@ def accumulate_if(wanted, total, given):
 
 
 def reduced(shape, given):
-    """The adjoints of an array of this shape from those of what it was broadcast to, or was summed to."""
+    """The adjoints of an array of this shape from those of an array to which it was broadcast, or to which it was
+    summed."""
     if given.ndim > len(shape):
         return reduced(shape, np.sum(given, axis=0))
     if given.shape == shape:
@@ -156,6 +159,10 @@ def move_row(shadow, source, place, n):
         if source is not None:
             ARRAY_STORE(source, *at, ARRAY_LOAD(source, *at) + ARRAY_LOAD(shadow, *at))
         ARRAY_STORE(shadow, *at, shadow.dtype.type(0))
+
+
+def conjugate(x):
+    return np.conj(x)
 
 
 # -- products
@@ -189,7 +196,7 @@ def grown(tape, need):
 
 
 def roomy(tape, need):
-    """The tape, which has room for `need` numbers."""
+    """The tape, grown if it has no room for `need` numbers."""
     if need <= len(tape):
         return tape
     return grown(tape, need)
@@ -200,7 +207,15 @@ def as_type(x, t):
 
 
 def pushed(tape, at, x):
-    """The tape with the elements of an array from `at` on."""
+    """The tape with the elements of an array stored from position `at` on."""
     tape = roomy(tape, at + x.size)
     tape[at:at + x.size] = x.reshape(-1)
+    return tape
+
+
+def pushed_complex(tape, at, x):
+    """The same of complex elements, of which each is two numbers of the tape."""
+    tape = roomy(tape, at + 2 * x.size)
+    tape[at:at + 2 * x.size:2] = x.real.reshape(-1)
+    tape[at + 1:at + 2 * x.size:2] = x.imag.reshape(-1)
     return tape

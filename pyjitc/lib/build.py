@@ -1,4 +1,5 @@
-"""Building blocks of rules: folded applications, constants, conversions between number types, error texts."""
+"""Helpers for writing rules: applications that fold constants, constants, conversions between number types, error
+texts."""
 from __future__ import annotations
 
 import enum
@@ -8,6 +9,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..infer.constants import apply, is_wide, too_wide
@@ -20,9 +22,10 @@ from ..types.lattice import dtype_of, part_of, promote
 
 units = lazy("pyjitc.lib.np.dates.units")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "compiled", "outlined", "unvectorised",
-           "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives"]
+__all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
+           "SYMBOLS", "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
+           "outlined", "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value",
+           "derivatives"]
 
 const = Const
 
@@ -32,12 +35,12 @@ SYMBOLS = {
     "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
-MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is y > x
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x
 
 
 def compiled(function):
-    """The rule of a library function: its body, in the compiled subset, is the meaning; known int, bool, str and None
-    operands stay known inside it."""
+    """The rule of a library function whose meaning is its body, in the compiled subset. Operands of type int, bool, str
+    or None that are known at compile time stay constants in the body."""
     callee = Const(k.Singleton(function), function)
     return lambda args, kwargs: CallValue(callee, *args, keywords=kwargs)
 
@@ -51,50 +54,52 @@ def _marked(function, **flags):
 
 
 def outlined(function):
-    """Mark a library function (decorator) that stays a call: a big body, or one that is called from several places."""
+    """Decorator of a library function that is not inlined: a big body, or one that is called from several places."""
     return _marked(function)
 
 
 def unvectorised(function):
-    """Mark a library function that stays a call and whose loops LLVM cannot vectorise, or is not to: for LLVM each is
-    one loop, and half the work."""
+    """Decorator of a library function that is not inlined and whose loops LLVM cannot or should not vectorise: each
+    stays one loop, which halves the work of LLVM."""
     return _marked(function, novectorize=True)
 
 
 def gathering(function):
-    """Mark `masked(a, mask)`, which stays a call; passes/fusion.py knows what it does."""
+    """Decorator of `masked(a, mask)`, which is not inlined, since passes/fusion.py looks for calls of it."""
     return _marked(function, selects_by_mask=True)
 
 
 def unoptimised(function):
-    """Mark a library function that stays a call and runs rarely, or calls what takes its time: LLVM does not optimise
-    it, which would cost more than all else."""
+    """Decorator of a library function that is not inlined and that LLVM does not optimise: one that runs rarely, or
+    whose time is spent in functions that it calls."""
     return _marked(function, optnone=True)
 
 
 class Rules(Named):
-    """The derivatives of a library function that stays a call, as functions in the compiled subset.
+    """The derivatives of a library function that is not inlined, as functions in the compiled subset.
 
-    tangent: called behind the function with its arguments and then, for each, its tangent, or None where it is
-    constant; writes into tangents of arrays what the function does to the arrays, and returns the tangent of the
-    result. adjoint: called with the arguments, then, for each array, the array of its adjoints, or None where it is of
-    no interest, and for all else None; then with the adjoint of the result, or None. It adds to the adjoints of what
-    the function reads, and clears those of what it writes. rereads: the positions of the arrays whose elements
-    `adjoint` reads; writes: of those that the function writes into."""
+    tangent: called after the function with its arguments and then the tangent of each, or None where that is constant;
+    it updates the tangents of arrays that the function writes, and returns the tangent of the result. adjoint: called
+    with the arguments; then, for each array, its array of adjoints, or None where the array is not active, and None for
+    all other arguments; then with the adjoint of the result, or None. It adds to the adjoints of arrays that the
+    function reads, and clears those of arrays that it writes. rereads: positions of the arrays whose elements `adjoint`
+    reads; writes: positions of the arrays that the function writes; of_complex: whether both are right for complex
+    numbers, whose adjoint is dL/dRe + i dL/dIm."""
 
     tangent: Callable
     adjoint: Callable
     rereads: tuple[int, ...]
     writes: tuple[int, ...]
+    of_complex: bool
 
 
 DERIVATIVES: dict[CodeType, Rules | Ruled] = {}  # code of a library function -> its derivatives
 
 
-def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "") -> None:
-    """Say what the derivatives of a library function are: of one that stays a call, since it calls BLAS or LAPACK,
-    sorts, or has better derivatives than those that follow from its body. Parameters that are always constants in the
-    code are left out of both. rereads, writes: names of parameters, see Rules."""
+def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "", of_complex: bool = False) -> None:
+    """Declare the derivatives of a library function that is not inlined, since it calls BLAS or LAPACK, sorts, or has
+    better derivatives than those that follow from its body. Parameters whose arguments are always constants are left
+    out of both. rereads, writes: names of parameters, see Rules."""
     code = function.__code__
     given = code.co_varnames[:code.co_argcount]
     taken = adjoint.__code__.co_varnames[:adjoint.__code__.co_argcount]
@@ -106,12 +111,13 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "")
                             f"{', '.join(given)} and then what belongs to each")
     if code not in FLAGS:
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
-    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)))
+    DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)),
+                              of_complex)
 
 
 def by_value(module: str, *functions) -> None:
-    """The derivatives of library functions that stay calls and write into no argument: `F_tangent` and `F_backward` of
-    a module that is loaded when they are asked for; see Ruled in ops/derivative.py."""
+    """The derivatives of library functions that are not inlined and write into no argument: `F_tangent` and
+    `F_backward` of a module that is loaded when a derivative is requested; see Ruled in ops/derivative.py."""
     for function in functions:
         if function.__code__ not in FLAGS:
             raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
@@ -128,8 +134,8 @@ def cast(x: Expr, t: k.Type) -> Expr:
 
 
 def convert(x: Expr, t: k.Type) -> Expr:
-    """Number x as an operand of type t, as Python and NumPy convert operands: a Python int beside a NumPy integer
-    is checked against its bounds, and goes to a short float through a double."""
+    """The number x converted to type t as Python and NumPy convert operands: a Python int next to a NumPy integer is
+    checked against the bounds of that type, and converted to a short float by way of a double."""
     source = x.type
     if source is t:
         return x
@@ -158,7 +164,7 @@ _PYTHON = {bool: k.Bool, int: k.Int, float: k.Float, complex: k.Complex}
 
 
 def provoked(function, *args) -> str:
-    """The text of the exception that this interpreter (or NumPy) raises here."""
+    """The text of the exception that `function` raises in this version of Python or NumPy."""
     try:
         function(*args)
     except Exception as error:
@@ -175,7 +181,7 @@ _SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
 
 
 def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
-    """The TypeError of an operator that these operands do not have; NumPy's own words for NumPy scalars."""
+    """The TypeError of an operator that has no meaning for these operands; in NumPy's words for NumPy scalars."""
     types = [x.type for x in operands]
     if all(map(k.is_number, types)) and any(map(k.is_numpy_scalar, types)):
         function = _UNARY[op] if len(types) == 1 else SYMBOLS[op]
@@ -203,12 +209,17 @@ _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs
 
 
 def type_name(t: k.Type) -> str:
-    """The name CPython gives the type of a value of type t in its messages."""
+    """The name of the Python class of values of type t, as CPython's messages give it."""
     return t.class_name
 
 
+def a_type(t: k.Type) -> str:
+    """`type_name` with an article: "a list", "an int"."""
+    return with_article(type_name(t))
+
+
 def wide_as(x: Expr, t: k.Type) -> Expr:
-    """Such a constant as a number of type t."""
+    """A Python constant as a constant of type t."""
     value = x.type.value
     if t is k.uint64:
         return Const(t, np.uint64(value))
@@ -220,26 +231,34 @@ def wide_as(x: Expr, t: k.Type) -> Expr:
 
 
 def beside(x: Expr, other: k.Type) -> Expr:
-    """The constant as an operand beside a value of type `other`."""
+    """A Python constant as an operand next to a value of type `other`."""
     t = other.dtype if isinstance(other, k.Array) else other
     return wide_as(x, t if t is k.uint64 else k.Float if k.is_float(t) else k.Int)
 
 
 def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
-    """The operands, with an int constant beyond 2**63 in a type that goes with the other."""
+    """The operands; an int constant beyond 2**63 gets a type that goes with the other operand."""
     return beside(x, y.type) if is_wide(x) else x, beside(y, x.type) if is_wide(y) else y
 
 
 def is_list(t: k.Type) -> bool:
-    """A list that the program writes out."""
+    """Whether t is the type of a list display."""
     return isinstance(t, k.ListDisplay)
 
 
 def is_sequence(t: k.Type) -> bool:
-    """A tuple, or a list that the program writes out."""
+    """Whether t is the type of a tuple or a list display."""
     return isinstance(t, (k.Tuple, k.ListDisplay))
 
 
+def no_shape(t: k.Type) -> Mismatch:
+    """The error of a value of type t where the length of an axis is wanted."""
+    if isinstance(t, (k.List, k.Array)):
+        return Mismatch("the type of a shape says how many axes there are: lists and arrays of lengths do not",
+                        "pass a tuple, such as (2, 3)")
+    return Mismatch(f"expected a sequence of integers or a single integer, got a value of type {t}", whole_number(t))
+
+
 def whole_number(t: k.Type) -> str:
-    """What to write where a value of type t is used as an index or a count; '' for what is no number."""
+    """The hint on what to write where a value of type t is used as an index or a count; '' if it is no number."""
     return "write // for /, or int(...) around it" if k.is_float(t) else ""

@@ -1,15 +1,16 @@
-"""What the functions that `pyjitc.grad` and its kin make call: names for the compiler, each with its rule."""
+"""The functions that `pyjitc.grad` and its like call inside the functions that they make, each with its rule."""
 from __future__ import annotations
 
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Derived
+from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
-from .trees import applied, of_trees, structured, tuples
+from .trees import applied, arranged, flat, marked, of_trees, structured, tuples
 
 __all__ = ["gradients", "pulled", "pushed", "stop_gradient"]
 
@@ -20,7 +21,8 @@ def _items(x):
 
 @intrinsic
 def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
-    """(f(*args), the gradients of it by the arguments at `argnums`); with has_aux of the first item of the result."""
+    """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    gradients are those of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux)
@@ -28,19 +30,55 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
 
 @intrinsic
 def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
-    """(f(*args), what the cotangent of the result becomes at the arguments at `argnums`); with has_aux of the first
-    item of the result."""
+    """(f(*args), the pullback of the cotangent to the arguments at `argnums`). has_aux: f returns (value, aux), and the
+    cotangent is that of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
-    return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux)
+    return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux, _of_lists)
 
 
 @intrinsic
 def pushed(f, argnums: Constant, tangents, args, marks=None):
-    """(f(*args), its change for these tangents, a tuple, of the arguments at `argnums`)."""
+    """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
+    `argnums`)."""
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
-    return Derived(f, _items(args), "push", argnums, _items(tangents))
+    return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
+
+
+def _of_lists(e, result):
+    """The derivative of a function that returns lists which it writes out: of one that returns tuples."""
+    given = of_trees(e.operands, e.wrt, None)[:-1]
+    seeds = [tuples(x) for x in e.seeds]
+    if e.mode == "push":
+        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given,
+                         Apply(s.TUPLE_MAKE, *seeds, cls=None))
+    if e.has_aux:
+        result = result.elements[0]
+    return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
+
+
+def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
+    value, change = pushed(without_lists, (3,), (tangents,), (f, marks, order, varied, others))
+    return structured(of_result, value), structured(of_result, change)
+
+
+def pulled_of_lists(f, of_result, marks, order, varied, others, has_aux, cotangent):
+    given = (f, marks, order, varied, others)
+    if has_aux:
+        (value, aux), (found,) = pulled(without_lists_beside, (3,), True, cotangent, given)
+        return (structured(of_result, value), aux), found
+    value, (found,) = pulled(without_lists, (3,), False, cotangent, given)
+    return structured(of_result, value), found
+
+
+def without_lists(f, marks, order, varied, others):
+    return flat(arranged(f, marks, order, varied, others))
+
+
+def without_lists_beside(f, marks, order, varied, others):
+    value, aux = arranged(f, marks, order, varied, others)
+    return flat(value), aux
 
 
 def _of_trees(function, f, argnums, args, marks, *rest):
@@ -65,8 +103,12 @@ def stopped(x):
     return STOPPED(x)
 
 
+def stopped_complex(x):
+    return a.COMPLEX_MAKE(STOPPED(a.REAL(x)), STOPPED(a.IMAG(x)))
+
+
 def stop_gradient(x):
-    """x, as a constant for derivatives. Arrays are copied."""
+    """x as a constant for differentiation. Arrays are copied."""
     return x
 
 
@@ -76,7 +118,11 @@ def _stop_gradient(x):
         return x
     if type(t) is k.Tuple:
         return Apply(s.TUPLE_MAKE, *map(_stop_gradient, _items(x)), cls=t.cls)
-    return over(stopped, [], [x]) if type(t) is k.Array else Apply(STOPPED, x)
+    if type(t) is k.Array:
+        return over(stopped_complex if k.is_complex(t.dtype) else stopped, [], [x])
+    if k.is_complex(t):
+        return Apply(a.COMPLEX_MAKE, Apply(STOPPED, Apply(a.REAL, x)), Apply(STOPPED, Apply(a.IMAG, x)))
+    return Apply(STOPPED, x)
 
 
 stop_gradient.rule = Rule(_stop_gradient, "pyjitc.stop_gradient")

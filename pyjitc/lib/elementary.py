@@ -1,8 +1,8 @@
-"""Which function computes an elementary operation: the one list for CPUs and GPUs.
+"""The implementations of elementary functions: one table for CPUs and GPUs.
 
 The functions are plain Python in the compiled subset, in modules that are loaded by the first compile that needs them.
-`passes/elementary.py` puts them in the place of the operations (ops/elementary.py). Run by CPython, they are the
-Python meaning of the operations of NumPy numbers, so that a constant has the bits that compiled code gives.
+`passes/elementary.py` replaces the operations (ops/elementary.py) by them. Run by CPython, they are the Python meaning
+of the operations on NumPy numbers, so that folded constants have the bits that compiled code computes.
 """
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MODULES = {name: lazy(f"{__package__}.{folder}.{name}") for folder, names in (
     ("cuda", "elementary elementary32")) for name in names.split()}
 _IN_SINGLE = ("vector_single", "elementary32")  # modules whose functions compute in float32; others do so in double
 
-# Operation: what computes it on a CPU of float64 and of float32, and on a GPU of either; "": the operation stays, as a
-# call of the C library or an error. Half numbers go by way of float32, as NumPy's do.
-# What is not here, beside the functions of the C library that GPUs have no code for, are functions with loops or with
-# branches that depend on their data: np.logaddexp, divmod and powers of complex numbers or ints (numbers.py), i0,
-# sinc and the functions of `math` and `cmath` that CPython writes in C (mathfn.py, cmathfn.py). A derivative follows
-# from their bodies.
+# Operation -> the functions for float64 and float32 on a CPU, and for both on a GPU; "": the operation is not replaced,
+# and becomes a call of the C library or an error. Half-precision numbers are computed in float32, as in NumPy.
+# Not in this table are functions of the C library for which GPUs have no code, and functions with loops or with
+# branches that depend on their data: np.logaddexp, divmod and powers of complex numbers or ints (numbers.py), i0, sinc
+# and the functions of `math` and `cmath` that CPython writes in C (mathfn.py, cmathfn.py). A derivative follows from
+# their bodies.
 TABLE = {name: tuple(row.split()) for name, row in {
     "sin":   "vector_trig.sin    vector_trig.sin_single    elementary.sin    elementary32.sin",
     "cos":   "vector_trig.cos    vector_trig.cos_single    elementary.cos    elementary32.cos",
@@ -67,8 +67,8 @@ TABLE = {name: tuple(row.split()) for name, row in {
 
 
 class Implementation(Named):
-    """function: in the compiled subset; types: what operands are converted to, one after the other, before it is
-    called. The result goes back the same way."""
+    """function: in the compiled subset; types: the types to which operands are converted, one after the other, before
+    the call. The result is converted back in the opposite order."""
 
     function: Callable
     types: tuple[Type, ...]
@@ -78,7 +78,7 @@ _COLUMNS = {Float: 0, float64: 0, Complex: 0, complex128: 0, float32: 1, float16
 
 
 def find(name: str, t: Type, gpu: bool = False) -> Implementation | None:
-    """What computes the operation `name` of numbers of type t; None where the operation stays."""
+    """The implementation of the operation `name` on numbers of type t; None where the operation is not replaced."""
     row, column = TABLE.get(name), _COLUMNS.get(t)
     if row is None or column is None or t in (Float, Complex) and not gpu or t is float16 and name == "nextafter":
         return None
@@ -97,7 +97,7 @@ _meanings: dict[tuple[str, type], Callable | None] = {}
 
 
 def meaning(name: str, cls: type) -> Callable | None:
-    """The same function for numbers of a class of NumPy's, run by CPython: for ops/elementary.py, `provide`."""
+    """The same function for numbers of a NumPy class, run by CPython: for `provide` of ops/elementary.py."""
     key = name, cls
     if key not in _meanings:
         found = find(name, type_of_dtype(np.dtype(cls)))
@@ -121,15 +121,15 @@ def _through(implementation: Implementation, cls: type) -> Callable:
 
 
 class Bodies:
-    """The typed functions that stand for operations on one target, made when they are asked for. specialise: a Python
-    function and operand types -> typed function; kept: whether an operation of a type stays as it is."""
+    """The typed functions that replace operations on one target, made on demand. specialise: (Python function, operand
+    types) -> typed function; kept: whether an operation on a type is not replaced."""
 
     def __init__(self, specialise: Callable, gpu: bool = False):
         self.specialise, self.gpu = specialise, gpu
         self.made: dict = {}
 
     def __call__(self, inst):
-        """(the types that operands are converted to, typed function), or None where the operation stays."""
+        """(the types to which operands are converted, typed function), or None where the operation is not replaced."""
         types = tuple([x.type for x in inst.args])
         key = inst.op.name, types
         if key not in self.made:

@@ -1,8 +1,7 @@
-"""Meanings that programs give to functions, methods and attributes: what `overload` of pyjitc.numba registers.
+"""Meanings that programs register for functions, methods and attributes, by `overload` of pyjitc.numba.
 
-A meaning is a rule, called with lists of expressions. It answers None where it is not for them: for the type of the
-receiver of a method or an attribute, or for the arguments of a function that the library has a rule for, which then
-says what the call means on its target.
+A meaning is a rule, called with lists of expressions. It returns None where it does not apply: to the type of the
+receiver of a method or attribute, or to the arguments of a function that has a rule of the library, which is used then.
 """
 from __future__ import annotations
 
@@ -13,16 +12,18 @@ from ..infer.meaning import Expr
 
 __all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "WAYS", "as_in_numba", "attribute", "method", "operation"]
 
-FUNCTIONS: dict[int, Callable] = {}  # by the id of the function, which the rule keeps alive
+FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}
-WAYS: list = []  # not empty while a function is compiled in which some things mean what they mean in Numba
-OPERATORS: dict[str, list[Callable]] = {}  # by the name that module operator has: rule(args, kwargs), or None
+WAYS: list = []  # not empty while a function is compiled with the semantics of Numba where those differ
+# key: the name of the function in module operator; rule(args, kwargs) may return None
+OPERATORS: dict[str, list[Callable]] = {}
 
 
 @contextmanager
 def as_in_numba():
-    """What is compiled meanwhile is written for Numba: fields of any record are attributes, and ranges take floats."""
+    """Context in which functions are compiled with semantics of Numba: fields of any record are attributes, and ranges
+    accept floats."""
     WAYS.append(None)
     try:
         yield
@@ -31,7 +32,7 @@ def as_in_numba():
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:
-    """The meaning that a program has given to an operation of these operands, or None."""
+    """The meaning that a program has registered for an operation on these operands, or None."""
     for rule in OPERATORS.get(name, ()):
         found = rule(operands, {})
         if found is not None:

@@ -1,4 +1,5 @@
-"""What library functions say to the compiler, beside the operation records: iteration and the absent value.
+"""Functions by which library functions talk to the compiler, besides the operation records: iteration and the absent
+value.
 
 `table.py` gives these names their meaning; they are never run by CPython.
 """
@@ -22,38 +23,38 @@ def advance(state):
 
 
 def put_state(it, state):
-    """The next state of an iterator object whose states have several types."""
+    """Store the next state of an iterator object whose states have several types."""
     raise NotImplementedError
 
 
 def same(x, y):
-    """What tuples ask of their items: `x is y or x == y`. Numbers have no identity here."""
+    """How tuples compare their items: `x is y or x == y`. Numbers have no identity here."""
     raise NotImplementedError
 
 
 def fail(cls, message):
-    """raise cls(message), known to the compiler as certain to fail: no value."""
+    """raise cls(message), of which the compiler knows that it never returns: the call has no value."""
     raise cls(message)
 
 
 def warn(message, cls=RuntimeWarning):
-    """A warning that names the line where the program calls compiled code."""
+    """Issue a warning at the line where the program calls compiled code."""
     warnings.warn(message, cls, stacklevel=2)
 
 
 def as_type(x, dtype):
-    """A number as an element of an array of `dtype`, converted as assignment converts."""
+    """A number as an element of an array of `dtype`, with the conversion that assignment makes."""
     raise NotImplementedError
 
 
 def as_element(x, dtype):
-    """`x` as the program's assignment to an element takes it: a number of NumPy's raises where it does not fit in
-    signed integers."""
+    """`x` converted as by the program's own assignment to an element: a NumPy number that does not fit in a signed
+    integer raises."""
     raise NotImplementedError
 
 
 def store_all(target, value):
-    """target[...] = value, of no more dimensions."""
+    """target[...] = value, which has no more dimensions than the target."""
     raise NotImplementedError
 
 
@@ -63,12 +64,12 @@ def fold(how, a, where, dtype, axes=None):
 
 
 def identity(how, dtype):
-    """What a reduction starts with."""
+    """The start value of a reduction."""
     raise NotImplementedError
 
 
 def nan_identity(a, how):
-    """The same for the type of `a`; 'nan': nan."""
+    """The start value for the type of `a`; nan where `how` is 'nan'."""
     raise NotImplementedError
 
 
@@ -93,7 +94,7 @@ def chosen(condition, x, y):
 
 
 def strided(a):
-    """The array `a` with its layout forgotten, to read: functions of it are compiled once for all layouts."""
+    """The array `a` for reading, as a type without a layout: functions of it are compiled once for all layouts."""
     raise NotImplementedError
 
 

@@ -1,6 +1,6 @@
-"""Which module has the protocol of each kind of values: a compile loads those of the kinds that it meets.
+"""The modules with the protocols of the kinds of values: a compile loads those of the kinds that it meets.
 
-A module listed here has them in `PROTOCOLS`; tests/lib/test_index.py holds the lists against the modules.
+A module listed here has them in `PROTOCOLS`; tests/lib/test_index.py compares the lists with the modules.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["HOMES", "OBJECT_HOMES", "declare_all"]
 _objects, _iteration = lazy("pyjitc.lib.py.objects"), lazy("pyjitc.lib.py.iteration")
 _iterators = lazy("pyjitc.lib.np.iteration.iterators")
 
-# Module -> the kinds that it has protocols of: one of their types, their class, or the name of a Struct.
+# Module -> the kinds whose protocols it has: one of their types, their class, or the name of a Struct.
 HOMES: dict = {
     lazy("pyjitc.lib.py.scalars"): (k.Int, k.Float, k.Bool, k.Complex, k.NpBool, k.NpInt, k.NpFloat, k.NpComplex,
                                     k.NpTime),
@@ -48,7 +48,7 @@ HOMES: dict = {
     _iterators: (k.Broadcast, "ndindex", "ndenumerate", "flatiter"),
     lazy("pyjitc.lib.np.random.random"): (k.Instance,),
 }
-# The same of objects that are known when a function is compiled, by a class of theirs.
+# The same for objects that are known when a function is compiled, by one of their classes.
 OBJECT_HOMES: dict = {
     lazy("pyjitc.lib.py.getters"): (operator.itemgetter, operator.attrgetter, operator.methodcaller,
                                         contextlib.suppress),

@@ -1,5 +1,5 @@
-"""What Python's operations mean: each asks the protocols of its operands, in the order in which CPython asks
-classes."""
+"""The meaning of Python's operations: each is found in the protocols of its operands, in the order in which CPython
+asks their classes."""
 from __future__ import annotations
 
 from ..base.lazy import lazy
@@ -19,16 +19,16 @@ from .protocol import protocol_of
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
-__all__ = ["binary", "compare", "fixed", "same_item", "truth", "unary", "unpack"]
+__all__ = ["binary", "compare", "fixed", "no_identity", "same_item", "truth", "unary", "unpack"]
 
 
-_REPEATED = (list, tuple, str, bytes, bytearray)  # what `*` repeats
+_REPEATED = (list, tuple, str, bytes, bytearray)  # the classes whose objects `*` repeats
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_wide(x) or is_wide(y):
         x, y = fitted(x, y)
-    left = protocol_of(y.type if y.type is Object else x.type)  # which the interpreter asks about both
+    left = protocol_of(y.type if y.type is Object else x.type)  # the interpreter handles both operands
     found = left.binary(op, x, y, inplace)
     repeats = op == "*" and x.type.python_class in _REPEATED
     if found is None and not (repeats and y.type.python_class in _REPEATED):
@@ -51,7 +51,7 @@ def inverted(x: Expr) -> Expr:
 
 
 def truth(x: Expr) -> Expr:
-    """What `if x` tests, a Bool."""
+    """The truth of `x` as `if x` tests it, a Bool."""
     if x.known and x.type is not Object:
         try:
             return Const(Bool, bool(x.value))
@@ -83,7 +83,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
 
 
 def same_item(x: Expr, y: Expr) -> Expr:
-    """`x is y or x == y`, as containers ask of their items."""
+    """`x is y or x == y`, by which containers compare items."""
     if not (protocol_of(x.type).has_identity and protocol_of(y.type).has_identity):
         return compare("==", x, y)
     same = identity("is", x, y)
@@ -103,7 +103,7 @@ def fixed(x: Expr):
 
 
 def _equality(op: str, x: Expr, y: Expr) -> Expr:
-    """== or != of values whose kinds have no meaning for it."""
+    """== or != of values for which their kinds define none."""
     a, b = fixed(x), fixed(y)
     if a is not UNKNOWN and b is not UNKNOWN:
         try:
@@ -134,22 +134,22 @@ def _identity(op: str, x: Expr, y: Expr) -> Expr:
         return found
     if a is not UNKNOWN or b is not UNKNOWN:
         one, other = (a, y.type) if a is not UNKNOWN else (b, x.type)
-        # the interpreter has one object for each of these
+        # the interpreter has one object for each of these values
         if type(one) is int and -5 <= one <= 256 and other is Int:
             return compare("==", x, y)
         if type(one) is tuple and not one and isinstance(other, Tuple):
             return number(not other.elements and not other.cls)
         if type(one) is {Int: int, Float: float}.get(other, tuple if isinstance(other, Tuple) else None):
-            raise _no_identity(op, x)
+            raise no_identity(op, x)
         if one is None or one is ... or isinstance(one, bool) or other in (Int, Float, Bool) or isinstance(
                 other, (Array, Tuple)):
             return number(False)
     if type(x.type) is not type(y.type):
         return number(False)
-    raise _no_identity(op, x)
+    raise no_identity(op, x)
 
 
-def _no_identity(op: str, x: Expr) -> Mismatch:
+def no_identity(op: str, x: Expr) -> Mismatch:
     return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
                     "compare with == instead")
 
@@ -158,7 +158,7 @@ def _no_identity(op: str, x: Expr) -> Mismatch:
 
 
 def unpack(x: Expr, count: int) -> Expr:
-    """The tuple of exactly `count` items."""
+    """The tuple of the items of x, of which there must be exactly `count`."""
     if isinstance(x.type, Tuple) and len(x.type.elements) == count:
         return x
     if x.type is Object:

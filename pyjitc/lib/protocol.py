@@ -1,9 +1,9 @@
-"""What a kind of values means: one `Protocol` for each kind, which says what operators, items, iteration, length,
+"""The meaning of a kind of values: one `Protocol` for each kind, which says what operators, items, iteration, length,
 truth, comparison, attributes, methods and functions do with a value of that kind.
 
-operations.py finds the protocols of the operands by their types and asks them. `declare` adds that of a kind, and
-`declare_object` that of objects which are known when a function is compiled. The package declares its own in kinds.py,
-so that a compile loads the protocols of the kinds that it meets.
+operations.py finds the protocols of the operands by their types and calls them. `declare` registers the protocol of a
+kind, and `declare_object` that of objects which are known when a function is compiled. The package's own protocols are
+listed in kinds.py, so that a compile loads those of the kinds that it meets.
 """
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ __all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object
 
 class Protocol:
     """The meaning of a kind of values. Every method gets the operands as expressions and returns an expression, or
-    raises Mismatch; what stands here is what CPython does with an object whose class does not say it.
+    raises Mismatch; the methods of this base class do what CPython does with an object whose class does not define the
+    operation.
 
     `binary`, `reflected`, `compare`, `compared`, `identical` and `attribute` may return None, as methods of Python
-    return NotImplemented: the other operand's protocol is asked then, and after it the message of CPython is raised.
+    return NotImplemented: then the other operand's protocol is called, and after it CPython's TypeError is raised.
     """
 
-    # What functions mean where an argument is of this kind: callable -> rule (args, kwargs) -> Expr. It comes before
-    # the meaning of the function itself.
+    # Meanings of functions where an argument is of this kind: callable -> rule (args, kwargs) -> Expr. They take
+    # precedence over the meaning of the function itself.
     functions: dict = {}
-    # Whether `is` tells more of two values of this kind than `==` does.
+    # Whether `is` may distinguish two equal values of this kind.
     has_identity = False
 
     # -- operators
@@ -42,11 +43,11 @@ class Protocol:
         return None
 
     def reflected(self, op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
-        """`x op y`, where y is of this kind and the kind of x has no meaning for it."""
+        """`x op y`, where y is of this kind and the kind of x does not define it."""
         return None
 
     def unsupported(self, op: str, x: Expr, y: Expr, inplace: bool) -> Mismatch:
-        """What to say of `x op y` where neither kind has a meaning for it, and x is of this kind."""
+        """The error of `x op y` where neither kind defines it, and x is of this kind."""
         return mismatch(op, x, y, inplace=inplace)
 
     def unary(self, op: str, x: Expr) -> Expr:
@@ -58,7 +59,7 @@ class Protocol:
         return None
 
     def compared(self, op: str, x: Expr, y: Expr) -> Expr | None:
-        """The same, where y is of this kind and the kind of x has no meaning for it."""
+        """The same, where y is of this kind and the kind of x does not define it."""
         return self.compare(MIRRORED[op], y, x)
 
     def identical(self, x: Expr, y: Expr) -> Expr | None:
@@ -84,8 +85,8 @@ class Protocol:
         raise Mismatch(f"{describe(x.type)} object is not subscriptable")
 
     def setitem(self, x: Expr, i: Expr, value: Expr, asks: bool) -> Expr:
-        """`x[i] = value`. asks: whether a number of NumPy's must fit in an element, as in the program; functions of the
-        library, which store the elements of arrays one by one, cast them."""
+        """`x[i] = value`. asks: whether a NumPy number must fit in an element, as in assignments of the program;
+        functions of the library, which store the elements of arrays one by one, convert it without a check."""
         raise Mismatch(f"{describe(x.type)} object does not support item assignment")
 
     def delitem(self, x: Expr, i: Expr) -> Expr:
@@ -116,7 +117,7 @@ class Protocol:
         raise Mismatch(f"{describe(state.type)} object is not an iterator")
 
     def reversed(self, x: Expr) -> Expr:
-        """The state of a loop over `reversed(x)`."""
+        """The initial state of a loop over `reversed(x)`."""
         raise Mismatch(f"{describe(x.type)} object is not reversible")
 
     # -- attributes, methods, text
@@ -125,7 +126,8 @@ class Protocol:
         return None
 
     def known_attribute(self, x: Expr, name: str) -> Expr | None:
-        """The attribute of an object that is known when the function is compiled; None: it is read from the object."""
+        """The attribute of an object that is known when the function is compiled; None where it is to be read from the
+        object."""
         return None
 
     def set_attribute(self, x: Expr, name: str, value: Expr) -> Expr:
@@ -134,19 +136,19 @@ class Protocol:
             "return the value and assign it outside, or write it into an array")
 
     def method(self, x: Expr, name: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr:
-        """A call of what `attribute` gave as METHOD_MAKE."""
+        """A call of a method, where `attribute` has returned METHOD_MAKE."""
         raise Mismatch(f"{describe(x.type)} object has no attribute '{name}'", "", AttributeError)
 
     def call(self, x: Expr, args: list[Expr], kwargs: dict[str, Expr]) -> Expr | None:
         raise Mismatch(f"{describe(x.type)} object is not callable")
 
     def text(self, function, x: Expr) -> Expr:
-        """`str(x)`, `repr(x)` or `ascii(x)`: as the interpreter makes it."""
+        """`str(x)`, `repr(x)` or `ascii(x)`: the text that the interpreter makes."""
         return by_python(function, x, type=Str)
 
 
 def _without_place(x: Expr, name: str) -> Mismatch | None:
-    """What the interpreter says of a store in, or the deletion of, an attribute that no object of the class has."""
+    """The interpreter's error for storing or deleting an attribute that no object of the class has."""
     cls = x.type.python_class
     if cls is None or cls.__module__ != "builtins" or hasattr(cls, name):
         return None
@@ -157,7 +159,8 @@ def _without_place(x: Expr, name: str) -> Mismatch | None:
 
 
 class State(Protocol):
-    """An iteration state: `function` is the library function of a state that makes a step, None for no steps at all."""
+    """An iteration state. `function`: the library function that makes a step of a state; None where there are no
+    steps."""
 
     def __init__(self, function=None):
         self.function = function
@@ -170,7 +173,7 @@ class State(Protocol):
 
 
 class _Nothing(Protocol):
-    """For types that have no values in Python."""
+    """The protocol of types that have no values in Python."""
 
     def truth(self, x):
         raise Mismatch(f"a value of type {x.type} has no truth value in compiled code")
@@ -184,23 +187,22 @@ def among(iterable, item):
 
 
 def text_by_python(self, function, x: Expr) -> Expr:
-    """`Protocol.text` of a kind whose values the interpreter can be given."""
+    """`Protocol.text` of a kind whose values can be passed to the interpreter."""
     return by_python(function, x, type=Str)
 
 
 # ---------------------------------------------------------------- which kind has which protocol
 
-# What tells kinds apart: the class of their types, or the name of a Struct; and the class of an object that is known
-# when a function is compiled, or one that it is made from. A protocol stands there itself, or what gives it at its
-# first use.
+# The key of a kind is the class of its types or the name of a Struct; of an object that is known when a function is
+# compiled, its class or a base class. The value is a protocol, or a function that returns it at its first use.
 _kinds: dict[type | str, Protocol | Callable[[], Protocol]] = {}
 _of_objects: dict[type, Protocol | Callable[[], Protocol]] = {}
-_functions: dict[int, Callable] = {}  # by identity: those that some kind has a meaning of its own for
+_functions: dict[int, Callable] = {}  # by identity: the functions for which some kind has a meaning of its own
 _NOTHING = _Nothing()
 
 
 def protocol_of(t: Type) -> Protocol:
-    """What the values of type t can do."""
+    """The protocol of the values of type t."""
     key = type(t)
     if key is k.Singleton:
         for key in type(t.value).__mro__:
@@ -212,7 +214,7 @@ def protocol_of(t: Type) -> Protocol:
 
 
 def protocol_of_kind(key) -> Protocol:
-    """What the values of a kind can do. key: the class of its types, or the name of a Struct."""
+    """The protocol of a kind. key: the class of its types, or the name of a Struct."""
     if key not in _kinds and isinstance(key, type) and issubclass(key, k.Attributes):
         key = k.Attributes
     return _loaded(_kinds, key) if key in _kinds else _NOTHING
@@ -226,13 +228,13 @@ def _loaded(table, key) -> Protocol:
 
 
 def rule_of_kinds(target, args: list[Expr]):
-    """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
+    """The rule of a function for which the kind of an argument has a meaning of its own, or None."""
     for x in args:
         if id(target) in _functions or x.type is Object or isinstance(x.type, (k.Attributes, k.ObjectOf)) or (
                 target is hash and type(x.type) is k.Singleton):
             try:
                 rule = protocol_of(x.type).functions.get(target)
-            except TypeError:  # a function of ctypes has no hash
+            except TypeError:  # functions of ctypes cannot be hashed
                 return None
             if rule is not None:
                 return rule
@@ -240,13 +242,13 @@ def rule_of_kinds(target, args: list[Expr]):
 
 
 def declare(kind, protocol: Protocol | Callable[[], Protocol]) -> None:
-    """Say what the values of a kind mean. kind: the class of its types, one of those types, or the name of a Struct;
-    protocol: the record, or what gives it when it is asked for first."""
+    """Register the protocol of a kind. kind: the class of its types, one of those types, or the name of a Struct;
+    protocol: the record, or a function that returns it at its first use."""
     _kinds[type(kind) if isinstance(kind, Type) else kind] = protocol
     if isinstance(protocol, Protocol):
         _functions.update({id(function): function for function in protocol.functions})
 
 
 def declare_object(cls: type, protocol: Protocol | Callable[[], Protocol]) -> None:
-    """Say what objects of this class mean where they are known when a function is compiled."""
+    """Register the protocol of objects of a class that are known when a function is compiled."""
     _of_objects[cls] = protocol

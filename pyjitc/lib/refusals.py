@@ -1,9 +1,11 @@
-"""What the library says of programs that it has no meaning for, and what to write instead. Loaded when it is needed."""
+"""Errors for programs to which the library gives no meaning, with hints on what to write instead. Loaded when
+needed."""
 from __future__ import annotations
 
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..infer.meaning import Mismatch
 from ..infer.names import describe
 from ..types.kinds import Singleton
@@ -16,7 +18,7 @@ AS_LOOP = "call it outside the compiled function, or write it as a loop"
 READ = "read them outside the compiled function, and pass the values"
 AS_TUPLE = "pass its values, or a named tuple of them, whose methods are compiled; what changes goes into an array"
 
-# Of a builtin, of a function of a package or of all of them, of a method of a builtin type.
+# Hints for a builtin, for a function of a package or all its functions, and for a method of a builtin type.
 _INSTEAD = {
     "dict": "make it with dict(...), and the whole protocol of dicts is compiled",
     "collections.ChainMap": "join the dicts into one: {**b, **a}",
@@ -53,7 +55,7 @@ def advice(*names: str) -> str | None:
 
 
 def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
-    """What is done with a container of the interpreter; `changed`: it would be another one after it."""
+    """The error for an operation on a captured container; `changed`: the operation would modify it."""
     kind = type(t.value).__name__
     return Mismatch(f"{what} of a {kind} of the interpreter is not compiled",
                     "return the values and change it outside, or write them into an array" if changed else
@@ -62,17 +64,18 @@ def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
 
 
 def not_yet(t, what: str) -> Mismatch:
-    """What this type can do in Python, but not here yet. what: with its preposition."""
-    return Mismatch(f"{what} a {t.class_name} is not compiled yet", _INSTEAD[t.class_name])
+    """The error for an operation on type t that Python has, but compiled code has not yet. what: with its
+    preposition."""
+    return Mismatch(f"{what} {with_article(t.class_name)} is not compiled yet", _INSTEAD[t.class_name])
 
 
 def of_an_object(t, what: str) -> Mismatch:
-    """What is asked of an object of the program's, or of a module's."""
+    """The error for an operation on an object of a class of the program, or on a module."""
     return Mismatch(f"{what} of {describe(t)} objects are not compiled", READ)
 
 
 def joined_by_index(t) -> Mismatch:
-    """np.r_[...] or np.c_[...]"""
+    """The error for np.r_[...] or np.c_[...]."""
     return Mismatch("np.r_[...] is not compiled",
                     "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
         "np.c_[...] is not compiled", "write np.column_stack((a, b))")

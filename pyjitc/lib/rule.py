@@ -10,11 +10,11 @@ module is the only place that binds arguments to it:
         ...
 
 A parameter receives an expression. One whose default is None (or np._NoValue) receives None where the call leaves it
-out or passes None. One that is annotated `Constant` receives the value itself; a call must give a compile-time
-constant for it. One that is annotated `ArrayLike` (`NumberOrArray`) receives an array (or a number): where the call
-gives a list, a tuple or a number, the call is made again with an array in its place. Any other default arrives as a
-constant expression. Where the arguments do not fit, the error has the text of the callable itself, which is called with
-as many arguments, under the same names.
+out or passes None. One that is annotated `Constant` receives the value itself; a call must give a compile-time constant
+for it. One that is annotated `ArrayLike` (`NumberOrArray`) receives an array (or a number): where the call gives a
+list, a tuple or a number, the call is made again with an array in its place. Any other default arrives as a constant
+expression. Where the arguments do not fit, the error message is that of the callable itself, which is called with as
+many arguments of the same names.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch
 from ..ops.structure import METHOD_MAKE
 from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
-from .build import is_sequence, type_name
+from .build import is_sequence, a_type
 
 inspect = lazy("inspect")
 
@@ -37,13 +37,13 @@ __all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "ex
            "methods", "rule", "target_of"]
 
 NONE = constant(None)  # the expression of None, for calls of library functions
-# Where methods are -> what to call them of
+# owner of methods -> an object to call them on
 _RECEIVERS = {"list.": lambda: [], "dict.": dict, "set.": set, "frozenset.": frozenset,
               **{f"collections.{cls.__name__}.": cls for cls in (
                   collections.Counter, collections.OrderedDict, collections.defaultdict, collections.deque)},
               "np.ndarray.": lambda: np.empty(0), "np.generic.": lambda: np.float64(1),
               "np.float64.": lambda: np.float64(1), "np.ufunc.": lambda: np.add,
-              "np.random.Generator.": lambda: np.random.default_rng(),  # np.random loads on first use
+              "np.random.Generator.": lambda: np.random.default_rng(),  # np.random is imported at its first use
               "np.random.RandomState.": lambda: np.random.RandomState()}
 _ROOTS = {"np": np, "collections": collections,
           **{name: lazy(name) for name in ("math", "cmath", "operator", "heapq", "bisect")}}
@@ -54,11 +54,11 @@ class Constant:
 
 
 class ArrayLike:
-    """The annotation of a parameter that is an array; a list, a tuple or a number is made one."""
+    """The annotation of a parameter that is an array; a list, a tuple or a number is converted to one."""
 
 
 class NumberOrArray:
-    """The annotation of a parameter that is a number or an array; a list or a tuple is made one."""
+    """The annotation of a parameter that is a number or an array; a list or a tuple is converted to an array."""
 
 
 class Rule:
@@ -95,7 +95,7 @@ class Rule:
                     if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
-                        raise Mismatch(f"{self.path} of a {type_name(x.type)} is not compiled", "make an array of it")
+                        raise Mismatch(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
         values = [slots[name] if name in slots else defaults[name] for name in names]
         if code.co_kwonlyargcount and self.signature is None:
             last = code.co_argcount
@@ -139,7 +139,8 @@ class Rule:
         return self._plan
 
     def _with_arrays(self, names, kinds, args, kwargs):
-        """The same call, with arrays for lists and tuples (and numbers, where the parameter is no number)."""
+        """The same call with lists and tuples converted to arrays (and numbers, where the parameter must be an
+        array)."""
         def converted(name, x):
             plain = is_sequence(x.type) or type(x.type) is List or kinds.get(name) == "ArrayLike" and is_scalar(x.type)
             return CallValue(constant(np.asarray), x) if plain and kinds.get(name, "Constant") != "Constant" else x
@@ -166,12 +167,12 @@ def rule(path, signature=None):
 
 
 def expression(x):
-    """What a rule received for an argument as an expression again: None and constants."""
+    """The argument that a rule received as an expression again: None and constants are converted."""
     return x if isinstance(x, Expr) else constant(x)
 
 
 def call(function, *values):
-    """The call of a library function with what the rule of its signature received, in the order of its parameters."""
+    """The call of a library function with the arguments that its rule received, in the order of its parameters."""
     code, operands = function.__code__, list(map(expression, values))
     last = code.co_argcount
     return CallValue(constant(function), *operands[:last],
@@ -179,12 +180,13 @@ def call(function, *values):
 
 
 def library(path, function):
-    """The rule of a library function with annotated parameters; `compiled` in build.py is for those without."""
+    """The rule of a library function with annotated parameters; for those without annotations there is `compiled` in
+    build.py."""
     return Rule(lambda *values: call(function, *values), path, function)
 
 
 def methods(**rules):
-    """Array method -> rule; a rule of a function gets the method's name in messages."""
+    """The rules of array methods; a rule that is also that of a function gets the method's name in messages."""
     return {name: found.named(f"np.ndarray.{name}") if type(found) is Rule else found for name, found in rules.items()}
 
 
@@ -204,8 +206,8 @@ def target_of(path: str):
 
 
 def _of_the_callable(path, args, kwargs, wrong):
-    """The Mismatch of arguments that a rule does not take, in the words of the callable, which is called with as many
-    arguments of no use. `wrong`: what a Python function with the rule's signature would say."""
+    """The Mismatch for arguments that do not fit the signature of a rule, with the message of the callable, which is
+    called with as many dummy arguments. `wrong`: the message of a Python function with the rule's signature."""
     target = target_of(path)
     if target is None:
         return wrong
@@ -215,7 +217,7 @@ def _of_the_callable(path, args, kwargs, wrong):
         takes = inspect.signature(target)
         takes.bind(*given[0], **given[1])
         takes = not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in takes.parameters.values())
-    except (TypeError, ValueError):  # ValueError: of a callable of C without a signature
+    except (TypeError, ValueError):  # ValueError: a builtin callable without a signature
         takes = False
     if takes:
         name = next((key for key in kwargs if f"'{key}'" in wrong.message), None)

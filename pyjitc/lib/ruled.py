@@ -1,8 +1,8 @@
-"""Functions whose derivatives the program gives, or that are computed again: what `pyjitc.custom_jvp`, `custom_vjp` and
-`checkpoint` call.
+"""Functions with derivatives from the program, or that the backward part repeats: `pyjitc.custom_jvp`, `custom_vjp` and
+`checkpoint` call these.
 
-The rules are functions in the compiled subset. `args` is the tuple of all arguments; tangents and cotangents of what
-cannot vary are None.
+The rules are functions in the compiled subset. `args` is the tuple of all arguments; tangents and cotangents of
+arguments that cannot vary are None.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["custom"]
 
 
 def custom(f, kind, rule, second, fixed, *args):
-    """f(*args), with the derivatives that `rule` and `second` say."""
+    """f(*args), with derivatives from `rule` and `second`."""
     return f(*args)
 
 
@@ -44,7 +44,7 @@ def _custom(given, keywords):
 
 
 custom.rule = _custom
-custom.takes_duals = True  # numbers that are of Python on some ways and of NumPy on others are taken as NumPy's
+custom.takes_duals = True  # numbers that are Python's on some paths and NumPy's on others are converted to NumPy's
 
 
 def applied(kind, rule, second, fixed, f, args):
@@ -52,7 +52,7 @@ def applied(kind, rule, second, fixed, f, args):
 
 
 def in_order(x):
-    """x, whose arrays lie in C order, as those beside them do."""
+    """x with its arrays in C order, which their tangents and adjoints have as well."""
     if isinstance(x, tuple):
         if len(x) == 0:
             return ()
@@ -62,7 +62,7 @@ def in_order(x):
     return x
 
 
-# -- the same function again
+# -- repeating the function (checkpoint)
 
 
 def called(f, args):
@@ -77,7 +77,7 @@ def again_backward(f, args, result, g):
     return pulled(called, (1,), False, g, (f, args))[1]
 
 
-# -- from a rule for tangents
+# -- from a rule for tangents (custom_jvp)
 
 
 def jvp_tangent(rule, fixed, args, tangents):
@@ -85,7 +85,7 @@ def jvp_tangent(rule, fixed, args, tangents):
 
 
 def jvp_backward(rule, fixed, args, result, g):
-    """The rule is linear in the tangents: it is transposed at 0."""
+    """The rule is linear in the tangents: its transpose is its own pullback at zero tangents."""
     return pulled(jvp_tangent, (3,), False, g, (rule, fixed, args, zeros(args)))[1]
 
 
@@ -102,7 +102,7 @@ def total(rules, result, args, tangents):
 
 
 def summed(rules, result, args, tangents):
-    """The sum of what the rules say of each argument."""
+    """The sum of the tangents that the rules compute for each argument."""
     if len(rules) == 0:
         return zero_of(result)
     if rules[0] is None or tangents[0] is None:
@@ -110,7 +110,7 @@ def summed(rules, result, args, tangents):
     return summed(rules[1:], result, args, tangents[1:]) + rules[0](tangents[0], result, *args)
 
 
-# -- a rule for cotangents
+# -- from a rule for cotangents (custom_vjp)
 
 
 def vjp_forward(rule, fixed, args):
@@ -122,7 +122,7 @@ def vjp_backward(rule, fixed, args, kept, g):
     return (spread(rule(*(chosen(args, fixed) + (kept, g))), fixed),)
 
 
-# -- tuples: `fixed` has an item for each argument, () for those that do not vary and None for others
+# -- tuples: `fixed` has an item for each argument: () for those that do not vary, None for the others
 
 
 def _items(x):
@@ -142,7 +142,7 @@ def others(args, fixed):
 
 @intrinsic
 def spread(found, fixed):
-    """The cotangents that a rule gave, with None for the arguments that do not vary."""
+    """The cotangents that a rule returned, with None for the arguments that do not vary."""
     marks = fixed.type.elements
     count = sum(t is k.NoneType for t in marks)
     if type(found.type) is not k.Tuple or len(found.type.elements) != count:
@@ -162,11 +162,13 @@ def zero_of(x):
     if isinstance(x, tuple):
         return zeros(x)
     if isinstance(x, np.ndarray):
-        if x.dtype.kind == "f":
+        if x.dtype.kind == "f" or x.dtype.kind == "c":
             return np.zeros(x.shape, x.dtype)
         return None
-    if isinstance(x, np.floating):
+    if isinstance(x, (np.floating, np.complexfloating)):
         return x.dtype.type(0)
+    if isinstance(x, complex):
+        return 0j
     if isinstance(x, float):
         return 0.0
     return None

@@ -1,5 +1,4 @@
-"""What the library says of calls and attributes that it has no meaning for: names that are near, and what to write
-instead."""
+"""Hints in errors about unknown calls and attributes: similar names, and what to write instead."""
 from __future__ import annotations
 
 import builtins
@@ -27,7 +26,7 @@ _PUBLIC = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path
 
 
 def _home(target) -> str:
-    """The module of a callable as people import it; '' where it is not known."""
+    """The module from which a callable is usually imported; '' where it is not known."""
     module = getattr(target, "__module__", None) or ""
     if isinstance(target, np.ufunc):
         module = "numpy" if getattr(np, target.__name__, None) is target else ""
@@ -51,7 +50,8 @@ def _full_name(module: str, target) -> str:
 
 
 def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
-    """Of a function of Python's library, in whose body something is not compiled; a caller does not know that body."""
+    """The error for a function of Python's library whose body contains something that cannot be compiled; a caller does
+    not know that body."""
     module = _PUBLIC.get(module, module)
     short = function.rpartition(".")[2]
     public = getattr(sys.modules.get(module), short, None)
@@ -61,17 +61,18 @@ def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
 
 
 def call(target) -> Mismatch:
-    """A call of something that is neither a Python function nor has a rule."""
+    """The error for a call of something that is neither a Python function nor has a rule."""
     if not callable(target):
         return Mismatch(f"'{type(target).__name__}' object is not callable")
     module = _home(target)
     full = _full_name(module, target)
     name = full.rpartition(".")[2]
-    family = "numpy" if isinstance(target, np.ufunc) else (module or "builtins").split(".")[0]  # as people import it
+    # the module from which it is usually imported
+    family = "numpy" if isinstance(target, np.ufunc) else (module or "builtins").split(".")[0]
     near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
     near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
     hint = advice(f"{full}()", full, name if family == "builtins" else family)
-    # another compiler's, a cache
+    # a function of another compiler, a cache
     if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:
         hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
     if hint is None and near:
@@ -83,7 +84,7 @@ def call(target) -> Mismatch:
 
 
 def attribute(x, name: str) -> Mismatch:
-    """x.name, which no rule knows."""
+    """The error for x.name where no rule defines it."""
     t = x.type
     cls = t.python_class
     if cls in (list, dict, str, bytes) and hasattr(cls, name):
@@ -106,7 +107,7 @@ def attribute(x, name: str) -> Mismatch:
 
 
 def other_attribute(x, name: str) -> str:
-    """The hint of an error about an attribute that a value of that type has not: one whose name is near, or ''."""
+    """The hint for an attribute that values of that type do not have: a similar name, or ''."""
     t = x.type
     if isinstance(t, Array):
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()]
@@ -121,14 +122,14 @@ def other_attribute(x, name: str) -> str:
 
 
 def advice_of_call(callee, args, kwargs, message: str) -> str:
-    """The hint of an error about what a function is called with, or ''."""
+    """The hint for an error about the arguments of a call, or ''."""
     t = callee.type
     target = t.value if isinstance(t, Singleton) else getattr(np, t.name, None) if isinstance(t, Method) else None
     wrong = next((name for name in kwargs if message.endswith(f"unexpected keyword argument '{name}'")), None)
     if wrong is not None:
         try:
             return did_you_mean(wrong, list(inspect.signature(target).parameters))
-        except (TypeError, ValueError):  # NumPy says nothing of its parameters
+        except (TypeError, ValueError):  # NumPy's functions have no signature
             return ""
     if any(isinstance(x.type, Array) and x.type.ndim for x in args):
         name = getattr(target, "__name__", "")

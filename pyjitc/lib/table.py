@@ -1,5 +1,5 @@
-"""The library as inference sees it: which rule or library function gives a call its meaning. What the kinds of
-values mean is in their protocols (protocol.py), which operations.py asks.
+"""The library as inference uses it: the rule or library function that gives a call its meaning. The meaning of kinds of
+values is in their protocols (protocol.py), which operations.py calls.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .py import index as py_index
 
 __all__ = ["Library"]
 
-# Read when a function needs them: most need few (docs/performance.md).
+# Imported when a function needs them: most functions need few (docs/performance.md).
 elementwise, reductions = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.reductions")
 subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.np.shapes.views")
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
@@ -73,13 +73,13 @@ def _next(args, kwargs):
 
 def _put_state(args, kwargs):
     it, state = args
-    link_alike(it.type.state, state.type)  # the state of an iterator that was handed out has its types already
+    link_alike(it.type.state, state.type)  # the state types of an iterator that was passed on are fixed already
     return Apply(memory.CELL_STORE, it, Apply(structure.UNION_MAKE, state, type=it.type.state))
 
 
-# Callable -> rule (args, kwargs) -> Expr: what the interpreter does itself, and functions of this package that have no
-# body.
-# The other rules are where py/index.py and np/index.py say. Library functions stand for themselves.
+# Callable -> rule (args, kwargs) -> Expr: for callables that the interpreter runs, and functions of this package
+# without a body.
+# py/index.py and np/index.py say where other rules are. Library functions need no rule.
 RULES = {
     print: _print, intrinsics.fail: _fail, intrinsics.warn: _warn,
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
@@ -104,15 +104,15 @@ _OF_AXES = {"transpose", "tensordot", "moveaxis", "flip", "roll", "rot90", "expa
 
 
 
-# Names in module operator of operations, under which a program may say what they mean.
+# Operators -> names in module operator, under which a program may register their meaning.
 _NAMED = {"and": "and_", "or": "or_"}
 _UNARY = {"-": "neg", "+": "pos", "~": "invert"}
 _COMPARED = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "in": "contains"}
 
 
 class Library:
-    """Answers inference's questions. `memo` keeps the specialisations of library functions for the process;
-    `flags`: code of the library functions that are not inlined -> flags of their typed forms; `derivatives`: of some
+    """The library's interface for inference. `memo`: specialisations of library functions, for the whole process;
+    `flags`: code of library functions that are not inlined -> flags of their typed forms; `derivatives`: code of some
     of them -> their derivatives."""
 
     flags = FLAGS
@@ -123,11 +123,12 @@ class Library:
         self.calls = {id(f): rule for f, rule in RULES.items()}
 
     def replace(self, rules) -> None:
-        """What functions mean instead on the target that this library is for: function -> rule."""
+        """Replace rules on the target of this library: function -> rule."""
         self.calls.update({id(function): rule for function, rule in rules.items()})
 
     def rule_for(self, target, own: bool = False):
-        """The rule that gives a call of `target` its meaning, or None. own: leave out what a program says of it."""
+        """The rule that gives a call of `target` its meaning, or None. own: ignore meanings that a program has
+        registered."""
         if not own and (added := extended.FUNCTIONS.get(id(target))) is not None:
             return partial(self._added, added, target)
         rule = self.calls.get(id(target))
@@ -137,7 +138,7 @@ class Library:
                 self.calls[id(target)] = rule
         if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
-        if rule is None and type(target) is pytypes.FunctionType and target.__module__ == _POOL:
+        if rule is None and type(target) in (pytypes.FunctionType, type) and target.__module__ == _POOL:
             rule = parallel.CALLS.get(target)
         elif rule is None and type(target) is pytypes.FunctionType and (target.__module__ or "").startswith(_OURS):
             rule = cuda_rules.CALLS.get(target) if target.__module__ == _KERNEL_NAMES else getattr(target, "rule", None)
@@ -146,12 +147,12 @@ class Library:
         return rule
 
     def _added(self, added, target, args, kwargs):
-        """What a program says that a call means, or else what it means on the target that this library is for."""
+        """The expression of a call by the meaning that a program has registered, or else by the library's."""
         found = added(args, kwargs)
         return Library.rule_for(self, target, own=True)(args, kwargs) if found is None else found
 
     def rule_of_kinds(self, target, args):
-        """The rule of a function that the kind of an argument has a meaning of its own for, or None."""
+        """The rule of a function for which the kind of an argument has a meaning of its own, or None."""
         return rule_of_kinds(target, args)
 
     def takes_axes(self, t) -> bool:
@@ -165,7 +166,8 @@ class Library:
         return target is print or isinstance(target, type) and issubclass(target, BaseException)
 
     def makes_iterator(self, target) -> bool:
-        """Whether a call of it gives a state of a loop, which becomes an object where it is read more than once."""
+        """Whether a call of `target` returns an iteration state, which becomes an object if it is used more than
+        once."""
         return isinstance(target, type) and (target in _ITERATORS or target.__module__ == "itertools") or (
             type(target).__name__ == "classmethod_descriptor" and target.__name__ == "from_iterable")
 
@@ -222,7 +224,7 @@ class Library:
         return protocol_of(x.type).is_iterable(x)
 
     def extended(self, made, items):
-        """A list, after all that `items` yields was added."""
+        """A list after all items of an iterable were appended."""
         return lists.extended(made, items)
 
     def unpack_rest(self, x, before, after):
@@ -233,15 +235,15 @@ class Library:
         return dicts.made_of(map(dicts.kept, items))
 
     def dict_merged(self, made, more):
-        """A dict, after all that a mapping holds was put in it."""
+        """A dict into which all items of a mapping were put."""
         return dicts.merged(made, more)
 
     def match_keys(self, subject, keys):
-        """The values of keys that a pattern names, as a tuple; None where one is missing."""
+        """The values of the keys in a mapping pattern, as a tuple; None where one is missing."""
         return dicts.match_keys(subject, keys)
 
     def match_rest(self, subject, keys):
-        """A dict of the items of other keys than these."""
+        """A dict of the items with other keys than these."""
         return dicts.match_rest(subject, keys)
 
     def new_set(self, items):
@@ -263,7 +265,7 @@ class Library:
         return protocol_of(state.type).step(state)
 
     def tuple_of(self, x):
-        """The tuple of what x yields, as many as there are."""
+        """The tuple of all items of x."""
         return any_length.tuple_of(x)
 
     def joined_tuple(self, x, y):
@@ -273,11 +275,12 @@ class Library:
         return Call(caches.cached, store, key, function, *args)
 
     def bound(self, binder, items, more):
-        """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""
+        """The tuple of arguments that `binder(*items)` returns: the items, and defaults of the types `more` for those
+        left out."""
         return any_length.bound(binder, items, more)
 
     def call_with(self, callee, items, kwargs):
-        """`callee(*items, **kwargs)` of as many items as there are at run time."""
+        """`callee(*items, **kwargs)` where the number of items is known only at run time."""
         return any_length.call_with(callee, items, kwargs)
 
     def unpack(self, x, count):
@@ -286,14 +289,14 @@ class Library:
     def known_attribute(self, x, name):
         """An attribute of a compile-time object that has a rule, else None (it is then read from the object)."""
         if type(x.type.value) is pytypes.ModuleType and name != "laneid":
-            return None  # most are of modules, for which no protocol need be loaded
+            return None  # most objects are modules, whose attributes need no protocol
         return protocol_of(x.type).known_attribute(x, name)
 
     def getattr(self, x, name):
         if name == "__class__" and not isinstance(x.type, ObjectOf) and x.type is not Object:
             return CallValue(Const(Singleton(type), type), x)
         added = name in extended.ATTRIBUTES
-        # Objects of a program's classes may have any attribute, so that nothing would be left to add.
+        # The protocol of objects of a program's classes finds any name, so registered attributes come first.
         found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None
         if found is None:
             found = protocol_of(x.type).attribute(x, name)
@@ -320,24 +323,24 @@ class Library:
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):
-        """A call of something that is neither a Python function nor has a rule."""
+        """The error for a call of something that is neither a Python function nor has a rule."""
         found = protocol_of(callee.type).call(callee, args, kwargs)
         if found is None:
             raise suggestions.call(callee.type.value)
         return found
 
     def class_of(self, t):
-        """The class of the values of a type in Python, or None."""
+        """The Python class of values of type t, or None."""
         return t.python_class
 
     def is_power(self, t):
         return isinstance(t, Union) and subscripts.is_power(t)
 
     def slice_bound(self, x):
-        """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would be."""
+        """A power of integers as a bound of a slice: an int, or the error that indexing with the slice would raise."""
         return Call(subscripts.integral, x, Const(Bool, True))
 
-    # -- what there is no meaning for: refusals.py, suggestions.py
+    # -- errors for programs without meaning: refusals.py, suggestions.py
 
     def of_python(self, function, module, error):
         return suggestions.of_python(function, module, error)

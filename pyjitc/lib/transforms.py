@@ -1,7 +1,7 @@
 """Jacobians and batches, in the compiled subset: loops over directions and over examples.
 
-Called by the small functions that api/derivatives.py makes. `f` is a function of the program, `args` the tuple of its
-arguments, `at`, the number of the argument in a tuple, and `axes` are constants.
+Called by functions that api/derivatives.py makes. `f` is a function of the program, `args` the tuple of its arguments,
+`at`, the number of the argument in a tuple, and `axes` are constants.
 """
 from __future__ import annotations
 
@@ -19,32 +19,51 @@ __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "reverse_jacobi
 OF_TREES = ("a Jacobian is by a number or an array, not by a tree of them yet: write a function of the leaf, "
             "lambda w: f({**tree, 'w': w})")
 
+BY_COMPLEX = ("a Jacobian by complex numbers is that of a function of their real and imaginary parts: write it as one, "
+              "lambda x, y: f(x + 1j * y), or use jvp, once in the direction 1 and once in 1j")
+OF_COMPLEX = ("reverse mode gives one row of a Jacobian for each real number in the result, and the result is complex: "
+              "use jacfwd, or return the real and the imaginary part")
+
+
+def is_complex(x):
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "c"
+    return isinstance(x, (complex, np.complexfloating))
+
 
 def forward_jacobian(f, at, has_aux, args, marks):
-    """The derivative of the result by argument `at`: its axes are those of the result and then those of the argument.
-    One forward sweep for each element of the argument."""
+    """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
+    argument. It takes one forward sweep for each element of the argument."""
     x = args[at[0]]
     if isinstance(x, tuple):
         raise TypeError(OF_TREES)
+    if is_complex(x):
+        raise TypeError(BY_COMPLEX)
     if not isinstance(x, np.ndarray):
         return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
-    y = first(called(f, marks, args), has_aux)
+    result = first(called(f, marks, args), has_aux)
+    y = flat(result)
     along = np.zeros(x.size, x.dtype)
     out = columns(y, x.size)
     for i in range(x.size):
         along[i] = 1
-        put_column(out, i, first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux))
+        put_column(out, i, flat(first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux)))
         along[i] = 0
-    return with_axes(out, y, x.shape)
+    return like(result, with_axes(out, y, x.shape))
 
 
 def reverse_jacobian(f, at, has_aux, args, marks):
-    """The same, by one reverse sweep for each element of the result."""
-    x, y = args[at[0]], first(called(f, marks, args), has_aux)
+    """The same derivative by one reverse sweep for each element of the result."""
+    x, result = args[at[0]], first(called(f, marks, args), has_aux)
+    y = flat(result)
     if isinstance(x, tuple):
         raise TypeError(OF_TREES)
+    if is_complex(x):
+        raise TypeError(BY_COMPLEX)
     if isinstance(y, tuple):
-        return rows_of_parts(f, at, has_aux, args, marks, x, y, 0)
+        return like(result, rows_of_parts(f, at, has_aux, args, marks, x, y, 0))
+    if is_complex(y):
+        raise TypeError(OF_COMPLEX)
     if not isinstance(y, np.ndarray):
         return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
     along = np.zeros(y.size, y.dtype)
@@ -57,7 +76,7 @@ def reverse_jacobian(f, at, has_aux, args, marks):
 
 
 def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
-    """The same of a result that is a tuple, from part n on: a tuple of Jacobians."""
+    """The same for a result that is a tuple, from item n on: a tuple of Jacobians."""
     if n == len(y):
         return ()
     return (rows_of_part(f, at, has_aux, args, marks, x, y, n),) + rows_of_parts(
@@ -68,6 +87,8 @@ def rows_of_part(f, at, has_aux, args, marks, x, y, n):
     part = y[n]
     if isinstance(part, tuple):
         raise TypeError("jacrev is of functions that return a number, an array or a tuple of these: use jacfwd")
+    if is_complex(part):
+        raise TypeError(OF_COMPLEX)
     if not isinstance(part, np.ndarray):
         return pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1][0]
     along = np.zeros(part.size, part.dtype)
@@ -80,7 +101,7 @@ def rows_of_part(f, at, has_aux, args, marks, x, y, n):
 
 
 def alone(y, n, cotangent):
-    """A cotangent of the tuple y that is zero but for part n."""
+    """A cotangent of the tuple y that is zero except for item n."""
     if len(y) == 0:
         return ()
     if n == 0:
@@ -99,7 +120,7 @@ def nothing(y):
 
 
 def columns(y, n):
-    """Room for the derivatives of y by n numbers."""
+    """An array for the derivatives of y with respect to n numbers."""
     if isinstance(y, tuple):
         if len(y) == 0:
             return ()
@@ -116,7 +137,7 @@ def with_axes(out, y, shape):
 
 
 def first(y, has_aux):
-    """The value of a function that returns other results beside it."""
+    """The value of a function that may return other results with it."""
     if has_aux:
         return y[0]
     return y
@@ -164,31 +185,33 @@ def batched(f, axes, out_axes, args, marks):
     """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
     see trees.py."""
     n = examples(args, axes, 0)
-    if n == 0:
-        raise ValueError("vmap of an empty batch: nothing says what the function returns")
-    one = called(f, marks, picked(args, axes, 0))
-    out = room(flat(one), n)
-    put(out, 0, flat(one))
+    one, out = begun(f, axes, args, marks, n, "vmap of an empty batch: nothing says what the function returns")
     for i in range(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
 
 
 def batched_in_parallel(f, axes, out_axes, args, marks):
-    """The same, with the examples shared among threads."""
+    """The same, with the examples divided among threads."""
     n = examples(args, axes, 0)
-    if n == 0:
-        raise ValueError("pmap of an empty batch: nothing says what the function returns")
-    one = called(f, marks, picked(args, axes, 0))
-    out = room(flat(one), n)
-    put(out, 0, flat(one))
+    one, out = begun(f, axes, args, marks, n, "pmap of an empty batch: nothing says what the function returns")
     for i in prange(1, n):
         put(out, i, flat(called(f, marks, picked(args, axes, i))))
     return like(one, turned(out, out_axes))
 
 
+def begun(f, axes, args, marks, n, empty):
+    """The results for the first of n examples, and room for those of all, with the first's in place."""
+    if n == 0:
+        raise ValueError(empty)
+    one = called(f, marks, picked(args, axes, 0))
+    out = room(flat(one), n)
+    put(out, 0, flat(one))
+    return one, out
+
+
 def examples(args, axes, k):
-    """The length of the batch, which all arguments that have one agree on."""
+    """The length of the batch, which must be the same in all batched arguments."""
     if k == len(axes):
         return -1
     rest = examples(args, axes, k + 1)
@@ -201,7 +224,7 @@ def examples(args, axes, k):
 
 
 def length(x, axis):
-    """The length of the batch in an argument; None where it has none."""
+    """The length of the batch in an argument; None where it is not batched."""
     if axis is None:
         return None
     if isinstance(x, tuple):
@@ -211,6 +234,10 @@ def length(x, axis):
         if n is None:
             return length(x[1:], axis[1:] if isinstance(axis, tuple) else axis)
         return n
+    if not isinstance(x, np.ndarray):
+        raise TypeError("vmap goes over the rows of arrays, and got a number; give in_axes None for it")
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"vmap got in_axes {axis} for an array of {x.ndim} dimensions")
     return x.shape[axis]
 
 

@@ -1,4 +1,4 @@
-"""Trees: arguments that are lists and dicts, which derivatives see as tuples.
+"""Trees: arguments that are list and dict displays, which derivatives process as tuples.
 
 `marks` says which structure a tuple stands for: see `marks_of`. Gradients get the structure of the
 arguments.
@@ -17,11 +17,11 @@ from ..types import kinds as k
 from ..types.tangents import holds_display
 from .rule import intrinsic
 
-__all__ = ["applied", "called", "flat", "holder", "like", "marks_of", "of_trees", "structured", "tuples"]
+__all__ = ["applied", "called", "flat", "holder", "like", "marked", "marks_of", "of_trees", "structured", "tuples"]
 
 
 def marks_of(t) -> Any:
-    """The structure of a value: None of a leaf; (kind, keys or None, structures of the items) of others."""
+    """The structure of a value of type t: None for a leaf; (kind, keys or None, structures of the items) for others."""
     if not holds_display(t):
         return None
     if type(t) is k.Tuple:
@@ -38,7 +38,7 @@ def _items(x: Expr) -> list[Expr]:
 
 
 def tuples(x: Expr) -> Expr:
-    """A value with tuples for lists and dicts."""
+    """A value with its list and dict displays converted to tuples."""
     if not holds_display(x.type):
         return x
     return Apply(s.TUPLE_MAKE, *map(tuples, _items(x)), cls=x.type.cls if type(x.type) is k.Tuple else None)
@@ -58,12 +58,17 @@ def _structured(marks, x: Expr) -> Expr:
 
 @lru_cache
 def holder(text):
-    """A function that stands for a value: a type of its own, which is known wherever it is handed on."""
+    """A function that represents a value: its type is its own, so that the value is known wherever it is passed."""
     return lambda: text
 
 
 def _constant(value) -> Expr:
     return constant(holder(repr(value)))
+
+
+def marked(t) -> Expr:
+    """The marks of a type, for `structured`."""
+    return _constant(marks_of(t))
 
 
 def _known(x: Expr) -> Any:
@@ -72,21 +77,21 @@ def _known(x: Expr) -> Any:
 
 @intrinsic
 def structured(marks, x):
-    """The value of this structure that a tuple stands for."""
+    """The tuple x converted to the structure that `marks` describes."""
     return _structured(_known(marks), x)
 
 
 @intrinsic
 def arranged(f, marks, order, varied, others):
-    """f of arguments of these structures. order: (whether an argument is one of `varied`, its position there or in
-    `others`)."""
+    """The call of f with arguments converted to their structures. order: for each argument, (whether it is in `varied`,
+    its position there or in `others`)."""
     given = [_items(varied)[n] if varies else _items(others)[n] for varies, n in _known(order)]
     return CallValue(f, *map(_structured, _known(marks), given))
 
 
 @intrinsic
 def called(f, marks, args):
-    """f(*args) of arguments of these structures."""
+    """The call f(*args) with arguments converted to their structures."""
     given = _items(args)
     if marks.type is not k.NoneType:
         given = list(map(_structured, _known(marks), given))
@@ -95,15 +100,17 @@ def called(f, marks, args):
 
 @intrinsic
 def flat(x):
-    """A value with tuples for lists and dicts."""
+    """A value with its list and dict displays converted to tuples; raises Mismatch for Python lists and dicts."""
     if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
-        raise Mismatch("a function in a batch returns a list or a dict, which is an object of Python", "return a tuple")
+        raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a list or a dict that is "
+                       "an object of Python",
+                       "return a tuple, or write the list out where it is returned: return [x, y]")
     return tuples(x)
 
 
 @intrinsic
 def like(x, y):
-    """The tuple y as a value of the structure of x."""
+    """The tuple y converted to the structure of x."""
     return _structured(marks_of(x.type), y)
 
 
@@ -112,8 +119,8 @@ def applied(f, marks, order, varied, others):
 
 
 def of_trees(items: list[Expr], argnums, marks) -> list[Expr]:
-    """What `applied` takes beside f, and the marks of the arguments that vary. marks: of all arguments, where they are
-    tuples already."""
+    """The arguments of `applied` after f, and the marks of the arguments that vary. marks: those of all arguments,
+    where they have been converted to tuples already."""
     wanted = list(argnums)
     others = [n for n in range(len(items)) if n not in wanted]
     order = tuple([(True, wanted.index(n)) if n in wanted else (False, others.index(n)) for n in range(len(items))])

@@ -1,8 +1,8 @@
-"""The library for programs that look at floating-point errors: what NumPy's operations mean, and what they tell of.
+"""The library for programs that use np.errstate: NumPy's operations with reports of floating-point errors.
 
-Only the program's own operations are looked at; library functions stay what they are, as a loop inside a ufunc is for
-NumPy.
-Looked at are ufuncs (but their methods outer, at and reduceat), operators, sums and products, products of matrices,
+Only the program's own operations are checked, not those inside library functions, just as NumPy does not check inside
+the loop of a ufunc.
+Checked are ufuncs (but their methods outer, at and reduceat), operators, sums and products, products of matrices,
 conversions.
 """
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .table import Library
 __all__ = ["Watched"]
 
 _FOLD_METHODS = {"sum": "reduce", "prod": "reduce", "mean": "reduce", "cumsum": "accumulate", "cumprod": "accumulate"}
-# By identity: not everything that can be called can be a key.
+# By identity: not all callables can be hashed.
 _FOLDS = {id(getattr(np, method)): name for method, name in _FOLD_METHODS.items()}
 
 
 def _dot_tells() -> bool:
-    """Not before NumPy 2.4."""
+    """Whether np.dot reports floating-point errors, as it does from NumPy 2.4 on."""
     try:
         with np.errstate(over="raise"):
             np.dot(np.array([1e200]), np.array([1e200]))

@@ -1,8 +1,8 @@
-"""Numba's names on this compiler: `import pyjitc.numba as numba`, or `pyjitc.numba.install()` before the first
-`import numba` of a program.
+"""Numba's names on this compiler: `import pyjitc.numba as numba`, or `pyjitc.numba.install()` before the first `import
+numba` of a program.
 
-What has no counterpart here can be imported, and raises an error that names it when it is used. docs/numba.md has the
-table.
+Names without a counterpart here can be imported, and raise an error that names them when they are used. docs/numba.md
+has the table.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .special import (
 )
 from .types import as_dtype, from_dtype
 
-__version__ = "0.61.2"  # what programs compare with
+__version__ = "0.61.2"  # the version that programs compare with
 version_info = (0, 61, 2)
 _TYPES = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp intc uintc ssize_t size_t boolean float32 "
           "float64 complex64 complex128 bool_ byte char uchar short ushort int_ uint long_ ulong longlong ulonglong "
@@ -34,7 +34,7 @@ globals().update({name: getattr(errors, name) for name in errors.__all__})
 _package = _sys.modules[__package__.rpartition(".")[0]]
 _LATER = {"stencil": _lazy("pyjitc.api.stencil"),
           "carray": _lazy("pyjitc.lib.py.foreign"), "farray": _lazy("pyjitc.lib.py.foreign")}
-# Names of Numba's that are not there, and modules that are loaded when they are asked for.
+# Names of Numba that do not exist here, and modules that are loaded at their first use.
 _ABSENT = frozenset(("generated_jit", "runtests", "test"))
 
 __all__ = [

@@ -1,4 +1,5 @@
-"""What Numba has and this package has not: an object that can be imported, and says so when it is used."""
+"""Names of Numba without a counterpart in this package: objects that can be imported, and raise an error when they are
+used."""
 from __future__ import annotations
 
 import importlib.machinery
@@ -8,7 +9,7 @@ __all__ = ["Absent", "NotThere", "module_attribute", "PRIVATE", "private_module"
 
 
 class NotThere(NotImplementedError):
-    """A name of Numba is used that has no counterpart here."""
+    """Raised where a name of Numba without a counterpart here is used."""
 
 
 _INSTEAD = {
@@ -20,7 +21,7 @@ _INSTEAD = {
 
 
 class Absent:
-    """Stands for numba.<name>."""
+    """A placeholder for numba.<name>."""
 
     def __init__(self, name: str):
         self.__dict__.update(_name=name, __name__=name.rpartition(".")[2], __module__="numba")
@@ -58,7 +59,7 @@ def _of(name: str) -> type:
     return type(name.rpartition(".")[2], (), {"__init__": __init__})
 
 
-# Modules of Numba that are not public, which programs import nevertheless.
+# Private modules of Numba that programs import nevertheless.
 PRIVATE = frozenset("""
 core.analysis core.annotations core.base core.boxing core.byteflow core.bytecode core.caching core.callconv
 core.ccallback core.codegen core.compiler core.compiler_lock core.compiler_machinery core.consts
@@ -92,8 +93,8 @@ for _name in list(PRIVATE):
 
 
 def module_attribute(path: str, missing: frozenset[str] | None = None):
-    """The `__getattr__` of the module numba.<path>: names that Numba has there (any name, where `missing` is None) are
-    absent."""
+    """The `__getattr__` of the module numba.<path>, which returns placeholders for the names in `missing` (for any
+    name, where that is None)."""
     def get(name: str):
         if name.startswith("__") or missing is not None and name not in missing:
             raise AttributeError(f"module 'numba{'.' * bool(path)}{path}' has no attribute {name!r}")
@@ -103,7 +104,7 @@ def module_attribute(path: str, missing: frozenset[str] | None = None):
 
 
 def private_module(path: str) -> types.ModuleType:
-    """A module all of whose names are absent."""
+    """A module all of whose names are placeholders."""
     made = types.ModuleType(f"pyjitc.numba.{path}")
     made.__path__ = []
     made.__spec__ = importlib.machinery.ModuleSpec(made.__name__, None, is_package=True)

@@ -1,5 +1,5 @@
-"""Numba's configuration: names that programs read, with what holds here. An assignment has no effect, but for
-DISABLE_JIT."""
+"""Numba's configuration: the names that programs read, with the values that are true here. Assignments have no effect,
+except that of DISABLE_JIT."""
 from __future__ import annotations
 
 import os
@@ -51,4 +51,4 @@ del _name
 
 
 def reload_config() -> None:
-    """Nothing is kept that would have to be read again."""
+    """Does nothing: no setting is cached."""

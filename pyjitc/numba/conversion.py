@@ -1,4 +1,4 @@
-"""Values of the interpreter as those of a declared type."""
+"""Conversion of values of the interpreter to declared types."""
 from __future__ import annotations
 
 import numpy as np
@@ -12,7 +12,8 @@ _PYTHON = (kinds.Bool, kinds.Int, kinds.Float, kinds.Complex)
 
 
 def converted(what: str, value, t: kinds.Type, declared: types.Type):
-    """A value as one of the type `declared`, which compiled code knows as `t`. what: what is declared, for errors."""
+    """A value converted to the type `declared`, which compiled code knows as `t`. what: the name of the declaration,
+    for errors."""
     if isinstance(declared, types.Optional):
         if value is None:
             return None
@@ -22,7 +23,8 @@ def converted(what: str, value, t: kinds.Type, declared: types.Type):
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(f"{what} is declared as {declared}, and cannot hold {type(value).__name__}")
         dtype = types.as_dtype(declared)
-        if isinstance(value, (int, np.integer)) and dtype.kind in "iu":  # as conversions between integers do
+        # the conversion between integers wraps, as in Numba
+        if isinstance(value, (int, np.integer)) and dtype.kind in "iu":
             value = int(value) & (1 << 8 * dtype.itemsize) - 1
             value -= value >> 8 * dtype.itemsize - 1 << 8 * dtype.itemsize if dtype.kind == "i" else 0
             found = dtype.type(value)

@@ -11,7 +11,7 @@ from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from . import special, types
-from .dispatcher import SMALL, Dispatcher
+from .dispatcher import SMALL, Dispatcher, passing
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
 extended = lazy("pyjitc.lib.extended")
@@ -19,7 +19,7 @@ _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
-# Options that change nothing here. debug= and locals= have another meaning, or none.
+# Options without an effect here; debug= and locals= have another meaning, or none.
 IGNORED = frozenset((
     "nopython", "forceobj", "looplift", "locals", "target", "target_backend", "pipeline_class", "debug", "_nrt",
     "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "forceinline", "_dbg_extend_lifetimes", "_dbg_optnone",
@@ -39,12 +39,12 @@ def _options(given: dict) -> dict:
 
 
 def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None, boundscheck=None, **options):
-    """numba.jit: compiles at the first call, or now where signatures are given."""
+    """numba.jit: compiles at the first call, or immediately if signatures are given."""
     if options.get("forceobj") and options.get("nopython"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     given = _options({**options, **({"cache": True} if cache else {}),
                       **({} if boundscheck is None else {"boundscheck": boundscheck})})
-    make_options(given)  # wrong options show at the decorator
+    make_options(given)  # wrong options are reported at the decorator
     forgiving = options.get("forceobj") or options.get("nopython") is False
     if forgiving:
         given["objects"] = True
@@ -53,17 +53,17 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
     if callable(function) and not isinstance(function, types.Type):
         return decorated(outlined(function), (), given, Dispatcher)
-    if function is None or forgiving:  # in object mode a signature says nothing
+    if function is None or forgiving:  # in object mode signatures are ignored
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    # What functions are passed is known when they are: code is made for each then.
+    # Types of functions are known only when they are passed: code is made for each then.
     declared = [one for one in declared if not any(
         isinstance(t, types.FunctionType) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 
 def outlined(function):
-    """The function with its parts under `with objmode` taken out."""
+    """The function with its `with objmode` blocks replaced by calls."""
     if type(function) is not FunctionType:
         return function
     code = function.__code__
@@ -79,8 +79,8 @@ def njit(*args, **options):
 
 
 def _frozen(function):
-    """The function with the globals that it has now. What is compiled when it is decorated keeps them in Numba, and
-    programs rely on it: they make several functions of one, and set its globals before each."""
+    """The function with a copy of its present globals. In Numba, code that is compiled at the decorator keeps their
+    values, and programs rely on that: they make several functions of one, and set its globals before each."""
     if type(function) is not FunctionType:
         return function
     made = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__,
@@ -88,7 +88,7 @@ def _frozen(function):
     made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
         function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
     made.__dict__.update(function.__dict__)
-    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not there yet
+    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not defined yet
         made.__globals__.setdefault(function.__name__, made)
     return made
 
@@ -102,15 +102,15 @@ def vectorize(*args, **options):
 
 
 def _written_for_numba(make, function):
-    """make(function), which compiles it."""
-    _meanings.wants_literals  # the meanings that functions have are there before that
+    """make(function), which compiles it with the semantics of Numba."""
+    _meanings.wants_literals  # importing it registers Numba's meanings of functions
     with extended.as_in_numba():
         return make(function)
 
 
 def guvectorize(signatures=None, layout=None, **options):
-    """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python's ints in the function, as
-    in functions that jit compiles."""
+    """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python ints in the function, as in
+    functions that jit compiles."""
     made = _ufuncs.guvectorize(signatures, layout, **options)
     text = signatures if layout is None else layout
     given = [] if layout is None or callable(signatures) else (
@@ -126,22 +126,11 @@ def guvectorize(signatures=None, layout=None, **options):
 
 
 def _with_ints(function, whole):
-    """The function with int(x) in place of some of its arguments."""
+    """The function with int(x) for some of its arguments x."""
     function = getattr(function, "py_func", function)
     if type(function) is not FunctionType:
         return function
-    names = list(inspect.signature(function).parameters)
-    passed = ", ".join(f"int({name})" if k in whole else name for k, name in enumerate(names))
-    namespace = {"int": int}
-    exec(f"def make(function_):\n    def taken({', '.join(names)}):\n        function_({passed})\n"
-         f"    return taken\n", namespace)
-    made = namespace["make"](function)
-    code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
-    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(made, name, getattr(function, name))
-    return made
+    return passing(function, dict.fromkeys(whole, "int({})"), {"int": int})
 
 
 def cfunc(sig, **options):

@@ -1,12 +1,13 @@
-"""What `jit` of pyjitc.numba returns: a compiled function whose arguments and results are those that Numba's
-signatures promise.
+"""The object that `jit` of pyjitc.numba returns: a compiled function with the argument and result types of Numba's
+signatures.
 
-A parameter that is declared as an integer of up to 32 bits gets Python's int, of which nothing is lost; what it was
-given is what the interpreter would compute with. A result that is declared is converted to the declared type. Where all
-parameters are declared as numbers, a number as result is one of Python's, since programs pass Python's.
+A parameter that is declared as an integer of up to 32 bits becomes a Python int, without loss: the interpreter would
+compute with that, too. A result is converted to the declared type. Where all parameters are declared as numbers, a
+result that is a number becomes a Python number, since programs pass Python numbers.
 """
 from __future__ import annotations
 
+import ctypes
 import inspect
 from collections import Counter
 from types import FunctionType
@@ -16,26 +17,28 @@ import numpy as np
 
 from ..api.bound import StaticFunction
 from ..api.dispatch import CompiledFunction, dispatcher_class
-from ..api.signature import Signature, gives, signature_of
+from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
+from ..runtime import platform
 from ..types import kinds
 from ..types import text as texts
+from ..types.lattice import dtype_of
 from . import types
 
-__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
 
 extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
-declared = lazy("pyjitc.lib.py.declared")  # loaded by programs with signatures
+declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
-    """The type of an argument that is declared as t: Python's integers in place of NumPy's shorter ones."""
+    """The type of an argument that is declared as t: Python's int in place of NumPy's shorter integers."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
     return kinds.Int if t in SMALL else t
@@ -46,14 +49,83 @@ def _is_of_numbers(t: kinds.Type) -> bool:
 
 
 def _callable(value):
-    """Functions of C that cfunc made as the Python functions that they are, also those in tuples and lists."""
+    """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
         return type(value)(map(_callable, value))
     return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
 
 
+def _forced(full, given, wanted):
+    """How many of the arguments lose something as the declared types, the arguments converted, and those types; None
+    where one cannot be converted. A fraction is cut off, and digits are lost, as where Numba converts an argument."""
+    if len(full) != len(wanted):
+        return None
+    lossy, values = 0, []
+    for value, t, declared in zip(full, given, wanted):
+        try:
+            value = convert(value, t, declared)
+        except TypeError:
+            if not (kinds.is_number(t) and kinds.is_number(declared)) or (
+                    kinds.is_complex(t) and not kinds.is_complex(declared)):
+                return None
+            lossy += 1
+            value = _cut(value, declared)
+        values.append(value)
+    return lossy, tuple(values), tuple(wanted)
+
+
+def _cut(value, declared: kinds.Type):
+    """A number as one of a declared type that does not hold all of it. A whole number has to be in range."""
+    if declared in (kinds.Bool, kinds.NpBool):
+        value = bool(value)
+    elif kinds.is_integer(declared):
+        value = int(value)
+        if declared is kinds.uint64 and value < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if declared is not kinds.uint64 and not -1 << 63 <= value < 1 << 63:
+            raise OverflowError("int too big to convert")
+    return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
+
+
+def _array_of(record: np.void) -> np.ndarray:
+    """An array of one record in the same memory."""
+    where = ctypes.c_void_p.from_address(id(record) + platform.RECORD_DATA).value
+    memory = (ctypes.c_char * record.itemsize).from_address(where)
+    memory.record = record  # whose memory it is
+    array = np.frombuffer(memory, record.dtype)
+    if not record.flags.writeable:
+        array.flags.writeable = False
+    return array
+
+
+def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
+    """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
+    as in "int({})"."""
+    parameters = list(inspect.signature(function).parameters.values())
+    given, passed, last = [], [], inspect.Parameter.POSITIONAL_ONLY
+    for k, parameter in enumerate(parameters):
+        if parameter.kind is parameter.KEYWORD_ONLY and last not in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
+            given.append("*")
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        value = forms.get(k, "{}").format(parameter.name)
+        given.append(stars + parameter.name)
+        passed.append(f"{parameter.name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else stars + value)
+        last = parameter.kind
+    space = {"__called__": function, **names}
+    exec(f"def make(__called__):\n    def taken({', '.join(given)}):\n        return __called__({', '.join(passed)})\n"
+         f"    return taken\n", space)
+    made = space["make"](function)
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"):
+        setattr(made, name, getattr(function, name))
+    return made
+
+
 class CompileStats(NamedTuple):
-    """Where code is kept on disk, for which types of arguments code was found there or in memory, and for which not."""
+    """The path of the code on disk, the argument types for which code was found there or in memory, and those for which
+    it was not."""
 
     cache_path: str | None
     cache_hits: Counter
@@ -61,7 +133,7 @@ class CompileStats(NamedTuple):
 
 
 class Overload:
-    """One compiled form, as programs look at it."""
+    """One specialisation, in the form that programs inspect."""
 
     def __init__(self, signature, function):
         self.signature, self.entry_point, self.library, self.metadata = signature, function, None, {}
@@ -76,8 +148,8 @@ class NumbaFunction(CompiledFunction):
     __slots__ = ()
 
     def _replaced(self, value):
-        """Arrays of subclasses are arrays: what their methods and operators do is not looked at. A whole number that
-        only uint64 holds is one where there is a signature."""
+        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
+        signature, an int that only uint64 can represent becomes a uint64."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
         if type(value) is int and (self._declared or self._wrapped) and 0 <= value < 1 << 64:
@@ -87,12 +159,50 @@ class NumbaFunction(CompiledFunction):
     def _types(self, given):
         return super()._types(tuple(map(_callable, given)))
 
+    def _of_plain_arrays(self, args, kwargs):
+        """The call with arrays of class ndarray in place of those of subclasses: native code takes them as they are,
+        without this class."""
+        plain = [x.view(np.ndarray) if isinstance(x, np.ndarray) and type(x) is not np.ndarray else x for x in args]
+        result = self(*plain, **kwargs)
+        return next((given for given, x in zip(args, plain) if result is x), result)
+
+    def _of_records(self, args, kwargs):
+        """The call with an array of one record in place of each record, for code that takes the record out of it."""
+        code = self.py_func.__code__
+        names = code.co_varnames[:code.co_argcount]
+        given = {**dict(zip(names, args)), **kwargs}
+        records = frozenset([name for name, x in given.items() if isinstance(x, np.void) and x.dtype.names is not None])
+        known = self.__dict__.setdefault("__taking__", {})
+        found = known.get(records)
+        if found is None:
+            forms = {k: "{}[0]" for k, name in enumerate(inspect.signature(self.py_func).parameters) if name in records}
+            found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
+        return found(*[_array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
+                     **{name: _array_of(x) if name in records else x for name, x in kwargs.items()})
+
+    def _converted(self, full: tuple, types):
+        try:
+            return super()._converted(full, types)
+        except TypeError:
+            if not self._declared:
+                raise
+            ways = [_forced(full, types, signature.args) for signature in self._declared]
+            ways = [way for way in ways if way is not None]
+            if not ways:
+                raise
+            lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
+            return values, ways[n][2]
+
     @property
     def _wrapped(self) -> dict:
-        """Types of arguments -> the function that converts the result of this one."""
+        """Argument types -> a function that calls this one and converts its result."""
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
+        if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
+            return self._of_plain_arrays(args, kwargs)
+        if any([isinstance(x, np.void) and x.dtype.names is not None for x in (*args, *kwargs.values())]):
+            return self._of_records(args, kwargs)
         literal = self.__dict__.get("__literal__")
         if literal is None:
             try:
@@ -110,7 +220,7 @@ class NumbaFunction(CompiledFunction):
         return literal(*args, **kwargs)
 
     def _ready(self, types, full) -> bool:
-        meanings.wants_literals  # the meanings that functions have are there before anything is compiled
+        meanings.wants_literals  # importing it registers Numba's meanings of functions
         with extended.as_in_numba():
             return super()._ready(types, full)
 
@@ -125,8 +235,9 @@ class NumbaFunction(CompiledFunction):
         """Compile for a signature now, as `jit(signature)` does."""
         asked = self._as_compiled(signature)
         super().compile(Signature(asked.args))
+        self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
-            return  # the interpreter runs it
+            return  # the interpreter runs the function
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
         found = self._natives[asked.args].entry.result
         wanted = asked.result
@@ -154,7 +265,7 @@ class NumbaFunction(CompiledFunction):
     def _blank(self) -> tuple:
         return (_blank,)
 
-    # -- what programs look at
+    # -- attributes that programs inspect
 
     @property
     def targetoptions(self) -> dict:
@@ -162,8 +273,12 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def signatures(self) -> list[tuple]:
-        """Types of arguments compiled so far, the oldest first."""
-        return [tuple(map(types.of, args)) for args in self._order[::-1]]
+        """The argument types compiled so far, the oldest first."""
+        return [tuple(map(types.of, self._shown(args))) for args in self._order[::-1]]
+
+    def _shown(self, args) -> tuple:
+        """The argument types as the program declared them, if it did."""
+        return self.__dict__.get("__shown__", {}).get(args, args)
 
     @property
     def nopython_signatures(self) -> list:
@@ -172,33 +287,39 @@ class NumbaFunction(CompiledFunction):
 
     def _signature(self, args):
         result = self._natives[args].entry.result
+        declared = next((one.result for one in self._declared if one.args == args and one.result is not None), None)
         try:
-            result = types.of(texts.parse(result)) if isinstance(result, str) else types.none if result is None else (
-                types.of(result))
+            if declared is not None:
+                result = types.of(declared)
+            elif result is None:
+                result = types.none
+            else:
+                result = types.of(texts.parse(result) if isinstance(result, str) else result)
         except ValueError:
             result = types.Dummy(result)
-        return types.Signature(result, *map(types.of, args))
+        return types.Signature(result, *map(types.of, self._shown(args)))
 
     @property
     def overloads(self) -> dict:
-        """Types of arguments -> what was compiled for them."""
-        return {tuple(map(types.of, args)): Overload(self._signature(args), self) for args in self._order[::-1]}
+        """Argument types -> the specialisation for them."""
+        return {tuple(map(types.of, self._shown(args))): Overload(self._signature(args), self)
+                for args in self._order[::-1]}
 
     @property
     def stats(self) -> CompileStats:
-        """Where the code is kept on disk, and what came from there and what did not."""
+        """The path of the code on disk, and which code was found there and which was not."""
         kept = self._order[::-1] if self.options.cache else ()
         found = {args: self._natives[args].origin != "compiled" for args in kept}
         return CompileStats(cache.folder() if self.options.cache else None, *(
-            Counter(tuple(map(types.of, args)) for args, there in found.items() if there is wanted)
+            Counter(tuple(map(types.of, self._shown(args))) for args, there in found.items() if there is wanted)
             for wanted in (True, False)))
 
     def get_overload(self, sig):
-        """The compiled function; one object takes all types."""
+        """The compiled function; one object accepts all types."""
         return self
 
     def get_compile_result(self, sig):
-        asked = signature_of(types.signature(sig)).args
+        asked = self._as_compiled(sig).args
         return Overload(self._signature(asked), self)
 
     def get_metadata(self, signature=None):

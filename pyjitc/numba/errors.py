@@ -1,5 +1,6 @@
 """The classes of Numba's errors and warnings. This compiler raises CompileError, TypingError and UnsupportedError,
-which are called NumbaError, TypingError and UnsupportedError here; the others are for programs that name or raise them.
+which are called NumbaError, TypingError and UnsupportedError here; the others exist for programs that refer to them or
+raise them.
 """
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ import builtins
 
 from ..base.errors import CompileError, TypingError, UnsupportedError
 
-__all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg"]  # and those below
+__all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg"]  # and the classes below
 
 NumbaError = CompileError
 
 
 class NumbaWarning(Warning):
-    """The root of Numba's warnings."""
+    """The base class of Numba's warnings."""
 
 
 def _add(name: str, *bases: type) -> None:
@@ -45,7 +46,7 @@ del _name
 
 
 class ForceLiteralArg(NumbaError):
-    """Raised by an overload that wants the value of an argument."""
+    """Raised by an overload that needs the value of an argument."""
 
     def __init__(self, arg_indices, fold_arguments=None, loc=None):
         self.requested_args = frozenset(arg_indices)

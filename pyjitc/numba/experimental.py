@@ -1,8 +1,8 @@
 """numba.experimental: `jitclass`, a class with declared fields.
 
-Its objects are objects of Python with slots, which compiled code takes, makes and gives back as they are; what is
-stored in a field is converted to the declared type, by the interpreter and by compiled code alike. Its methods and
-properties are compiled at their first call.
+Its objects are Python objects with slots, which compiled code accepts, makes and returns without conversion; values are
+converted to the declared type when they are stored in a field, both by the interpreter and by compiled code. Its
+methods and properties are compiled at their first call.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _decorators = lazy("pyjitc.numba.decorators")
 
 
 class JitClassType(type):
-    """The class of classes that `jitclass` makes. class_type: what Numba's types say of it."""
+    """The metaclass of classes that `jitclass` makes. class_type: the Numba type of the class."""
 
     def __new__(mcs, name, bases, namespace):
         if any(isinstance(base, JitClassType) for base in bases):
@@ -39,8 +39,8 @@ class JitClassType(type):
 
 
 def jitclass(cls_or_spec=None, spec=None):
-    """A class whose objects have the fields of `spec`, a dict or a list of (name, type), and those that the class
-    annotates; see the module::
+    """A class whose objects have the fields in `spec`, a dict or a list of (name, type), and the annotated ones of the
+    class. Raises TypeError for an invalid specification::
 
         @jitclass([("value", int32), ("array", float64[:])])
         class Bag:
@@ -57,7 +57,7 @@ def jitclass(cls_or_spec=None, spec=None):
 
 def _made(cls: type, spec) -> type:
     if not isinstance(cls, type):
-        raise TypeError("jitclass takes a class")
+        raise TypeError(f"jitclass decorates a class, not {cls!r}")
     fields = _fields(cls, spec)
     compiled = _decorators.jit(nopython=True)
     module = cls.__module__
@@ -68,7 +68,7 @@ def _made(cls: type, spec) -> type:
         return compiled(function)
 
     namespace, kept = {"__slots__": tuple(fields)}, {}
-    for base in cls.__mro__[-2::-1]:  # object is the last; Numba looks at the methods of the bases as well
+    for base in cls.__mro__[-2::-1]:  # the last is object; Numba finds the methods of the bases, too
         kept.update((name, value) for name, value in vars(base).items() if base is cls or name not in _OF_CLASSES)
     for name, value in kept.items():
         if name in _OF_CLASSES or isinstance(value, (pytypes.MemberDescriptorType, pytypes.GetSetDescriptorType)):
@@ -84,7 +84,7 @@ def _made(cls: type, spec) -> type:
         if name in fields:
             if isinstance(value, property) or callable(value):
                 raise NameError(f"name shadowing: {name}")
-            continue  # a default, which the slot has no place for
+            continue  # a default value, for which a slot has no room
         namespace[name] = value
     for name in ("__doc__", "__qualname__", "__annotations__"):
         if name in vars(cls):
@@ -101,20 +101,20 @@ def _made(cls: type, spec) -> type:
     return made
 
 
-# What a class statement adds, and what the class is made anew with.
+# Attributes that every class has: those of base classes are not copied into the new class.
 _OF_CLASSES = frozenset("__dict__ __weakref__ __slots__ __doc__ __qualname__ __annotations__ __module__ "
                         "__firstlineno__ __static_attributes__ __annotate__ __annotate_func__ "
                         "__annotations_cache__".split())
 
 
 class _Types:
-    """The types that compiled code gives the fields, by name; a deferred one is defined after the class."""
+    """The types that fields have in compiled code, by name; a deferred type is defined after the class."""
 
     def __init__(self, fields: dict):
         self.fields, self.known = fields, {}
 
     def get(self, name: str):
-        """The type of what is stored in a field; None: nothing is known of it."""
+        """The type of a stored field; None where it is not known."""
         if name not in self.known and name in self.fields:
             try:
                 found = types.value_type(self.fields[name])
@@ -124,7 +124,7 @@ class _Types:
         return self.known.get(name)
 
     def through(self, name: str):
-        """The type of NumPy's that a number is converted to before it is stored, or None."""
+        """The NumPy type to which a number is converted before it is stored, or None."""
         t = types.unliteral(self.fields[name])
         t = t.base if isinstance(t, types.Optional) else t
         return t.type if isinstance(t, (types.Number, types.Boolean)) else None
@@ -141,7 +141,7 @@ def _setter(declared: _Types):
 
 
 def _fields(cls: type, spec) -> dict[str, types.Type]:
-    """The fields with their types, those of the spec first."""
+    """The fields with their types; those in `spec` come first."""
     items = spec.items() if isinstance(spec, collections.abc.Mapping) else spec or ()
     found: dict[str, types.Type] = {}
     for name, t in items:
@@ -170,7 +170,7 @@ def _evaluated(annotation, cls: type):
 
 
 def as_numba_type(t) -> types.Type:
-    """The type of Numba's for an annotation."""
+    """The Numba type for an annotation."""
     if isinstance(t, types.Type):
         return t
     if t in _ANNOTATED:

@@ -1,7 +1,7 @@
 """numba.extending: meanings for functions, methods and attributes in compiled code, written in Python.
 
-`overload(function)` decorates a function of types, which answers with the Python function that is compiled for them, or
-None; one of `intrinsic` answers with LLVM code. What registers models and boxing is
+`overload(function)` decorates a function of types, which returns the Python function that is compiled for them, or
+None; a function decorated by `intrinsic` returns LLVM code. Functions that register models and boxing are
 accepted: objects of a program's classes are compiled as they are.
 """
 from __future__ import annotations
@@ -36,7 +36,7 @@ _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
 def overload(function, jit_options={}, strict=True, inline="never", prefer_literal=False, **options):
-    """What a call of `function` means in compiled code::
+    """Decorator that defines the meaning of calls of `function` in compiled code::
 
         @overload(len)
         def _(x):
@@ -55,7 +55,7 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     return decorate
 
 
-# Functions that mean the same as an operator -> the name of the operation.
+# Functions with the meaning of an operator -> the name of the operation.
 _OPERATORS = {getattr(operator, name): name for name in (
     "add sub mul truediv floordiv mod pow matmul lshift rshift and_ or_ xor iadd isub imul itruediv ifloordiv imod "
     "ipow imatmul ilshift irshift iand ior ixor neg pos invert eq ne lt le gt ge contains getitem setitem delitem "
@@ -63,7 +63,7 @@ _OPERATORS = {getattr(operator, name): name for name in (
 
 
 def overload_method(typ, attr, prefer_literal=False, **options):
-    """What x.attr(...) means, where x is of a type of the class `typ`."""
+    """Decorator that defines the meaning of x.attr(...) for x of a type of the class `typ`."""
     def decorate(typed):
         extended.METHODS.setdefault(attr, []).insert(
             0, partial(_method, typ=typ, typed=typed, prefer_literal=prefer_literal))
@@ -74,7 +74,7 @@ def overload_method(typ, attr, prefer_literal=False, **options):
 
 
 def overload_attribute(typ, attr, **options):
-    """What x.attr means, where x is of a type of the class `typ`."""
+    """Decorator that defines the meaning of x.attr for x of a type of the class `typ`."""
     def decorate(typed):
         extended.ATTRIBUTES.setdefault(attr, []).insert(0, partial(_method, typ=typ, typed=typed))
         return typed
@@ -83,24 +83,25 @@ def overload_attribute(typ, attr, **options):
 
 
 def register_jitable(*args, **options):
-    """The function: compiled functions call any Python function."""
+    """The function itself: compiled functions can call any Python function."""
     if args:
         return _decorators.outlined(args[0])
     return _decorators.outlined
 
 
 def intrinsic(*args, prefer_literal=False, **options):
-    """A function that writes LLVM code: it is called with a context and with the types of the arguments, and gives the
-    signature and the function that writes, or None."""
+    """Decorator of a function that generates LLVM code: it is called with a context and the types of the arguments, and
+    returns the signature and the function that generates the code, or None."""
     if not args:
         return lambda function: intrinsic(function, prefer_literal=prefer_literal)
     function = args[0]
 
     @wraps(function)
     def called(*args, **kwargs):
-        raise NotImplementedError(f"{function.__name__}() is an intrinsic, which only compiled code calls")
+        raise NotImplementedError(f"{function.__name__}() is an intrinsic: it generates code for compiled functions; "
+                                  "call it inside a function that njit compiles")
 
-    called.__kwdefaults__ = {"code": function.__code__}  # what was compiled with it depends on it
+    called.__kwdefaults__ = {"code": function.__code__}  # code that was compiled with it depends on it
     called._defn = function
     extended.FUNCTIONS[id(called)] = partial(_intrinsic, function=function, prefer_literal=prefer_literal,
                                              called=called)
@@ -137,7 +138,8 @@ def _called(args, kwargs, function, meanings):
     if _stages.LIBRARY.rule_for(function, own=True) is not None:
         return None
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
-    raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() is for ({shown})")
+    raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() accepts ({shown})",
+                   "convert the arguments, or write an overload for these types")
 
 
 def _is_of(x, typ) -> bool:
@@ -154,7 +156,7 @@ def _is_method(args, kwargs, typ, name):
 
 
 def _type(x) -> types.Type:
-    """The type of an operand as overloads see it: of constants, the type of the value."""
+    """The Numba type of an operand, for overloads; for constants, the type of the value."""
     if isinstance(x.type, kinds.Singleton) and isinstance(x.type.value, types.Type):
         return types.TypeRef(x.type.value)
     if isinstance(x.type, kinds.Singleton):
@@ -168,8 +170,8 @@ def _type(x) -> types.Type:
 
 
 def _implementation(typed, prefer_literal, args, kwargs):
-    """The call of what the overload answers for these operands, or None. It is asked with constants as types of their
-    own, and without: first the one that it prefers."""
+    """The call of the function that the overload returns for these operands, or None. The overload is called with
+    constants as literal types and with their ordinary types, in the order that it prefers."""
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
     try:
         inspect.signature(typed).bind(*given, **named)
@@ -184,13 +186,14 @@ def _implementation(typed, prefer_literal, args, kwargs):
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     except NotThere as error:
-        raise Mismatch(f"the overload {typed.__qualname__}() uses what Numba has inside: {error}",
-                       "write the function in Python, of NumPy's functions") from None
+        raise Mismatch(f"the overload {typed.__qualname__}() uses a part of Numba that pyjitc does not have: "
+                       f"{error}", "write the function in Python, with NumPy's functions") from None
     if made is None:
         return None
     function = portable.plain_function(_decorators.outlined(made))
     if function is None:
-        raise Mismatch(f"the overload {typed.__qualname__}() gives {made!r}, which is no Python function")
+        raise Mismatch(f"the overload {typed.__qualname__}() returned {made!r} instead of a Python function",
+                       "return the function to compile, or None where the overload does not apply")
     return CallValue(constant(function), *args, keywords=kwargs)
 
 
@@ -198,7 +201,7 @@ def _implementation(typed, prefer_literal, args, kwargs):
 
 
 class _TypeOf:
-    """What a class of the program is in Numba's types: a function of a value and a context, registered for it."""
+    """The registration of the Numba type of a class of the program: a function of a value and a context."""
 
     def __call__(self, value, context=None):
         return _special.typeof(value)
@@ -216,8 +219,8 @@ typeof_impl = _TypeOf()
 
 
 def _accepted(*args, **kwargs):
-    """A decorator that says how Numba lays out, boxes or lowers a type. Objects of a program's classes need none of it
-    here; other values of the type are refused when they are passed."""
+    """A decorator without effect, in place of those that register how Numba represents, boxes or lowers a type. Objects
+    of a program's classes need no registration here; other values of the type are refused when they are passed."""
     return lambda function: function
 
 
@@ -226,7 +229,7 @@ lower_getattr_generic = lower_setattr_generic = lower_constant = infer_global = 
 
 
 def type_callable(function):
-    """Accepted, as `_accepted` is; the class is called as it is."""
+    """Has no effect, like `_accepted`: the class is called as it is."""
     return lambda typed: typed
 
 
@@ -238,11 +241,11 @@ infer_getattr = infer
 
 
 def make_attribute_wrapper(typeclass, struct_attr, python_attr):
-    """Attributes of objects are read where they lie."""
+    """Has no effect: attributes of objects are read directly."""
 
 
 class NativeValue:
-    """What `unbox` gives in Numba."""
+    """The result of functions that `unbox` registers in Numba."""
 
     def __init__(self, value, is_error=None, cleanup=None):
         self.value, self.is_error, self.cleanup = value, is_error, cleanup

@@ -1,8 +1,7 @@
 """The name `numba` for this package: `install()` before the first `import numba`.
 
-`numba` and the modules below it are the ones of this package then. Modules of Numba that have no counterpart are there
-with names that raise when they are used, so that what imports them is imported; modules that Numba never had raise
-ModuleNotFoundError.
+Afterwards `numba` and its submodules are those of this package. Modules of Numba without a counterpart can be imported,
+and their names raise errors when they are used; modules that Numba does not have raise ModuleNotFoundError.
 """
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ __all__ = ["install", "module"]
 
 _PACKAGE = __package__
 _ROOT = "numba"
-# Modules of Numba -> those here that have their names.
+# Modules of Numba -> modules here that contain their names.
 _PLACES = {
     "types": "types", "errors": "errors", "config": "config", "extending": "extending", "core.types": "types",
     "core.errors": "errors", "core.config": "config", "core.extending": "extending",
@@ -35,7 +34,7 @@ _PLACES = {
 
 
 def module(path: str):
-    """The module that stands for numba.<path>, or None where Numba has no such module."""
+    """The module in place of numba.<path>, or None where Numba has no such module."""
     if not path:
         return sys.modules[_PACKAGE]
     if path == "cuda" or path.startswith("cuda."):
@@ -45,7 +44,7 @@ def module(path: str):
             return None
     if path in _PLACES:
         found = importlib.import_module(f"{_PACKAGE}.{_PLACES[path]}")
-        if not hasattr(found, "__path__"):  # in Numba some are packages
+        if not hasattr(found, "__path__"):  # in Numba some of these are packages
             found.__path__ = []
         return found
     if path in PRIVATE:
@@ -56,7 +55,7 @@ def module(path: str):
     return None
 
 
-class _Finder:  # importlib.abc would cost 5 ms
+class _Finder:  # importing importlib.abc would cost 5 ms
     def __init__(self, root: str):
         self.root = root
 
@@ -82,7 +81,8 @@ class _Finder:  # importlib.abc would cost 5 ms
 
 
 def install() -> None:
-    """From here on `import numba` gives this package. RuntimeError where Numba itself was imported before."""
+    """Make `import numba` import this package from now on. Raises RuntimeError where Numba itself was imported
+    before."""
     known = sys.modules.get(_ROOT)
     if known is sys.modules[_PACKAGE]:
         return
@@ -93,5 +93,6 @@ def install() -> None:
 
 
 def serve_own() -> None:
-    """Names of Numba's modules below this package, `import pyjitc.numba.core.types`, that are no files of it."""
+    """Make submodules with Numba's names that are no files of this package importable, such as
+    pyjitc.numba.core.types."""
     sys.meta_path.append(_Finder(_PACKAGE))

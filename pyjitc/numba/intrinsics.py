@@ -1,7 +1,8 @@
 """`intrinsic` of numba.extending: functions whose LLVM code is written with llvmlite's builder.
 
-Arguments and results are numbers, pointers or nothing. What Numba gives such code beside the builder is here as far as
-it concerns those: `context.get_constant`, `cast`, `get_value_type` and the like.
+Arguments are numbers or pointers; results are numbers, pointers or None. Of the objects that Numba passes to such code
+besides the builder, the parts that concern these types are here: `context.get_constant`, `cast`, `get_value_type` and
+the like.
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _POINTER = ir.IntType(8).as_pointer()
 
 
 class Context:
-    """What code that writes LLVM asks of the compiler."""
+    """The compiler's interface for code that generates LLVM IR."""
 
     address_size = 64
 
@@ -42,13 +43,12 @@ class Context:
             return _POINTER
         if isinstance(t, types.NoneType):
             return ir.VoidType()
-        raise errors.TypingError(f"values of type {t} have no form here that LLVM code can be written for; intrinsics "
-                                 f"take and give numbers and pointers")
+        raise errors.TypingError(f"an intrinsic cannot take or return a value of type {t}: only numbers and pointers")
 
     get_argument_type = get_return_type = get_value_type
 
     def get_data_type(self, t) -> ir.Type:
-        """The LLVM type in memory."""
+        """The LLVM type of values in memory."""
         found = self.get_value_type(t)
         return ir.IntType(8) if found == ir.IntType(1) else found
 
@@ -71,7 +71,7 @@ class Context:
             4 if isinstance(t, ir.FloatType) else 8)
 
     def cast(self, builder, value, given, wanted):
-        """A number of the type `given` as one of the type `wanted`."""
+        """A number of the type `given` converted to the type `wanted`."""
         given, wanted = types.unliteral(given), types.unliteral(wanted)
         if given == wanted:
             return value
@@ -95,17 +95,17 @@ class Context:
 
 
 def meaning(args, given, function):
-    """The call of what `function` writes for these operands. given: their types of Numba's."""
+    """The call of the code that `function` generates for these operands. given: their Numba types."""
     found = function(Context(), *given)
     if found is None:
-        raise Mismatch(f"{function.__name__}() is no intrinsic for ({', '.join(map(str, given))})")
+        raise Mismatch(f"{function.__name__}() does not accept ({', '.join(map(str, given))})")
     signature, codegen = found
     if isinstance(signature, types.Type) or not hasattr(signature, "return_type"):
         signature = types.Signature(signature, *given)
     parameters = [types.unliteral(t) for t in signature.args]
     if len(parameters) != len(args):
-        raise Mismatch(f"{function.__name__}() has a signature of {len(parameters)} arguments, and is called with "
-                       f"{len(args)}")
+        raise Mismatch(f"the intrinsic {function.__name__}() has a signature with {len(parameters)} arguments, but is "
+                       f"called with {len(args)}")
     result = types.unliteral(signature.return_type)
     text, declarations = _written(function.__name__, parameters, result, codegen,
                                   types.Signature(result, *parameters))
@@ -122,12 +122,12 @@ def meaning(args, given, function):
                  result=kinds.uint64 if isinstance(t, PointerType) else t)
     if isinstance(t, PointerType):
         return pointer_at(made, t)
-    # Short integers would wrap in what is computed with them; in Numba they are int64 there.
+    # Short integers would wrap in computations with the result; in Numba these are int64.
     return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
 
 
 def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]]:
-    """(definition, declarations of what it calls) of a function whose body `codegen` writes. Pointers are given and
+    """(definition, declarations of its callees) of a function whose body `codegen` generates. Pointers are passed and
     returned as integers."""
     context, module = Context(), ir.Module("intrinsic")
     wanted = [context.get_value_type(t) for t in parameters]
@@ -142,7 +142,8 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
         else:
             builder.ret(builder.ptrtoint(value, _passed(returned)) if returned.is_pointer else value)
     if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):
-        raise Mismatch(f"{name}() makes a global variable, which an intrinsic cannot have here")
+        raise Mismatch(f"the intrinsic {name}() defines a global variable, which is not supported: pass the data as an "
+                       f"argument")
     text = str(function)
     symbol = f"pyj_written_{hashlib.sha1(text.encode()).hexdigest()[:16]}"
     text = re.sub(r'@"written"', f"@{symbol}", text).replace("define ", "define internal ", 1)

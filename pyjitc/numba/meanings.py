@@ -1,4 +1,4 @@
-"""What functions mean under Numba's names beside what they mean here: loaded when the first of them is compiled."""
+"""Meanings of functions under Numba's semantics where they differ: loaded when the first such function is compiled."""
 from __future__ import annotations
 
 import dis
@@ -17,7 +17,7 @@ _UNKNOWN = "literally() is called with a value that is not known at compile time
 
 
 def _range(args, kwargs):
-    """range(2.5): floats as ends are cut off, on which programs that are written for Numba rely."""
+    """range(2.5): floats are truncated, as programs that are written for Numba expect."""
     if not extended.WAYS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
         return None
     ends = [constant(0), *args] if len(args) == 1 else args
@@ -25,9 +25,10 @@ def _range(args, kwargs):
 
 
 def _literally(args, kwargs):
-    """The value itself, if it is a constant; else the call is made anew with arguments as constants."""
+    """The value itself, if it is a constant; otherwise the calling function is compiled again with arguments as
+    constants."""
     if len(args) != 1 or kwargs:
-        raise Mismatch("literally() takes one value")
+        raise Mismatch("literally() takes exactly one positional argument")
     if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
         raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]
@@ -42,8 +43,9 @@ def wants_literals(error: Exception) -> bool:
 
 
 def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
-    """The parameters whose values are to be constants, of a function that failed because literally() met a value that
-    is none: those that it calls literally() with, or else all that are whole numbers or texts. given: the values."""
+    """The parameters whose values must become constants, in a function whose compilation failed because the argument of
+    literally() is no constant: the parameters that it passes to literally(), or else all with integer or text values.
+    given: the arguments."""
     found, expected = [], False
     for instruction in dis.get_instructions(function):
         if instruction.argval == "literally":

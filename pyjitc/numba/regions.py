@@ -1,8 +1,8 @@
 """`with objmode(y="float64[:]")`: a part of a compiled function that the interpreter runs.
 
-The part becomes a function of the interpreter's, which takes the variables that the part reads and gives those that
-`objmode` names. What it gives is converted to the declared types. Everything is decided from the source of the
-function, where it is decorated; types are looked up where it is compiled.
+The part becomes a Python function, which takes the variables that the part reads and returns those that `objmode`
+names, converted to the declared types. The source of the function is rewritten when it is decorated; types are
+evaluated when it is compiled.
 """
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import ast
 import inspect
 from types import CellType, CodeType, FunctionType
 
+from ..base.errors import with_article
 from ..infer.meaning import Apply, Const, Mismatch
 from ..lib import extended
 from ..lib.protocol import boxed
@@ -22,8 +23,8 @@ __all__ = ["without_regions"]
 
 
 class Region:
-    """A part of a function that the interpreter runs. names: what it gives, in their order; declared: what gives their
-    types, a text or code that the function's names give a meaning to; problem: why it cannot be compiled."""
+    """A part of a function that the interpreter runs. names: the variables that it returns, in order; declared: their
+    types, as a text or as code that is evaluated with the function's names; problem: why it cannot be compiled."""
 
     __pyjitc_constant__ = True
 
@@ -40,14 +41,14 @@ class Region:
         return self.known
 
     def __call__(self, *args):
-        """What the interpreter gives: one value, or a tuple of several."""
+        """The result of the part in the interpreter: one value, or a tuple of several."""
         found = self.function(*args)
         given = tuple(converted(f"the variable {name} of objmode", value, types.value_type(t), t)
                       for name, value, t in zip(self.names, found, self.types()))
         return given[0] if len(given) == 1 else given
 
     def rule(self, args, kwargs):
-        """The meaning of a call in compiled code."""
+        """The expression of a call in compiled code."""
         if self.problem is not None:
             raise Mismatch(*self.problem)
         declared = [types.value_type(t) for t in self.types()]
@@ -68,13 +69,13 @@ def _declared_type(name: str, declared, scope: FunctionType) -> types.Type:
         raise Mismatch(f"objmode cannot find the type {text} of '{name}': {error}",
                        "name a type that is there when the function is compiled") from None
     if not isinstance(found, types.Type):
-        raise Mismatch(f"objmode takes types, and {text} of '{name}' is a {type(found).__name__}",
+        raise Mismatch(f"objmode takes types, and {text} of '{name}' is {with_article(type(found).__name__)}",
                        f"declare it as a type: objmode({name}='float64[:]')")
     return found
 
 
 def _variables(function: FunctionType) -> dict:
-    """The variables of other functions that this one refers to, as far as they have values."""
+    """The variables of enclosing functions to which this one refers, if they have values."""
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
@@ -85,11 +86,11 @@ def _variables(function: FunctionType) -> dict:
 
 
 def without_regions(function: FunctionType, objmode) -> FunctionType:
-    """A function that may use objmode, with calls in place of its `with objmode` statements."""
+    """A function that may use objmode, with its `with objmode` statements replaced by calls."""
     tree = _tree(function)
     if tree is None:
-        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source is not there; write "
-                                      f"the function in a file")
+        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source cannot be read; "
+                                      f"define the function in a file")
     outlined = _Outlined(function, objmode, tree)
     outlined.visit_body(tree)
     return outlined.function() if outlined.regions else function
@@ -108,13 +109,14 @@ def _tree(function: FunctionType) -> ast.FunctionDef | None:
 
 
 class _Outlined:
-    """A function while its regions are taken out."""
+    """A function whose parts are being replaced."""
 
     def __init__(self, scope: FunctionType, objmode, tree: ast.FunctionDef):
         self.scope, self.objmode, self.tree = scope, objmode, tree
         self.locals = {*scope.__code__.co_varnames, *scope.__code__.co_cellvars}
         self.known = {**scope.__globals__, **_variables(scope)}
-        self.regions: dict[str, tuple] = {}  # by its name: statement, what it reads and gives, types, problem
+        # name -> (statement, the variables that it reads and returns, types, problem)
+        self.regions: dict[str, tuple] = {}
 
     def visit_body(self, node) -> None:
         for field, value in ast.iter_fields(node):
@@ -129,7 +131,7 @@ class _Outlined:
         return node
 
     def given(self, item: ast.withitem) -> list[ast.keyword] | None:
-        """The keywords of objmode; None where the statement has another context."""
+        """The keywords of objmode; None for a statement with another context manager."""
         context = item.context_expr
         target = context.func if isinstance(context, ast.Call) else context
         if self.value(target) is not self.objmode:
@@ -142,7 +144,7 @@ class _Outlined:
         return getattr(self.value(node.value), node.attr, None) if isinstance(node, ast.Attribute) else None
 
     def called(self, node: ast.With, given: list[ast.keyword]) -> ast.stmt:
-        """The statement that calls the region."""
+        """The statement that calls the function of a part."""
         inside, outside = _Names(node.body), _Names(self.tree.body, but=node)
         names = tuple(one.arg for one in given)
         problem = self.problem(node, names, inside)
@@ -157,8 +159,8 @@ class _Outlined:
         return ast.fix_missing_locations(ast.copy_location(made, node.items[0].context_expr))
 
     def read_after(self, node: ast.With) -> set[str]:
-        """The names that are read after a region, or before it in a loop around it. Other regions that assign a name
-        do not count: what they read is theirs."""
+        """The names that are read after a part, or before it in a loop around it. Reads inside other parts that assign
+        the name first do not count."""
         loops = [one for one in ast.walk(self.tree) if isinstance(one, (ast.For, ast.While))
                  and any(inner is node for inner in ast.walk(one))]
         first = min((loop.lineno for loop in loops), default=node.end_lineno + 1)
@@ -180,7 +182,7 @@ class _Outlined:
         return found
 
     def problem(self, node: ast.With, names: tuple[str, ...], inside: _Names) -> tuple[str, str] | None:
-        """Why the region cannot be a function of the interpreter's, and what to write instead."""
+        """The reason why the part cannot be a Python function, and what to write instead."""
         context = node.items[0].context_expr
         if isinstance(context, ast.Call) and (context.args or len(context.keywords) != len(names)):
             return "objmode takes the variables that it gives as keywords", "write objmode(y='float64[:]')"
@@ -194,7 +196,7 @@ class _Outlined:
         return None
 
     def function(self) -> FunctionType:
-        """The function that calls the regions."""
+        """The function with the calls."""
         variables = self.scope.__code__.co_freevars
         cells = dict(zip(variables, self.scope.__closure__ or ()))
         for name, (node, reads, names, declared, problem) in self.regions.items():
@@ -214,7 +216,7 @@ class _Outlined:
         return made
 
     def code(self, definition: ast.FunctionDef, place, variables) -> CodeType:
-        """The code of a function, in a scope that has these variables."""
+        """The code of a function, compiled in a scope with these variables."""
         around = ast.FunctionDef("around", _arguments(variables), [definition], [], type_params=[])
         module = ast.Module([ast.fix_missing_locations(ast.copy_location(around, place))], [])
         found = compile(module, self.scope.__code__.co_filename, "exec", dont_inherit=True)
@@ -227,7 +229,7 @@ def _arguments(names) -> ast.arguments:
 
 
 def _inner(body):
-    """All nodes of these statements, without those of functions and classes in them."""
+    """All nodes of these statements, except those inside functions and classes."""
     waiting = list(body)
     while waiting:
         node = waiting.pop()
@@ -237,7 +239,7 @@ def _inner(body):
 
 
 class _Names:
-    """The names that statements read and assign. but: a statement among them that does not count."""
+    """The names that statements read and assign. but: a statement among them that is left out."""
 
     def __init__(self, body, but=None):
         self.loaded: set[str] = set()

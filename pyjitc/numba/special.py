@@ -1,4 +1,4 @@
-"""Names of Numba that mean something in compiled functions, and those of threads."""
+"""Names of Numba with a meaning in compiled functions, and functions about threads."""
 from __future__ import annotations
 
 import os
@@ -20,28 +20,28 @@ pndindex = np.ndindex
 
 
 def literally(x):
-    """x, of which compiled code knows the value: where it is an argument, each value has code of its own."""
+    """x, as a constant of compiled code: if it is an argument, the function is compiled for each value."""
     return x
 
 
 def literal_unroll(container):
-    """The tuple itself: a loop over a tuple is written out wherever its items have several types."""
+    """The tuple itself: a loop over a tuple is unrolled wherever its items have several types."""
     return container
 
 
 def gdb(*commands):
-    """Nothing: there is no debugger to start here."""
+    """Does nothing: there is no debugger to start here."""
 
 
 gdb_init = gdb
 
 
 def gdb_breakpoint():
-    """Nothing."""
+    """Does nothing."""
 
 
 class _ObjectMode:
-    """`with objmode(...)`: in the interpreter everything is."""
+    """`with objmode(...)`: has no effect in the interpreter."""
 
     def __call__(self, *args, **kwargs):
         return self
@@ -57,7 +57,7 @@ objmode = _ObjectMode()
 
 
 def typeof(value, purpose=None):
-    """The type that compiled functions know `value` by."""
+    """The type of `value` in compiled functions."""
     if isinstance(value, list):
         if not value:
             raise ValueError("Cannot type empty list")
@@ -94,7 +94,7 @@ def typeof(value, purpose=None):
 
 
 def _of_package(name: str, alone):
-    """What the package has, where its loops run on threads; else `alone`."""
+    """The attribute of the package with this name, if it has one; else `alone`."""
     return getattr(_package, name, None) or alone
 
 
@@ -124,7 +124,7 @@ prange = _of_package("prange", range)
 
 
 def threading_layer():
-    """The name of what runs parallel loops."""
+    """The name of the threading implementation for parallel loops."""
     return "workqueue"
 
 

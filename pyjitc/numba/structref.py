@@ -1,8 +1,8 @@
 """numba.experimental.structref: mutable structures of a program's types, made and read by compiled code.
 
-A structure is an object of Python here, of its proxy class, and is passed as it is. Its fields are attributes that the
-object stores under names of their own (`_field_x`), so that the proxy may have properties with the names of the fields:
-these are what the interpreter sees, and compiled code reads the fields.
+A structure is a Python object of its proxy class, and is passed without conversion. Its fields are attributes with
+names such as `_field_x`, so that the proxy class may have properties with the names of the fields: the interpreter uses
+these, and compiled code reads the fields.
 """
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PREFIX = "_field_"
 
 
 class _Names:
-    """Under which names the structures of a class store fields. fields: those of the constructor; none where the
-    program writes its own."""
+    """The names under which structures of a class store their fields. fields: those of the constructor; none where the
+    program defines its own."""
 
     def __init__(self, cls: type, fields=()):
         self.cls, self.fields = cls, frozenset(fields)
@@ -44,10 +44,10 @@ class _Names:
 
 
 class StructRefProxy:
-    """The base of classes whose objects are structures."""
+    """The base class of structures."""
 
     def __new__(cls, *args):
-        """A structure with these fields, made as compiled code makes it."""
+        """A structure with these fields, made as in compiled code."""
         make = vars(cls).get("_numba_constructor")
         if make is None:
             make = cls._numba_constructor = _decorators.njit(_maker(cls, len(args)))
@@ -59,7 +59,7 @@ class StructRefProxy:
 
 
 def _maker(cls: type, count: int) -> FunctionType:
-    """A function of as many arguments as there are, which calls the class."""
+    """A function with `count` arguments that calls the class."""
     names = ", ".join(f"x{k}" for k in range(count))
     return _written(f"def make({names}):\n    return structure({names})", structure=cls)
 
@@ -71,7 +71,7 @@ def _written(text: str, **names) -> FunctionType:
 
 
 def register(struct_type):
-    """Takes note of a class of types, of types.StructRef. A decorator."""
+    """Decorator that registers a class of types, a subclass of types.StructRef."""
     if struct_type is types.StructRef:
         raise ValueError(f"cannot register {types.StructRef}")
     proxy = type(struct_type.__name__, (StructRefProxy,), {"__module__": struct_type.__module__})
@@ -89,9 +89,9 @@ def _type_of(struct_type, value, context=None):
     """The type of a structure, with the types of the fields that it has."""
     found = []
     for name in attributes_of(value):
-        if name.startswith(_PREFIX) and hasattr(value, name):  # a structure may lack what others of its class have
+        if name.startswith(_PREFIX) and hasattr(value, name):  # a structure may lack fields of others of its class
             found.append((name.removeprefix(_PREFIX), _special.typeof(getattr(value, name))))
-    made = struct_type.__new__(struct_type)  # an __init__ of the program may add fields
+    made = struct_type.__new__(struct_type)  # not by the program's __init__, which may add fields
     types.StructRef.__init__(made, found)
     return made
 
@@ -101,15 +101,15 @@ def define_attributes(struct_typeclass) -> None:
 
 
 def define_boxing(struct_type, obj_class) -> None:
-    """Makes structures of a type objects of `obj_class`, for the interpreter and for compiled code."""
+    """Make structures of a type objects of `obj_class`, in the interpreter and in compiled code."""
     if struct_type is types.StructRef:
         raise ValueError(f"cannot register {types.StructRef}")
-    if obj_class is not StructRefProxy:  # several types may be boxed as that: they keep a class each
+    if obj_class is not StructRefProxy:  # several types may be boxed as that class: each gets a class of its own
         _define(struct_type, obj_class)
 
 
 def define_constructor(py_class, struct_typeclass, fields) -> None:
-    """Makes calls of `py_class` in compiled code make structures with `fields`."""
+    """Make calls of `py_class` in compiled code make structures with `fields`."""
     text = f"def constructed({', '.join(['made', *fields])}):\n"
     text += "".join(f"    made.{name} = {name}\n" for name in fields)
     extended.FUNCTIONS[id(py_class)] = partial(_constructed, struct_typeclass, _written(f"{text}    return made"))
@@ -120,20 +120,22 @@ def _constructed(struct_type, function, args, kwargs):
 
 
 def define_proxy(py_class, struct_typeclass, fields) -> None:
-    """Makes `py_class`, of StructRefProxy, the class of structures of a type, with these fields."""
+    """Make `py_class`, a subclass of StructRefProxy, the class of structures of a type, with these fields."""
     _define(struct_typeclass, py_class, fields)
     define_constructor(py_class, struct_typeclass, fields)
 
 
 def new(struct_type):
-    """A structure whose fields are not there yet. In compiled code only, of a type of types.StructRef."""
-    raise NotImplementedError("structref.new() is what compiled code calls")
+    """A structure whose fields are not set yet. Only in compiled code, for a type of types.StructRef."""
+    raise NotImplementedError("structref.new() works only inside a function that njit compiles; in Python, call the "
+                              "proxy class")
 
 
 def _new(args, kwargs):
     t = args[0].type if len(args) == 1 and not kwargs else None
     if not isinstance(t, Singleton) or not isinstance(t.value, types.StructRef):
-        raise Mismatch("structref.new() takes a type of numba.types.StructRef that is known at compile time")
+        raise Mismatch("the argument of structref.new() must be a numba.types.StructRef type that is known at "
+                       "compile time")
     return Apply(OBJECT_NEW, cls=type(t.value).proxy)
 
 

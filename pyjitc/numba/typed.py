@@ -1,4 +1,4 @@
-"""numba.typed: lists and dicts are those of Python, whose items have types of their own in compiled code."""
+"""numba.typed: its lists and dicts are Python's, whose items have one type each in compiled code."""
 from __future__ import annotations
 
 from ..infer.constants import constant
@@ -10,7 +10,7 @@ __all__ = ["Dict", "List"]
 
 
 class _OfPython(type):
-    """isinstance(x, List) asks for a list."""
+    """The metaclass: isinstance(x, List) tests for a list."""
 
     def __instancecheck__(cls, value):
         return isinstance(value, cls.python_class)
@@ -51,7 +51,7 @@ class Dict(metaclass=_OfPython):
 
 
 def _of_python(cls: type):
-    """What a call of the class means in compiled code."""
+    """The rule of a call of the class in compiled code."""
     return lambda args, kwargs: CallValue(constant(cls), *args)
 
 

@@ -1,7 +1,7 @@
-"""Numba's types as values: what signatures, `typeof`, `isinstance` in overloads and typed containers use.
+"""Numba's types as values, for signatures, `typeof`, `isinstance` in overloads and typed containers.
 
-A type stands for one of this compiler's (`.type`), where there is one; `of(t)` is the way back. `int64`, `float64`,
-`complex128` and `boolean` are Python's numbers and NumPy's, as in signatures.
+A type represents one of this compiler's (`.type`), where there is one; `of(t)` is the inverse. `int64`, `float64`,
+`complex128` and `boolean` are both Python's and NumPy's numbers, as in signatures.
 """
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from . import errors
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
-__all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and what follows, see below
+__all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and the names below
 
 
 class Type(TypeName):
-    """A type of Numba's. Equal types are those with equal `key`."""
+    """A Numba type. Types with equal `key` are equal."""
 
     __slots__ = ("__dict__",)
-    __pyjitc_constant__ = True  # compiled code knows which type it is
+    __pyjitc_constant__ = True  # compiled code knows the type as a constant
     mutable = reflected = False
 
     def __init__(self, name: str):
@@ -39,7 +39,7 @@ class Type(TypeName):
 
     @property
     def type(self) -> kinds.Type:
-        raise TypeError(f"numba.types: values of type {self.name} have no native form here")
+        raise TypeError(f"numba.types.{self.name} has no values in compiled code")
 
     def __call__(self, *args):
         if any(isinstance(t, FunctionType) for t in args):
@@ -98,7 +98,7 @@ class Signature:
         return hash((self.args, self.return_type))
 
     def __repr__(self):
-        return f"({', '.join(map(str, self.args))}) -> {self.return_type}"
+        return f"({', '.join(map(str, self.args))}{',' * (len(self.args) == 1)}) -> {self.return_type}"
 
     def __iter__(self):
         return iter((self.return_type, self.args))
@@ -111,17 +111,17 @@ class Signature:
 
 
 def signature(given):
-    """What users write as a signature. Text may use all names of this module, as in "void(CPointer(double), intp)"."""
+    """The signature in users' notation. Text may use all names of this module, as in "void(CPointer(double), intp)"."""
     if isinstance(given, str):
         try:
             given = eval(given, {"__builtins__": {}}, globals())
         except (NameError, AttributeError):
-            raise errors.TypingError(f"{given!r} is not a signature: it names what is no type") from None
+            raise errors.TypingError(f"{given!r} is not a signature: one of its parts is not a type") from None
     return given
 
 
 def _of_part(given):
-    """A type of Numba's for what stands for one in a signature: a tuple of types, None."""
+    """The Numba type for a part of a signature that is not a type: a tuple of types, or None."""
     if isinstance(given, Type):
         return given
     if isinstance(given, tuple):
@@ -139,7 +139,7 @@ def _restored(cls, state, name):
 
 
 class Dummy(Type):
-    """A type without values of its own."""
+    """A type without values."""
 
 
 class Hashable(Type):
@@ -282,7 +282,7 @@ def maybe_literal(value):
 
 
 def unliteral(t):
-    """The type without its constant."""
+    """The type of the values, without the constant."""
     if isinstance(t, Literal):
         return t.literal_type
     if isinstance(t, BaseTuple) and any(isinstance(x, Literal) for x in t.types):
@@ -299,7 +299,7 @@ class ArrayCompatible(Type):
 
 
 class Array(Buffer, ArrayCompatible):
-    """An array. layout: 'C', 'F' or 'A'."""
+    """The type of an array. layout: 'C', 'F' or 'A'."""
 
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
         self.dtype, self.ndim, self.layout, self.aligned = dtype, ndim, layout, aligned
@@ -382,7 +382,7 @@ def value_type(t) -> kinds.Type:
 
 
 class Tuple(BaseTuple):
-    """Tuple((int64, float64)); with equal members it is a UniTuple."""
+    """Tuple((int64, float64)); where all members are equal it is a UniTuple."""
 
     def __new__(cls, types=()):
         types = tuple(types)
@@ -445,7 +445,7 @@ class MutableSequence(Sequence):
 
 
 class List(MutableSequence):
-    """A list of Python's, with items of one type."""
+    """The type of a Python list with items of one type."""
 
     reflected = True
 
@@ -502,7 +502,7 @@ def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
 
 
 class Record(Type):
-    """An element of a structured array."""
+    """The type of an element of a structured array."""
 
     def __init__(self, name, fields, size, aligned):
         self.fields, self.size, self.aligned = dict(fields), size, aligned
@@ -583,7 +583,7 @@ class Callable(Type):
 
 
 class Function(Callable, Opaque):
-    """A function that the compiler knows, such as np.sum."""
+    """The type of a function that the compiler knows, such as np.sum."""
 
     def __init__(self, template):
         self.typing_key = template
@@ -591,7 +591,7 @@ class Function(Callable, Opaque):
 
 
 class Dispatcher(Callable, Dummy):
-    """A compiled function."""
+    """The type of a compiled function."""
 
     def __init__(self, dispatcher):
         self.dispatcher = dispatcher
@@ -607,7 +607,7 @@ class Dispatcher(Callable, Dummy):
 
 
 class FunctionType(Type):
-    """A function of one signature: FunctionType(int64(int64))."""
+    """The type of a function with one signature: FunctionType(int64(int64))."""
 
     def __init__(self, signature):
         self.signature = signature
@@ -637,7 +637,7 @@ class ExceptionClass(Callable, Opaque):
 
 
 class CPointer(Type):
-    """A pointer of C: what cfunc hands to carray."""
+    """The type of a C pointer: cfunc passes it to carray."""
 
     mutable = True
 
@@ -675,7 +675,7 @@ class DeferredType(Type):
 
 
 class ClassType(Callable, Opaque):
-    """A class that jitclass makes."""
+    """The type of a class that jitclass makes."""
 
     def __init__(self, cls, struct):
         self.class_name, self.struct, self.cls = cls.__name__, dict(struct), cls
@@ -707,7 +707,7 @@ def _class_type(name: str) -> ClassType:
 
 
 class ClassInstanceType(Type):
-    """An object of a class that jitclass makes."""
+    """The type of an object of a class that jitclass makes."""
 
     mutable = True
 
@@ -743,8 +743,8 @@ def _instance_type(class_type):
 
 
 class WrapperAddressProtocol:
-    """A function by its address: subclasses say which, by __wrapper_address__() and signature(). What is made is a
-    function of ctypes, which compiled code and the interpreter call."""
+    """A function given by its address: subclasses define __wrapper_address__() and signature(). It becomes a ctypes
+    function, which compiled code and the interpreter call."""
 
     def __new__(cls, *args, **kwargs):
         described = object.__new__(cls)
@@ -766,7 +766,7 @@ class StructRef(Type):
         super().__init__(f"numba.{type(self).__qualname__}{self._fields}")
 
     def preprocess_fields(self, fields):
-        """The fields as the type has them; classes of programs override it."""
+        """The fields of the type; classes of programs override it to change them."""
         return fields
 
     @property
@@ -788,7 +788,7 @@ def _field(pair):
 
 
 class TypeRef(Dummy):
-    """A type as a value in compiled code."""
+    """The type of a type that is a value in compiled code."""
 
     def __init__(self, instance_type):
         self.instance_type = instance_type
@@ -834,7 +834,7 @@ class CharSeq(Type):
         super().__init__(f"[char x {count}]")
 
 
-# What programs ask `isinstance` of, or derive from; compiled code has no values that these types are given to.
+# Classes for `isinstance` tests and subclasses of programs; compiled code has no values with these types.
 for _name in ("ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
               "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
               "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
@@ -898,16 +898,16 @@ _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, k
             **{t.type: t for t in number_domain}, kinds.float16: float16}
 
 
-REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> what says which type its objects have
+REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> function that returns the type of its objects
 
 
 def registered(cls: type) -> typing.Callable | None:
-    """What says which type objects of a class have, where a program has registered that."""
+    """The function that returns the type of objects of a class, where a program has registered one."""
     return next((REGISTERED[base] for base in cls.__mro__ if base in REGISTERED), None)
 
 
 def of(t: kinds.Type) -> Type:
-    """The type of Numba's for one of this compiler's."""
+    """The Numba type for one of this compiler's."""
     found = _SCALARS.get(t)
     if found is not None:
         return found
@@ -958,7 +958,7 @@ def of(t: kinds.Type) -> Type:
 
 
 def from_dtype(dtype) -> Type:
-    """The type of elements of a dtype."""
+    """The type of the elements of a dtype."""
     dtype = np.dtype(dtype)
     if dtype.names is not None:
         return from_struct_dtype(dtype)
@@ -984,7 +984,7 @@ def from_struct_dtype(dtype) -> Record:
 
 
 def as_dtype(t) -> np.dtype:
-    """The dtype of a type of elements."""
+    """The dtype of elements of a type."""
     t = unliteral(t)
     if isinstance(t, NestedArray):
         return np.dtype((as_dtype(t.dtype), t.shape))
@@ -1003,7 +1003,7 @@ def as_dtype(t) -> np.dtype:
 
 
 def from_ctypes(t) -> Type:
-    """The type of a type of ctypes."""
+    """The Numba type for a ctypes type."""
     if t is None:
         return void
     if t in (ctypes.c_void_p, ctypes.c_char_p):

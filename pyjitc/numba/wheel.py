@@ -1,5 +1,5 @@
-"""What the build of a wheel adds (`cmdclass` in setup.cfg): PYJITC_AS_NUMBA=1 holds for programs that never import
-pyjitc, by a line that Python runs when it starts (`site` module, files that end in .pth)."""
+"""Commands for building the wheel (`cmdclass` in setup.cfg): PYJITC_AS_NUMBA=1 takes effect in programs that never
+import pyjitc, by a line that Python runs at its start (`site` module, files that end in .pth)."""
 import pathlib
 
 from setuptools.command.build_py import build_py
@@ -13,7 +13,7 @@ LINE = ('import os; os.environ.get("PYJITC_AS_NUMBA", "0") not in ("", "0") and 
 
 
 class WithStart(build_py):
-    """The command `build_py`, which writes that line beside the package."""
+    """The command `build_py`, which also writes that line into a file next to the package."""
 
     def run(self):
         super().run()
@@ -22,7 +22,7 @@ class WithStart(build_py):
 
 
 class EditableWithStart(editable_wheel):
-    """The command of `pip install -e`, which adds the line to what finds the package."""
+    """The command of `pip install -e`, which adds the line to the finder of the package."""
 
     def _select_strategy(self, name, tag, build_lib):
         return _Added(super()._select_strategy(name, tag, build_lib))

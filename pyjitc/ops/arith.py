@@ -1,9 +1,9 @@
 """Leaf arithmetic: one record per operation, with its type rule, effects, Python meaning, lowering and derivative.
 
-Values of Python types are Python numbers and those of NumPy types are NumPy scalars, in `eval` too. The plain
-integer operations wrap and are total (division by zero gives 0, shifts by too much give 0 or the sign), so that
-they may be folded, shared and hoisted; the `_ck` ones raise OverflowError where a Python int leaves 64 bits.
-Everything that Python's or NumPy's semantics add to this (which type, which check) is in lib/.
+Values of Python types are Python numbers and those of NumPy types are NumPy scalars, in `eval` too. The plain integer
+operations wrap and are total (division by zero gives 0, shifts by too much give 0 or the sign), so that they may be
+folded, shared and hoisted; the `_ck` ones raise OverflowError where a Python int leaves 64 bits. The result types and
+checks of Python's and NumPy's operators are in lib/.
 """
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def wrap(n: int) -> int:
 
 
 def _integer(function):
-    """Meaning of a wrapping operation: NumPy's own for its scalars, `function` modulo 2**64 for Python ints."""
+    """The Python meaning of a wrapping operation: NumPy's own for its scalars, `function` modulo 2**64 for Python
+    ints."""
 
     def meaning(*args):
         if type(args[0]) is int:
@@ -52,7 +53,7 @@ def _checked(function, symbol):
 
 
 def overflow_text(symbol: str) -> str:
-    """The text of an OverflowError that CPython would not raise, as a format for the operands."""
+    """The message of an OverflowError that CPython would not raise, as a format for the operands."""
     shown = "-(%d)" if symbol == "-()" else f"%d {symbol} %d"
     return (f"integer overflow: {shown} does not fit in 64 bits; "
             "use floats, or let it wrap: np.uint64, or njit(overflow=\"wrap\")")
@@ -68,7 +69,7 @@ def _abs_checked(x):
 
 
 def _floating(ufunc):
-    """Meaning of an IEEE operation: never an exception."""
+    """The Python meaning of an IEEE operation, which never raises."""
 
     def meaning(*args):
         with np.errstate(all="ignore"):
@@ -136,13 +137,13 @@ def numpy_class(t: k.Type) -> type:
 
 
 def _cast(x, *, type):
-    """What the lowering below gives; NumPy's astype is the reference."""
+    """The value that the lowering below computes; NumPy's astype is the reference."""
     with np.errstate(all="ignore"):
         value = np.asarray(x)
         if value.dtype.kind == "c" and type is not k.Bool and type is not k.bool_ and not k.is_complex(type):
             value = value.real
         if value.dtype.kind in "mM":
-            value = value.astype(np.int64)  # another unit is lib/np/dates/units.py's
+            value = value.astype(np.int64)  # conversions to another unit are in lib/np/dates/units.py
         result = value.astype(_SAME_BITS.get(type, type).text.rstrip("_"))[()]
     return result.item() if type in PYTHON_CLASS else result
 
@@ -222,7 +223,8 @@ def _signed(t) -> bool:
 
 
 def _checked_lower(name, symbol):
-    """`name`: LLVM's `<name>.with.overflow` family; only Python ints are ever checked."""
+    """The lowering of a checked operation. `name`: LLVM's `<name>.with.overflow` family; only Python ints are ever
+    checked."""
     usual = overflow_text(symbol).replace("%d", "%lld")
 
     def lower(e, inst, x, y):
@@ -271,7 +273,8 @@ def _abs_checked_lower(e, inst, x):
 
 
 def _safe_divisor(e, t, width, x, y):
-    """(divisor that cannot trap, i1 divisor is zero): MIN / -1 becomes MIN / 1, the wrapped result."""
+    """(divisor for which the instruction cannot trap, i1 whether the divisor is zero): MIN / -1 becomes MIN / 1, which
+    is the wrapped result."""
     zero = e.assign(f"icmp eq {width} {y}, 0")
     bad = zero
     if _signed(t):
@@ -287,8 +290,8 @@ def _is_literal(component: str) -> bool:
 
 
 def _divide(e, inst, x, y):
-    """(type, width, kind of the truncating division, divisor that cannot trap, i1 'the divisor is 0' or None); floats
-    never get here."""
+    """(type, width, kind of the truncating division, divisor for which it cannot trap, i1 whether the divisor is 0, or
+    None) for integers."""
     t, width = inst.args[0].type, _width(inst, e)
     if "flags" in inst.attrs:
         return t, width, "u" if inst.attrs["flags"] == "nonnegative" else "s", y, None
@@ -303,17 +306,47 @@ def _is_positive(kind, divisor):
 
 
 def _floor_by_positive(e, width, x, divisor):
-    """Of -x - 1 where x is negative: no remainder to look at."""
+    """Floor division, by way of -x - 1 where x is negative, which needs no remainder."""
     sign = e.assign(f"ashr {width} {x}, {int(width[1:]) - 1}")
     quotient = e.assign(f"udiv {width} {e.assign(f'xor {width} {x}, {sign}')}, {divisor}")
     return e.assign(f"xor {width} {quotient}, {sign}")
 
 
+def _divided(e, inst, x, y):
+    """(quotient, remainder) of 64-bit ints whose signs are not known. Where x is not negative and y is positive they
+    are the machine's: nothing waits for the tests of that, whose outcome processors guess. Both operations share a
+    division."""
+    found = e.computed.get((x, y))
+    if found is None:
+        above, plain, signed, done = (e.label(name) for name in ("above", "plain", "signed", "done"))
+        e.branch(e.assign(f"icmp sge i64 {e.assign(f'or i64 {x}, {y}')}, 0"), above, signed, likely=True)
+        e.start(above)  # a branch of its own: LLVM would put the two comparisons together first
+        e.branch(e.assign(f"icmp ne i64 {y}, 0"), plain, signed, likely=True)
+        e.start(plain)
+        ours = [e.assign(f"{op} i64 {x}, {y}") for op in ("udiv", "urem")]
+        e.jump(done)
+        e.start(signed)
+        others = [_floordiv_of(e, inst, x, y), _mod_of(e, inst, x, y)]
+        e.jump(done)
+        e.start(done)
+        found = e.computed[x, y] = [e.phi("i64", [(a, plain), (b, signed)]) for a, b in zip(ours, others)]
+    return found
+
+
+def _signs_are_unknown(e, inst, y):
+    return (e.scalar(inst.args[0].type) == "i64" and _signed(inst.args[0].type) and "flags" not in inst.attrs
+            and not _is_literal(y))
+
+
 def _floordiv_lower(e, inst, x, y):
     x, y = x[0], y[0]
+    return [_divided(e, inst, x, y)[0] if _signs_are_unknown(e, inst, y) else _floordiv_of(e, inst, x, y)]
+
+
+def _floordiv_of(e, inst, x, y):
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
-        return [_floor_by_positive(e, width, x, divisor)]
+        return _floor_by_positive(e, width, x, divisor)
     quotient = e.assign(f"{kind}div {width} {x}, {divisor}")
     if kind == "s":
         remainder = e.assign(f"srem {width} {x}, {divisor}")
@@ -322,7 +355,7 @@ def _floordiv_lower(e, inst, x, y):
         quotient = e.assign(f"add {width} {quotient}, {less}")
     if zero is not None:
         quotient = e.assign(f"select i1 {zero}, {width} 0, {width} {quotient}")
-    return [quotient]
+    return quotient
 
 
 def _truncdiv_lower(e, inst, x, y):
@@ -332,8 +365,8 @@ def _truncdiv_lower(e, inst, x, y):
 
 
 def _ring_lower(e, width, x, y, flags):
-    """x % y of what is at most one step of y away, by a comparison and a sum; by a division where it only hardly ever
-    is further."""
+    """x % y where x is at most y below or above the range from 0 to y - 1: by a comparison and a sum; with the flag
+    "near" by a division where x is further away, which is rare."""
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
@@ -359,20 +392,25 @@ def _mod_lower(e, inst, x, y):
     flags = inst.attrs.get("flags", "").split()
     if "ring" in flags or "near" in flags:
         return [_ring_lower(e, _width(inst, e), x, y, flags)]
+    return [_divided(e, inst, x, y)[1] if _signs_are_unknown(e, inst, y) else _mod_of(e, inst, x, y)]
+
+
+def _mod_of(e, inst, x, y):
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
     if _is_positive(kind, divisor):
         quotient = _floor_by_positive(e, width, x, divisor)
-        return [e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")]
+        return e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")
     remainder = e.assign(f"{kind}rem {width} {x}, {divisor}")
     if kind == "s":
         down = _rounds_down(e, width, remainder, divisor)
         more = e.assign(f"select i1 {down}, {width} {divisor}, {width} 0")
         remainder = e.assign(f"add {width} {remainder}, {more}")
-    return [remainder]
+    return remainder
 
 
 def _rounds_down(e, width, remainder, divisor):
-    """i1: the remainder is not zero and its sign is not the divisor's."""
+    """i1: whether the truncated quotient must be rounded down: the remainder is not zero and its sign differs from the
+    divisor's."""
     nonzero = e.assign(f"icmp ne {width} {remainder}, 0")
     mixed = e.assign(f"xor {width} {remainder}, {divisor}")
     opposite = e.assign(f"icmp slt {width} {mixed}, 0")
@@ -419,7 +457,7 @@ def _shift_lower(name):
         if inst.attrs.get("flags") == "bounded" or _is_literal(y[0]) and 0 <= int(y[0]) < bits:
             return [e.assign(f"{instruction} {width} {x[0]}, {y[0]}")]
         good = e.assign(f"icmp ult {width} {y[0]}, {bits}")
-        if instruction == "ashr":  # shifting by bits - 1 leaves the sign
+        if instruction == "ashr":  # a shift by bits - 1 leaves copies of the sign
             count = e.assign(f"select i1 {good}, {width} {y[0]}, {width} {bits - 1}")
             return [e.assign(f"ashr {width} {x[0]}, {count}")]
         count = e.assign(f"select i1 {good}, {width} {y[0]}, {width} 0")
@@ -485,7 +523,7 @@ def _fits_lower(e, inst, x):
         return [_float_fits(e, kind, value, target)]
     old = e.scalar(source)
     low, high = _bounds(target)
-    if target.bits >= source.bits:  # of an unsigned one
+    if target.bits >= source.bits:  # where the source is unsigned
         return [e.assign(f"icmp sge {old} {x[0]}, 0") if target.bits == source.bits else "true"]
     if source.signed:
         return [e.assign(f"icmp ult {old} {e.assign(f'sub {old} {x[0]}, {low}')}, {high - low + 1}")]
@@ -528,7 +566,8 @@ def _no_half(e, source, x):
 
 def _float_fits(e, kind, x, target):
     low, high = _bounds(target)
-    exclusive = target.bits < (24 if kind == "float" else 53)  # whether the number below the least one is such a float
+    # whether the integer below the least one is exact in this float type
+    exclusive = target.bits < (24 if kind == "float" else 53)
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
     below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
     return e.assign(f"and i1 {above}, {below}")
@@ -592,7 +631,8 @@ def _whole_lower(e, inst, x):
 
 
 def _whole(e, inst, scalar, x):
-    """Vectors of 64-bit ints are made of few processors' floats, those of 32 bits of all."""
+    """A float with an integral value, by way of an integer: few processors convert vectors of 64-bit ints, all convert
+    those of 32 bits."""
     width = "i32" if "short" in inst.attrs.get("flags", "") else "i64"
     whole = e.assign(f"fptosi {scalar} {x} to {width}")
     return [whole if width == "i64" else e.assign(f"sext i32 {whole} to i64")]
@@ -651,7 +691,7 @@ def _to_number(e, source, target, x):
     if k.is_float(target):
         if k.is_float(source):
             return _resize_float(e, old, new, x)
-        step = "float" if new == "half" else new  # NumPy goes to half through float
+        step = "float" if new == "half" else new  # NumPy converts to half precision through float
         convert = "uitofp" if old == "i1" or not _signed(source) else "sitofp"
         return _resize_float(e, step, new, e.assign(f"{convert} {old} {x} to {step}"))
     if k.is_float(source):
@@ -672,7 +712,8 @@ def _resize_float(e, old, new, x):
 
 
 def _float_to_int(e, target, x, old):
-    """As C code for x86 does, which NumPy's astype shows: out of range gives the least value of the step type."""
+    """A float converted to an integer as C code for x86 does, and therefore NumPy's astype: out of range it is the
+    least value of the integer type of the conversion."""
     bits = 64 if target is k.Int else target.bits
     signed = _signed(target)
     step = 32 if bits < 32 or bits == 32 and signed else 64
@@ -686,7 +727,8 @@ def _float_to_int(e, target, x, old):
 
 
 def _indefinite(e, x, old, bits):
-    """fptosi with INT_MIN for what does not fit: the machine's own answer, made well defined."""
+    """fptosi with INT_MIN for values that do not fit: the result of the machine's instruction, but well defined in
+    LLVM."""
     low, high = -float(1 << bits - 1), float(1 << bits - 1)
     exclusive = old == "double" and bits == 32  # doubles between -2**31 - 1 and -2**31 truncate into range
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {old} {x}, {low - exclusive!r}")
@@ -721,9 +763,9 @@ def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=F
 _CHECKED = "x: int, y: int -> int"
 II, FF, BB = "x: I, y: I -> I", "x: F, y: F -> F", "x: B, y: B -> B"
 
-# {flags}: what a lowering may rely on at this place (passes/ranges.py). Of sums LLVM's "nsw" or "nuw nsw": nobody reads
-# the result where the operation on signed (and unsigned) ints wraps. LLVM spends a quarter of its time on a function of
-# many loops with finding that out.
+# {flags}: assumptions that a lowering may make at this place (passes/ranges.py). For sums these are LLVM's "nsw" or
+# "nuw nsw": where the operation on signed (and unsigned) ints wraps, the result is not used. LLVM would spend a quarter
+# of its time on proving that in a function with many loops.
 IADD = _op("iadd", II, _integer(operator.add), llvm("add"), doc="iadd {flags} (x, y): x + y, wrapping")
 ISUB = _op("isub", II, _integer(operator.sub), llvm("sub"), doc="isub {flags} (x, y): x - y, wrapping")
 IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x, y): x * y, wrapping")
@@ -809,7 +851,7 @@ INTEGER_COMPARISONS = (IEQ, INE, ILT, ILE, IGT, IGE)
 FLOAT_COMPARISONS = (FEQ, FNE, FLT, FLE, FGT, FGE)
 for _group in (INTEGER_COMPARISONS, FLOAT_COMPARISONS):
     _eq, _ne, _lt, _le, _gt, _ge = _group
-    _total = _group is INTEGER_COMPARISONS  # neither x < y nor x >= y holds where one of them is a NaN
+    _total = _group is INTEGER_COMPARISONS  # a relation and its negation: with a NaN neither x < y nor x >= y holds
     _eq.relate(_eq, _ne)
     _ne.relate(_ne, _eq)
     _lt.relate(_gt, _ge if _total else None)
@@ -845,7 +887,7 @@ CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_non
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
                    doc="check_nonneg {message} (x): x; ValueError where it is negative")
-CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # that fail where a number does not fit
+CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # conversions that raise where a number does not fit
 # Operations that cost less where the intervals of their operands are known.
 RANGED = CONVERSIONS | {CHECK_NONZERO, CHECK_NONNEG, IADD_CK, ISUB_CK, IMUL_CK, INEG_CK, IABS_CK, IFLOORDIV_CK,
                         IFLOORDIV, IMOD, ISHL_CK, ISHL, ISHR}

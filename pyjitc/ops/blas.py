@@ -1,5 +1,5 @@
-"""Calls of BLAS and LAPACK functions by Fortran's rules: everything by address, letters with hidden lengths at the
-end."""
+"""Calls of BLAS and LAPACK functions by Fortran's conventions: all arguments by address, letters with hidden lengths at
+the end."""
 from __future__ import annotations
 
 import ctypes
@@ -33,7 +33,8 @@ def _stored(e, llvm, value):
 
 
 def _lower(e, inst, *operands):
-    """Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the type of the arrays; an array: its first element."""
+    """Operands are passed as follows. Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the element type of the
+    arrays; an array: its first element."""
     t = _element([x.type for x in inst.args])
     part = e.scalar(part_of(t))
     name = f"pyjitc_blas_{_LETTERS[t.text]}{inst.attrs['name']}"
@@ -72,7 +73,7 @@ def _lower(e, inst, *operands):
 
 
 def _call(*operands, name, letters="", result=None):
-    """The call that the lowering makes."""
+    """The Python function that makes the same call as the lowering."""
     dtype = next(x.dtype for x in operands if isinstance(x, np.ndarray))
     kept = [np.array(ord(c), np.int8) for c in letters]
     lengths = len(letters)

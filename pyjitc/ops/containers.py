@@ -1,7 +1,7 @@
-"""Containers of Python: lists, and what reads and changes them directly.
+"""Python's containers: lists, and the operations that read and change them directly.
 
-A container is the object of the interpreter. A load checks the index and the class of what it finds, whatever is
-known: between any two operations a finalizer or the handler of a signal may change the container.
+A container is the Python object. A load always checks the index and the class of the item, whatever is known: between
+any two operations a finalizer or the handler of a signal may change the container.
 """
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _get_lower(e, inst, x, i):
 
 
 def _object_lower(e, inst, x, i):
-    """The index is one that an item was found at."""
+    """The object at an index at which an item was loaded."""
     wrapped = e.assign(f"add i64 {i[0]}, {_len_lower(e, inst, x)[0]}")
     at = e.assign(f"select i1 {e.assign(f'icmp slt i64 {i[0]}, 0')}, i64 {wrapped}, i64 {i[0]}")
     item = e.assign(f"load ptr, ptr {_slot(e, _table(e, x[0], inst.args[0].type), at)}, align 8")
@@ -80,8 +80,9 @@ def _object_lower(e, inst, x, i):
 
 
 def _set_lower(e, inst, x, i, value):
-    """The object that was the item is overwritten where nobody else has it: a float by a float, an int of one digit by
-    another. Else a new one takes its place, and the old one is given up last: that may run code of the program."""
+    """The object that was the item is overwritten where there is no other reference to it: a float by a float, an int
+    of one digit by another. Otherwise it is replaced by a new object and released last, since that may run code of the
+    program."""
     t = inst.args[2].type
     at = _index(e, inst, x, i[0], "list assignment index out of range")
     where = _slot(e, _table(e, x[0]), at)
@@ -115,7 +116,7 @@ def _set_lower(e, inst, x, i, value):
 
 
 def _is_quiet(t) -> bool:
-    """Whether no code of the program can run while a value of type t becomes an object."""
+    """Whether boxing a value of type t never runs code of the program."""
     return t in (Int, Float, Bool, NoneType, Str, Bytes, Object) or isinstance(t, Container)
 
 
@@ -128,7 +129,7 @@ _SMALL = 256  # the interpreter has one object for each int up to this
 
 
 def _is_digit(e, old, value) -> str:
-    """i1: an int that an object holds has one digit, and so has the one to be stored, which is no small one."""
+    """i1: whether the int in an object has one digit, and so has the one to be stored, which is no small int."""
     tag = e.assign(f"load i64, ptr {_at(e, old, platform.LONG_TAG)}, align 8")
     if platform.LONG_TAGGED:
         one = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
@@ -151,7 +152,7 @@ def _put_digit(e, old, value) -> None:
 
 
 def _index_releasing(e, inst, x, i, boxed) -> str:
-    """`_index` for a store: where it fails, the object that was to be stored is given up."""
+    """`_index` for a store: where it fails, the object that was to be stored is released."""
     size = _len_lower(e, inst, x)[0]
     inside = e.assign(f"icmp ult i64 {i}, {size}")
     here, cold, bad, good = e.current, e.label("negative"), e.label("outside"), e.label("inside")
@@ -168,7 +169,8 @@ def _index_releasing(e, inst, x, i, boxed) -> str:
 
 
 def _pop_lower(e, inst, x):
-    """The last item. The list gives its reference up; where it would be given less room, it does that itself."""
+    """Remove and return the last item, with the list's reference to it; where the list would be given less room, its
+    own method does it."""
     size = _len_lower(e, inst, x)[0]
     e.raise_unless(e.assign(f"icmp ne i64 {size}, 0"), inst, "IndexError", "pop from empty list")
     last = e.assign(f"add i64 {size}, -1")
@@ -186,7 +188,8 @@ def _append_lower(e, inst, x, value):
 
 
 def _sort_lower(e, inst, x, reverse):
-    """A helper sorts floats and ints, with the objects that the list has; the interpreter does the rest."""
+    """A helper sorts floats and ints, by moving the objects of the list; all other lists are sorted by the
+    interpreter."""
     flip = e.assign(f"sext i1 {reverse[0]} to i64")
     status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
     other, done = e.label("other"), e.label("sorted")

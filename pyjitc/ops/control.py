@@ -7,8 +7,8 @@ __all__ = ["CONST", "JUMP", "BRANCH", "SWITCH", "RETURN", "RAISE", "RERAISE", "U
 
 CONST = Op("const", None, PURE, partials=UNVARIED, cost=FREE,
            doc="const {value} -> a compile-time Python value; `UNBOUND` is the unbound local")
-# Attributes of the terminators that jump back to the header of a loop: name -> what it says, and who sets it.
-# codegen/function.py makes metadata of them for LLVM.
+# Attributes of the terminators that jump back to the header of a loop: name -> its meaning, and the pass that sets it.
+# codegen/function.py makes loop metadata of them for LLVM.
 LOOP_HINTS = {
     "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
                    "(passes/versioning.py), or too short or in need of its order (passes/polling.py)",

@@ -1,4 +1,4 @@
-"""What inference asks of passes/derivatives: functions whose bodies are derivatives of other functions."""
+"""Requests of inference to passes/derivatives: functions whose bodies are derivatives of other functions."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +12,9 @@ __all__ = ["Request", "Ruled", "request_of", "requested"]
 
 
 class Request(Named):
-    """primal: the typed function to be differentiated; mode: see infer/meaning.py, Derived; wrt: the positions of its
-    parameters that vary; has_aux: only the first item of its result is differentiated."""
+    """primal: the typed function to be differentiated; mode: see infer/meaning.py, Derived; wrt: the positions of the
+    parameters with respect to which it is differentiated; has_aux: only the first item of its result is
+    differentiated."""
 
     __slots__ = ()
     primal: Function
@@ -23,14 +24,14 @@ class Request(Named):
 
 
 class Ruled(Named):
-    """The derivatives of a function that stays a call while derivatives are made: each a typed function, or a function
-    of the library in the compiled subset.
+    """The derivatives of a function that is not inlined while derivatives are made: each a typed function, or a
+    function of the library in the compiled subset.
 
-    tangent(*args, *tangents) -> the tangent of the result; None where there is none.  forward(*args) -> (result, what
-    `backward` needs of the way); None where it needs nothing: the function itself is called then.
-    backward(*args, result or what `forward` kept, cotangent of the result) -> the cotangents of the arguments, a tuple.
-    Arguments that have one value alone, as functions, count for nothing here. A tangent or a cotangent of what cannot
-    vary is None. rereads: the positions of the arguments whose elements
+    tangent(*args, *tangents) -> the tangent of the result; None where there is no such rule.  forward(*args) ->
+    (result, values that `backward` needs); None where it needs none: then the function itself is called.
+    backward(*args, result or values from `forward`, cotangent of the result) -> the cotangents of the arguments, a
+    tuple. Arguments of one-value types, such as functions, are left out. The tangent or cotangent of an argument that
+    cannot vary is None. rereads: the positions of the arguments whose elements
     `backward` reads; None where of all. fixed: the items of the last argument, a tuple, that may not vary."""
 
     __slots__ = ()
@@ -41,7 +42,7 @@ class Ruled(Named):
     rereads: tuple[int, ...] | None = None
 
     def with_functions(self, typed) -> Ruled:
-        """The same with typed functions for specialisations. typed: gives one."""
+        """The same rules with typed functions for specialisations. typed: specialisation -> typed function."""
         return self._replace(**{name: x and typed(x) for name, x in zip(self._fields[:3], self)})
 
     @property
@@ -50,7 +51,7 @@ class Ruled(Named):
 
 
 def requested(request: Request, types: list[Type], result: Type) -> Function:
-    """A function of these parameters that has no body yet."""
+    """A function with these parameters that has no body yet, for a request."""
     primal = request.primal
     fn = Function(f"{primal.name}.{request.mode}", primal.qualname, primal.filename, primal.firstlineno)
     fn.result = result
@@ -61,5 +62,5 @@ def requested(request: Request, types: list[Type], result: Type) -> Function:
 
 
 def request_of(fn: Function) -> Request | None:
-    """What a function without a body is to be; None of others."""
+    """The request for the body of a function; None for a function that has one."""
     return fn.memo.get("derivative")

@@ -1,4 +1,4 @@
-"""What an operation record says of its derivative, in place of a function that gives its partial derivatives.
+"""Marks by which an operation record describes its derivative, in place of a function that returns partial derivatives.
 
 Every record is in one of three states, which `derivative_of` tells apart: it has a rule, a function or a method of the
 transform that knows the operation by name; its derivative is zero by nature, with the reason; or nobody has written a
@@ -22,7 +22,7 @@ class _Mark:
 
 
 class Zero(_Mark):
-    """The derivative is zero wherever there is one. reason: why that is so by nature, for whatever operands."""
+    """The derivative is zero wherever it exists. reason: why that is so for all operands."""
 
     __slots__ = ("reason",)
 
@@ -36,12 +36,12 @@ NONDIFF = Zero("NONDIFF", "the result is an integer, a test, a text, a place or 
 ROUNDING = Zero("ROUNDING", "the result is a float that is constant between jumps")
 UNVARIED = Zero("UNVARIED", "no operand is a float that varies: they are integers, constants or the state of a "
                             "random generator")
-STRUCTURAL = _Mark("STRUCTURAL")  # moves values, or control: the transform handles the operation by name
-NO_RULE = _Mark("NO_RULE")  # has a derivative that nobody wrote down yet
+STRUCTURAL = _Mark("STRUCTURAL")  # it moves values or control: the transform handles the operation by name
+NO_RULE = _Mark("NO_RULE")  # nobody has written the derivative yet
 
 
 class NoDerivative(Exception):
-    """The derivative of an operation is asked for, and there is no rule for it yet."""
+    """Raised where the derivative of an operation is requested and there is no rule for it yet."""
 
 
 def derivative_of(op) -> Any:

@@ -1,8 +1,10 @@
-"""Elementary functions that have code of our own: which operations they are, and who says what computes them.
+"""Elementary functions with implementations in this package: the list of the operations, and the hook for their
+implementations.
 
 An operation of Python floats is the function of the C library. Of NumPy numbers, and on a GPU, it is a function in the
-compiled subset, which `lib/elementary.py` lists by operation, type and target. It stays one operation until
-`passes/elementary.py` puts that function in its place, after the passes that look at loop nests and at equal values.
+compiled subset, which `lib/elementary.py` lists by operation, type and target. It remains one operation until
+`passes/elementary.py` replaces it by a call of that function, after the passes for loop nests and common
+subexpressions.
 """
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ __all__ = ["NAMES", "STEPS", "computed_by", "is_ours", "provide"]
 NAMES = frozenset((
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
     "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "pow", "pow_in_double", "cexp"))
-STEPS = 40  # instructions that one of them becomes, about
+STEPS = 40  # instructions of such an implementation, about
 
 
 def is_ours(inst) -> bool:
-    """Whether an instruction of the CPU's is one of them, of NumPy numbers."""
+    """Whether an instruction of CPU code is one of these operations on NumPy numbers."""
     return inst.op.name in NAMES and inst.result.type is not Float and inst.result.type is not Complex
 
 
@@ -27,8 +29,8 @@ _finders: list[Callable] = []
 
 
 def provide(find: Callable) -> None:
-    """Say what computes these operations. find: name and class of the first operand -> a Python function of the
-    operands that gives the same bits as compiled code, or None."""
+    """Register the implementations. find: (name, class of the first operand) -> a Python function of the operands that
+    computes the same bits as compiled code, or None."""
     _finders[:] = [find]
 
 

@@ -1,15 +1,15 @@
-"""What the lowering of an operation may ask of the emitter: the protocol between this room and `codegen`.
+"""The methods of the emitter that lowerings of operations may call: the protocol between this room and `codegen`.
 
-A record's lowering is called as lower(e, inst, *operands): `e` is an emitter, `inst` the instruction, an operand the
-list of the LLVM values that represent it, its components. The result is the list for the result, empty or None where
-there is none. A value is a name (`%v3`), a symbol (`@f`) or a constant (`0`), without its type.
+A record's lowering is called as lower(e, inst, *operands): `e` is an emitter, `inst` the instruction, and each operand
+the list of the LLVM values that represent it, its components. The result is the list for the result, empty or None
+where there is none. A value is a name (`%v3`), a symbol (`@f`) or a constant (`0`), without its type.
 
-Code is written at the end of the current block. Whatever ends a block (`jump`, `branch`, `error`, a `line` with another
-terminator) is followed by `start`. Whatever may raise takes the instruction, which says where its failure goes.
+Code is appended to the current block. A call that ends the block (`jump`, `branch`, `error`, a `line` with another
+terminator) must be followed by `start`. Methods whose code may raise get the instruction, which has the failure edge.
 
 This module is for readers and for the type checker; nothing imports it when the program runs. `codegen/emitter.py` and
-`codegen/function.py` implement it for the CPU, `codegen/grid.py` and `codegen/nvptx.py` for kernels, where what needs
-Python is refused. `tests/ops/test_emitter.py` holds that lowerings ask for nothing else.
+`codegen/function.py` implement it for the CPU, `codegen/grid.py` and `codegen/nvptx.py` for kernels, which refuse
+whatever needs Python. `tests/ops/test_emitter.py` checks that lowerings call no other methods.
 """
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ __all__ = ["Emitter"]
 class Emitter(Protocol):
     """Builds the body of one LLVM function."""
 
-    current: str  # the label of the block that is being written: the origin of an arm of `phi`
+    current: str  # the label of the block that is being emitted: the origin of an arm of `phi`
     flags: str  # the fast-math flags of the options, with a space at the end, or ""
-    fn: Function  # the function that is being written, for messages
-    any_order: bool  # whether more arrays than those of a type are taken: in whatever order, writable for readonly
-    leaving: bool  # whether the code is of a way out of a function that fails
-    counters: int  # how many words share the cost that may run up between two polls
-    # Whether the processor gives INT_MIN for a float that fits in no int64, as x86 does, and has an intrinsic for it;
-    # what LLVM's own conversion gives is undefined, and needs two comparisons first.
+    fn: Function  # the function that is being emitted, for messages
+    # whether an array parameter accepts more arrays than its type says: any order, and writable ones for readonly
+    any_order: bool
+    computed: dict[tuple[str, str], list[str]]  # operands -> results of operations that share work, in this block of IR
+    leaving: bool  # whether the code is on a path that leaves the function after a failure
+    counters: int  # the number of words that share the cost that may accumulate between two polls
+    # Whether the processor converts a float that does not fit in an int64 to INT_MIN, as x86 does, and LLVM has an
+    # intrinsic for that instruction. The result of LLVM's own conversion is undefined there, so it needs two
+    # comparisons first.
     indefinite: bool
 
     # -- instructions and blocks
@@ -44,7 +47,7 @@ class Emitter(Protocol):
         """Write an instruction that has no result."""
 
     def release_lock(self) -> str | None:
-        """Give up the interpreter lock where it is held; the answer is for `take_lock`."""
+        """Release the interpreter lock if it is held; the result is for `take_lock`."""
 
     def take_lock(self, thread: str | None) -> None:
         """Take the interpreter lock again."""
@@ -59,8 +62,8 @@ class Emitter(Protocol):
         """End the block; control goes on at `label`."""
 
     def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
-        """End the block; control goes on at `yes` where the i1 `condition` is true. likely: which way is taken nearly
-        always; None where that is not known."""
+        """End the block; control continues at `yes` where the i1 `condition` is true. likely: which target is nearly
+        always taken; None where that is not known."""
 
     def phi(self, t: str, arms: Iterable[tuple[str, str]]) -> str:
         """The value of LLVM type `t` by where control came from: (value, label) pairs. First in its block."""
@@ -68,48 +71,48 @@ class Emitter(Protocol):
     # -- memory in the frame
 
     def alloca(self, t: str, n: int = 1) -> str:
-        """Pointer to `n` variables of LLVM type `t` in the frame, one place for all times that the code runs."""
+        """A pointer to `n` variables of LLVM type `t` in the frame: the same place each time that the code runs."""
 
     def memory_of(self, size: int) -> str:
-        """Pointer to bytes in the frame for the elements of an array."""
+        """A pointer to bytes in the frame for the elements of an array."""
 
     def at_entry(self, text: str) -> None:
         """Write an instruction that runs once, when the function is entered."""
 
     def clear(self, pointer: str, size: int) -> None:
-        """Set bytes that `memory_of` gave to zero."""
+        """Set bytes from `memory_of` to zero."""
 
-    # -- what the module has beside functions
+    # -- contents of the module besides functions
 
     def declare(self, text: str) -> None:
-        """Have a declaration of LLVM in the module, once."""
+        """Add a declaration to the module, if it is not there yet."""
 
     def external(self, name: str) -> str:
-        """Symbol of something outside the object that the loader knows by name: of Python's C API, or of
+        """The symbol of something outside the object that the loader finds by name: in Python's C API, or
         runtime/symbols.py."""
 
     def string(self, text: str) -> str:
         """Symbol of a C string."""
 
     def object(self, value: object) -> str:
-        """Symbol of a Python object that the code needs; the loader gives it the object's address."""
+        """The symbol of a Python object that the code needs; the loader sets it to the object's address."""
 
     def helper(self, name: str) -> str:
-        """Symbol of a helper of codegen/helpers.py, which becomes part of the module."""
+        """The symbol of a helper of codegen/helpers.py, which becomes part of the module."""
 
     def scopes(self, *scopes: tuple[int, int]) -> str:
-        """Metadata of a list of scopes, each the number of an array in a group (see `array_load`)."""
+        """The metadata of a list of alias scopes, each the number of an array in a group (see `array_load`)."""
 
     def memory_kind(self, name: str) -> str:
-        """Metadata of an access to memory of a native list: what has another name shares no memory with it."""
+        """The metadata of an access to memory of a native list: memory with different names does not alias."""
 
     def rare(self, symbol: str, values: Sequence[str], t: str) -> str:
-        """The rest of a call of a libm function of numbers of type `t` that few elements need."""
+        """The text after `call` for a libm function of numbers of type `t` that few elements need."""
 
     def lookup(self, table: tuple[float, ...], t: str, index_type: str, index: str) -> str:
-        """The number of type `t` in a table of a power of two of them, at the lowest bits of the index."""
+        """The number of type `t` in a table with a power of two of entries, at the lowest bits of the index."""
 
-    # -- types and their values
+    # -- types and values
 
     def components(self, t: Type) -> tuple[str, ...]:
         """LLVM types of the scalars that represent a value of type `t`."""
@@ -121,7 +124,7 @@ class Emitter(Protocol):
         """LLVM type of an array element of NumPy type `t`."""
 
     def zeros(self, t: Type) -> list[str]:
-        """Components of some value of type `t`, where nobody reads it."""
+        """The components of some value of type `t`, which is not used."""
 
     def constant(self, t: Type, value: Any) -> list[str]:
         """Components of the Python constant `value` as type `t`."""
@@ -135,42 +138,41 @@ class Emitter(Protocol):
     # -- failure
 
     def fail(self, inst: Inst) -> str:
-        """Label of the way out that the failure of `inst` takes, once Python's error indicator is set."""
+        """The label of the exit that the failure of `inst` takes, once Python's error indicator is set."""
 
     def error(self, inst: Inst, cls: type | str, message: str, *args: str) -> None:
-        """End the block: raise cls(message), a format for `args`, each with its LLVM type, in which `%%` stands for
-        `%`."""
+        """End the block and raise cls(message). The message is a format for `args`, each with its LLVM type, in which
+        `%%` stands for `%`."""
 
     def raise_unless(self, condition: str, inst: Inst, cls: type | str, message: str, *args: str) -> None:
-        """As `error`, where the i1 `condition` is false; otherwise the code goes on."""
+        """Like `error`, where the i1 `condition` is false; otherwise the code continues."""
 
     def fail_unless(self, condition: str, fail: Callable[[], None]) -> None:
-        """Have `fail` write the code, in a place apart, that raises one of several errors where `condition` is
-        false."""
+        """Let `fail` emit, in a cold block, the code that raises one of several errors where `condition` is false."""
 
     def check_status(self, status: str, inst: Inst) -> None:
-        """Fail where the i32 `status` that a call returned is not 0."""
+        """Take the failure exit where the i32 `status` that a call returned is not 0."""
 
     def check_null(self, pointer: str, inst: Inst) -> None:
-        """Fail where a pointer that a call returned is null."""
+        """Take the failure exit where a pointer that a call returned is null."""
 
     def warn(self, inst: Inst, cls: type, message: str) -> None:
-        """Warn where the compiled function is called, as the interpreter's functions in C do."""
+        """Issue a warning at the line that calls the compiled function, as the interpreter's builtin functions do."""
 
     # -- Python objects
 
     def box(self, t: Type, values: Sequence[str], inst: Inst) -> str:
-        """A new reference to the Python object of a value; fails through `inst`."""
+        """A new reference to the Python object of a value; takes the failure exit of `inst` on an error."""
 
     def unbox(self, t: Type, pointer: str, wrong: str) -> list[str]:
-        """Components of the object as exactly type `t`, with borrowed references; otherwise control goes to label
-        `wrong`."""
+        """The components of the object as exactly type `t`, with borrowed references; for another class it jumps to the
+        label `wrong`."""
 
     def python_call(self, inst: Inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
-        """Call a Python object; takes over the references in `args`. A new reference to what it returns."""
+        """Call a Python object; consumes the references in `args`. Returns a new reference to the result."""
 
     # -- signals
 
     def fuel(self) -> str:
-        """Pointer to the word that counts down to the next poll of the interpreter. It stays from call to call: a loop
-        of many short calls lets signals in as well."""
+        """A pointer to the counter that counts down to the next poll of the interpreter. It keeps its value between
+        calls, so that a loop of many short calls polls, too."""

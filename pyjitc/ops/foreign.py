@@ -1,4 +1,4 @@
-"""Memory and functions of C that the program has the addresses of."""
+"""Memory and functions of C whose addresses the program has."""
 from __future__ import annotations
 
 import ctypes
@@ -13,7 +13,7 @@ from ..types.lattice import dtype_of
 from .effects import NO_RULE, STRUCTURAL
 from .memory import item_bytes
 
-binding = lazy("llvmlite.binding")  # where the interpreter of the IR calls what is written in LLVM
+binding = lazy("llvmlite.binding")  # for the interpreter of the IR, to call code written in LLVM
 
 __all__ = ["FOREIGN_OPS"]
 
@@ -35,7 +35,7 @@ def _at(address, *shape, type):
 
 
 def _extended(t, c: str) -> str:
-    """A parameter or a result in C, where short integers are extended."""
+    """The parameter or result of a C function, where short integers are extended."""
     if t is Bool or t is NpBool:
         return "i1 zeroext"
     if isinstance(t, NpInt) and t.bits < 32:
@@ -53,7 +53,7 @@ def _call_lower(e, inst, *operands):
         e.line(f"call void {function}({', '.join(given)})")
     else:
         c = _extended(result, e.scalar(result))
-        returned = " ".join(reversed(c.split()))  # attributes of a result stand before its type
+        returned = " ".join(reversed(c.split()))  # attributes of a result precede its type
         values = [e.assign(f"call {returned} {function}({', '.join(given)})")]
     e.take_lock(thread)
     return values
@@ -75,15 +75,15 @@ def _symbol(text: str) -> str:
     return text[start:text.index("(", start)]
 
 
-_SLOT = 16  # the bytes of an operand or a result in the memory that `_callable` reads and writes
+_SLOT = 16  # the bytes of an operand or the result in the memory that `_callable` accesses
 _DTYPES = {"i1": np.uint8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "half": np.float16,
            "float": np.float32, "double": np.float64}
 
 
 @functools.lru_cache(maxsize=64)
 def _callable(text: str, declarations: tuple[str, ...]):
-    """(engine that owns the code, C function, types of the operands): the function of `text`, made one that takes the
-    address of a row of slots: the operands, and then the result."""
+    """(the engine that owns the code, C function, types of the operands): the function of `text`, wrapped in one that
+    takes the address of a row of slots: first the operands, then the result."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     parsed = binding.parse_assembly("\n".join((*declarations, text)))

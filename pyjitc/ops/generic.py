@@ -1,7 +1,7 @@
 """Python's own operations, as the front end emits them: no types, no lowering.
 
-Inference gives each one its meaning through the library (`lib/table.py`) and replaces it by leaf operations and
-calls. Attributes are Python values; operands are SSA values. The terminators are shared with typed IR and live
+Inference finds the meaning of each in the library (`lib/table.py`) and replaces it by leaf operations and calls.
+Attributes are Python values; operands are SSA values. The terminators are shared with typed IR and live
 in ops/control.py.
 """
 from ..ir.core import ERRORS, GENERIC, OBJECTS, RAISES, READS, WRITES, Op, reads, writes

@@ -1,8 +1,8 @@
-"""What only a kernel's threads can do: where they are, barriers, memory of a block, atomics, warps, bits.
+"""Operations that only a kernel's threads have: positions, barriers, memory of a block, atomics, warps, bits.
 
 Thread numbers, masks of lanes and counts are Python ints, so that `a[i] * threadIdx.x` stays float32 (NEP 50). Each
-target has a table op -> lowering of its own (codegen/nvptx.py, codegen/grid.py); the lowering here is the answer of a
-function that is no kernel. Indices of atomics are in range, as those of loads and stores.
+target has a table op -> lowering of its own (codegen/nvptx.py, codegen/grid.py); the lowering here is that for
+functions which are no kernels. Indices of atomics are in range, as those of loads and stores.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REDUCTIONS = ("add", "min", "max", "and", "or", "xor")
 _EFFECT = READS | WRITES
 _MOST_BLOCKS = (1 << 31) - 1
 
-# how -> the element types it takes
+# how -> the element types that it accepts
 ATOMICS = {
     "add": is_number, "sub": is_number, "min": lambda t: is_integer(t) or is_float(t), "max": lambda t: is_integer(t)
     or is_float(t),
@@ -55,7 +55,7 @@ def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, b
               partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds)
 
 
-_counting = partial(_op, partials=NONDIFF)  # no number of the program comes out, nor is one kept
+_counting = partial(_op, partials=NONDIFF)  # no number of the program is a result or is stored
 
 
 def _int(types, attrs):
@@ -86,23 +86,23 @@ def _cas(types, attrs):
 
 
 def _second(types, attrs):
-    """Of (mask, value...): the type of the value, a number."""
+    """The type rule of (mask, value...): the type of the value, a number."""
     if types[0] is not Int or not is_number(types[1]):
         raise TypeError(f"({', '.join(map(str, types))}): expected a mask of lanes and a number")
     return types[1]
 
 
 def shape_bytes(t: Array, shape) -> int:
-    """Bytes that an array of this shape takes."""
+    """The size in bytes of an array of this shape."""
     return item_bytes(t.dtype) * math.prod(shape)
 
 
 def alignment(t: Array) -> int:
-    """Of memory for elements of an array: 16 bytes, for vector accesses."""
+    """The alignment of memory for elements of an array: 16 bytes, for vector accesses."""
     return 16
 
 
-# ---------------------------------------------------------------- where a thread is
+# ---------------------------------------------------------------- position of a thread
 
 THREAD_ID = _counting("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x", bounds=(0, 1023))
 BLOCK_ID = _counting("block_id", _int, PURE, "index of the block in the grid on {axis}", bounds=(0, _MOST_BLOCKS - 1))
@@ -110,7 +110,7 @@ BLOCK_DIM = _counting("block_dim", _int, PURE, "threads of a block on {axis}", b
 GRID_DIM = _counting("grid_dim", _int, PURE, "blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
 LANE_ID = _counting("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31", bounds=(0, WARP_SIZE - 1))
 
-# ---------------------------------------------------------------- waiting for each other
+# ---------------------------------------------------------------- synchronisation
 
 BARRIER = _counting("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
 BARRIER_REDUCE = _counting("barrier_reduce", "p: bool -> int", _EFFECT,
@@ -146,7 +146,7 @@ ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value
                                               "where it is bit for bit as expected; "
                  "gives what it was")
 
-# ---------------------------------------------------------------- words for people
+# ---------------------------------------------------------------- printing
 
 
 def _print(*values, texts, forms=()):
@@ -174,13 +174,13 @@ MATCH_ALL = _counting("match_all", lambda types, attrs: _second(types, attrs) an
 WARP_REDUCE = _op("warp_reduce", _second, _EFFECT, "(mask, value): {how} of the values of all lanes in the mask")
 ACTIVE_MASK = _counting("active_mask", _int, _EFFECT, "mask of the lanes that run together now")
 WARP_OPS = frozenset((WARP_BARRIER, SHUFFLE, VOTE, BALLOT, MATCH_ANY, MATCH_ALL, WARP_REDUCE, ACTIVE_MASK))
-CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE, GRID_BARRIER}  # threads wait for each other
+CONVERGENT = WARP_OPS | {BARRIER, BARRIER_REDUCE, GRID_BARRIER}  # operations in which threads wait for each other
 
 # ---------------------------------------------------------------- bits and numbers
 
 
 def _bits(x) -> tuple[int, int]:
-    """(the bits as a natural number, how many there are)."""
+    """(the bits as a natural number, the number of bits)."""
     width = 64 if isinstance(x, int) else x.dtype.itemsize * 8
     return int(x) & (1 << width) - 1, width
 

@@ -1,4 +1,4 @@
-"""Operations of a block of threads that one CPU thread runs, in the code that passes/grid.py makes of a kernel.
+"""Operations in the code that passes/grid.py makes of a kernel, in which one CPU thread runs a block of threads.
 
 A *slot* keeps one value for each thread of the block. A thread's *state* is the region that it enters next, or negative
 when it has returned: -1, or with `debug` -1 - the line where it ran to the end of the kernel. Lowerings:
@@ -19,7 +19,7 @@ def _op(name, rule, effects, doc, partials=NO_RULE):
     return Op(name, rule, effects, partials=partials, lower=_nowhere, doc=doc)
 
 
-_counting = partial(_op, partials=NONDIFF)  # no number of the program comes out, nor is one kept
+_counting = partial(_op, partials=NONDIFF)  # no number of the program is a result or is stored
 
 
 def _nowhere(e, inst, *operands):

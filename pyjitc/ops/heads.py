@@ -1,18 +1,22 @@
-"""How native lists lie in memory: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
+"""The memory layout of native lists: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
 ptr text}, the head.
 
-`object` is the Python list that the native one has left as, so that a list that leaves at two places is one outside.
-`memory` is where the memory of the items begins: before the first one where some were taken away at the front.
-Where items are places of parts in a text, `text` is that, and `object` the part that was read last, or null.
+`object` is the Python list to which the native one was converted when it escaped, so that a list that escapes at two
+places is one Python list. `memory` is the start of the allocated memory: before the first item, if items were removed
+at the front. Where items are positions of parts in a text, `text` is that text, and `object` the part that was read
+last, or null.
 """
 from __future__ import annotations
 
-from ..types.kinds import NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted
+from ..types.kinds import (
+    Array, Cell, Iterator, NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted,
+)
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "in_memory", "other_than_none",
-           "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "giver", "in_memory",
+           "layout", "other_than_none", "release_of", "stride", "words"]
 
-COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56  # offsets, and its bytes
+# offsets of the fields, and the size of the head
+COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
 
 
 def stride(components: tuple[str, ...]) -> int:
@@ -23,29 +27,64 @@ def stride(components: tuple[str, ...]) -> int:
 
 
 def layout(e, t: Type) -> str:
-    """What a list of items of type t has to give up, as a part of a symbol: for each component `n` for a number, `o`
-    for a reference to a Python object, `L...E` for one to a native list, `R...E` for one to a native object, `B` and a
-    letter for one to an object around, of which `a` is the innermost; `n` alone where there are only numbers."""
-    if not is_refcounted(t):
-        return "n"
-    return "".join(_references(e, t))
+    """What must be released for an item of a list, or a value, of type t, as a part of a symbol: a single `n` where
+    there are only numbers, else the `words`."""
+    return "".join(words(e, t)) if is_refcounted(t) else "n"
 
 
-def _references(e, t):
+def words(e, t: Type) -> list[str]:
+    """The kind of each component of a value of type t: `n` for a number, `o` for a reference to a Python object, `a`
+    for the owner of an array, `L...E` for a reference to a native list, `C...E` for one to a cell, `R...E` for one to a
+    native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
     if not is_refcounted(t):
-        yield "n" * len(e.components(t))
-    elif isinstance(t, NativeList):
-        yield f"L{layout(e, t.item)}E"
-    elif isinstance(t, NativeObject):
+        return ["n"] * len(e.components(t))
+    if isinstance(t, NativeList):
+        return [f"L{layout(e, t.item)}E"]
+    if isinstance(t, Array):
+        return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
+    if isinstance(t, (Cell, Iterator)):
+        return [f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"]
+    if isinstance(t, NativeObject):
         held = [other_than_none(part) or part for _, part in t.attributes]
-        yield f"R{''.join([part for one in held for part in _references(e, one)])}E"
-    elif isinstance(t, Within):
-        yield f"B{chr(97 + t.level)}"
-    elif t.parts is None:
-        yield "o"
-    else:
-        for part in t.parts:
-            yield from _references(e, part)
+        return [f"R{''.join([word for one in held for word in words(e, one)])}E"]
+    if isinstance(t, Within):
+        return [f"B{chr(97 + t.level)}"]
+    return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
+
+
+def components_of(layout: str, around: str = "") -> list[str]:
+    """The components of a layout, in the order in which they are stored. around: the layout of the object that contains
+    them, which stands for references to it."""
+    found, at = [], 0
+    while at < len(layout):
+        part, at = _component(layout, at, around)
+        found.append(part)
+    return found
+
+
+def _component(layout: str, at: int, around: str, inside: int = 0) -> tuple[str, int]:
+    """(the component of a layout that begins at a place, where it ends). inside: how many other objects are around it.
+    References to the object `around` become its layout."""
+    text, at = layout[at], at + 1
+    if text == "B":
+        level = ord(layout[at]) - 97
+        return around if level == inside else text + layout[at], at + 1
+    if text in "CLR":
+        inside += text == "R"
+        while layout[at] != "E":
+            part, at = _component(layout, at, around, inside)
+            text += part
+        text, at = text + "E", at + 1
+    return text, at
+
+
+def giver(part: str) -> str:
+    """The name of the helper that releases a component, which is a reference."""
+    if part in ("a", "o"):
+        return "pyj_release" if part == "a" else "pyj_release_object"
+    if part[0] == "R":
+        return f"pyj_native_drop_{part}"
+    return {"C": "pyj_drop_box_", "L": "pyj_native_release_"}[part[0]] + part[1:-1]
 
 
 def other_than_none(t: Type) -> Type | None:
@@ -63,7 +102,7 @@ def in_memory(e, t: Type) -> tuple[str, ...]:
 
 
 def release_of(e, t: NativeList | NativeObject) -> str:
-    """Name of the helper that gives up a reference to a native list or object."""
+    """The name of the helper that releases a reference to a native list or object."""
     if isinstance(t, NativeObject):
         return f"pyj_native_drop_{layout(e, t)}"
     return f"pyj_native_release_{layout(e, t.item)}"

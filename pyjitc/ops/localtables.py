@@ -1,7 +1,7 @@
-"""Local tables: dicts and sets that compiled code makes and that nobody else sees, as `passes/localtables.py` finds
-them. Their keys and values have no objects; see codegen/localtables.py for how they lie in memory.
+"""Local tables: dicts and sets that compiled code makes and that do not escape, as `passes/localtables.py` finds them.
+Their keys and values are unboxed; codegen/localtables.py describes their memory layout.
 
-They have the types of dicts and sets, and these operations alone take them. A slot is the number of an entry: it stays
+They have the types of dicts and sets, and only these operations accept them. A slot is the number of an entry: it stays
 the same until something is removed from the table.
 """
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, CHEAP, HOST, RAISES, TABLES, Op, reads, writes
 from ..types.kinds import (
-    Bool, Bytes, Container, Dict, Int, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
+    Bool, Bytes, Container, Dict, Int, NativeList, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
 )
+from . import heads
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
 from .tables import DICT_NEXT, found_or_zeros
 
 __all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
 
-# Offsets in a table.
-USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, OWN = range(16, 16 + 9 * 8, 8)
+# Offsets of the fields of a table.
+USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
 
 
 def can_be_key(t: Type) -> bool:
@@ -29,10 +30,10 @@ def can_be_key(t: Type) -> bool:
 
 
 def can_be_value(t: Type) -> bool:
-    """Whether a value of this type is made of numbers and of references to objects of the interpreter."""
+    """Whether a value of this type consists of numbers, native lists and references to Python objects."""
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
-    return t is Str or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
+    return t is Str or type(t) is NativeList or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
 
 
 def _key_type(t: Any) -> Any:
@@ -49,21 +50,17 @@ def _given(e, t: Type, values) -> str:
     return ", ".join(f"{c} {v}" for c, v in zip(e.components(_key_type(t)), values))
 
 
-def _words(e, t: Type) -> list[bool]:
-    """For each machine word of a value of type t, whether it is a reference."""
-    if not is_refcounted(t):
-        return [False] * len(e.components(t))
-    return [True] if t.parts is None else [word for part in t.parts for word in _words(e, part)]
-
-
-def _layout(e, t: Type) -> list[bool]:
-    return [False, *_words(e, _key_type(t)), *(_words(e, t.values) if isinstance(t, Dict) else ())]
+def _layout(e, t: Type) -> list[str]:
+    """What each machine word of an entry is, see `heads.words`: the hash, the key and the value."""
+    return ["n", *heads.words(e, _key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
 
 
 def _new_lower(e, inst):
     words = _layout(e, inst.result.type)
-    objects = sum(1 << n for n, counted in enumerate(words) if counted)
-    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects})")
+    objects = sum(1 << n for n, word in enumerate(words) if word == "o")
+    lists = any(word[0] == "L" for word in words)
+    drop = e.helper(f"pyj_native_entry_{''.join(words)}") if lists else "null"
+    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects}, ptr {drop})")
     e.check_null(made, inst)
     return [made]
 
@@ -91,17 +88,47 @@ def _value_of(e, inst, entry) -> list[str]:
     return owned(e, t.values, e.load_components(t.values, entry, _values_at(e, t)))
 
 
-def _slot_lower(e, inst, x, k):
+def _search(e, inst, what: str, x, key) -> str:
+    """The call of a helper with a table and a key, which may be a text and the bounds of a part of it."""
     t = inst.args[0].type
-    return [e.assign(f"call i64 {_helper(e, 'slot', t)}(ptr {x[0]}, {_given(e, t, k)})")]
+    if len(key) > 1:
+        (s,), (i,), (j,) = key
+        return f"call i64 {_helper(e, f'{what}_part', t)}(ptr {x[0]}, ptr {s}, i64 {i}, i64 {j})"
+    return f"call i64 {_helper(e, what, t)}(ptr {x[0]}, {_given(e, t, key[0])})"
 
 
-def _claim_lower(e, inst, x, k, slot):
+def _slot_lower(e, inst, x, *key):
+    """What stands at the first place of an int is looked at here, where it mostly is, or nothing."""
     t = inst.args[0].type
+    if _key_type(t) is not Int:
+        return [e.assign(_search(e, inst, "slot", x, key))]
+    k = key[0][0]
+    hashed = e.assign(f"call i64 {e.helper('pyj_table_hash_int')}(i64 {k})")
+    place = e.assign(f"and i64 {hashed}, {_read(e, x, MASK)}")
+    where = e.assign(f"getelementptr i32, ptr {_read(e, x, INDICES, 'ptr')}, i64 {place}")
+    index = e.assign(f"sext i32 {e.assign(f'load i32, ptr {where}')} to i64")
+    taken, other, done = e.label("taken"), e.label("other"), e.label("searched")
+    here = e.current
+    e.branch(e.assign(f"icmp eq i64 {index}, -1"), done, taken)
+    e.start(taken)
+    e.branch(e.assign(f"icmp sge i64 {index}, 0"), entry := e.label("entry"), other, likely=True)
+    e.start(entry)
+    at = _entry(e, inst, x, [index])
+    found = e.assign(f"load i64, ptr {e.assign(f'getelementptr i8, ptr {at}, i64 8')}")
+    e.branch(e.assign(f"icmp eq i64 {found}, {k}"), done, other, likely=True)
+    e.start(other)
+    slow = e.assign(_search(e, inst, "slot", x, key))
+    there = e.current
+    e.jump(done)
+    e.start(done)
+    return [e.phi("i64", [(-1, here), (index, entry), (slow, there)])]
+
+
+def _claim_lower(e, inst, x, slot, *key):
     here, claim, done = e.current, e.label("claim"), e.label("claimed")
     e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, claim)
     e.start(claim)
-    made = e.assign(f"call i64 {_helper(e, 'claim', t)}(ptr {x[0]}, {_given(e, t, k)})")
+    made = e.assign(_search(e, inst, "claim", x, key))
     e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
     there = e.current
     e.jump(done)
@@ -119,17 +146,52 @@ def _store_lower(e, inst, x, slot, value):
     return []
 
 
-def _missing(e, inst, k) -> None:
-    """Sets KeyError."""
-    key = e.box(inst.args[2].type, k, inst)
+def _missing(e, inst, key) -> None:
+    """Raise KeyError for a key."""
+    if len(key) > 1:
+        e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
+        (s,), (i,), (j,) = key
+        key = e.assign(f"call ptr @PyUnicode_Substring(ptr {s}, i64 {i}, i64 {j})")
+        e.check_null(key, inst)
+    else:
+        key = e.box(inst.args[2].type, key[0], inst)
     e.line(f"call void {e.helper('pyj_key_error')}(ptr {key})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {key})")
     e.jump(e.fail(inst))
 
 
-def _get_lower(e, inst, x, slot, k):
-    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, k))
+def _get_lower(e, inst, x, slot, *key):
+    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, key))
     return _value_of(e, inst, _entry(e, inst, x, slot))
+
+
+def _ask_lower(e, inst, x, slot, *key):
+    """The list is made before the key gets its slot: what fails leaves the table as it was."""
+    t = inst.result.type
+    make, done = e.label("make"), e.label("there")
+    place = e.alloca("i64")
+    e.line(f"store i64 {slot[0]}, ptr {place}")
+    e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, make, likely=True)
+    e.start(make)
+    if isinstance(t, NativeList):
+        size = heads.stride(e.components(t.item))
+        made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
+    else:
+        e.declare("declare ptr @PyList_New(i64)")
+        made = e.assign("call ptr @PyList_New(i64 0)")
+    e.check_null(made, inst)
+    claimed = e.assign(_search(e, inst, "claim", x, key))
+
+    def lost():
+        count_references(e, t, [made], "release")
+        e.jump(e.fail(inst))
+
+    e.fail_unless(e.assign(f"icmp sge i64 {claimed}, 0"), lost)
+    e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type))
+    e.line(f"store i64 {claimed}, ptr {place}")
+    e.jump(done)
+    e.start(done)
+    return _value_of(e, inst, _entry(e, inst, x, [e.assign(f"load i64, ptr {place}")]))
 
 
 def _find_lower(e, inst, x, slot):
@@ -137,11 +199,11 @@ def _find_lower(e, inst, x, slot):
                           lambda: _value_of(e, inst, _entry(e, inst, x, slot)))
 
 
-def _remove_lower(e, inst, x, slot, k):
+def _remove_lower(e, inst, x, slot, *key):
     remove, done = e.label("remove"), e.label("removed")
     there = e.assign(f"icmp sge i64 {slot[0]}, 0")
     if inst.attrs["must"]:
-        e.fail_unless(there, lambda: _missing(e, inst, k))
+        e.fail_unless(there, lambda: _missing(e, inst, key))
         e.jump(remove)
     else:
         e.branch(there, remove, done)
@@ -168,7 +230,7 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries go to the interpreter's own functions, one after the other."""
+    """The entries are passed to the interpreter's own functions, one after the other."""
     t = inst.args[0].type
     is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
     put = "PyDict_SetItem" if is_dict else "PySet_Add"
@@ -215,42 +277,56 @@ def _box_lower(e, inst, x):
     return [made]
 
 
-# The meanings, where a table is a dict or a set of Python's, of which nothing was removed while a slot is known.
+# Python meanings, where a table is a dict or set from which nothing is removed while a slot is used.
 
 
-def _python_slot(x, k):
+def _key(key: tuple):
+    """A key is given as it is, or as a text and the bounds of a part of it."""
+    return key[0] if len(key) == 1 else key[0][key[1]:key[2]]
+
+
+def _python_slot(x, *key):
+    k = _key(key)
     return list(x).index(k) if k in x else -1
 
 
-def _python_claim(x, k, slot):
+def _python_claim(x, slot, *key):
     if slot < 0:
+        k = _key(key)
         if isinstance(x, defaultdict):
             x.__missing__(k)
         elif isinstance(x, dict):
             x[k] = None
         else:
             x.add(k)
-    return _python_slot(x, k)
+    return _python_slot(x, *key)
 
 
 def _python_store(x, slot, value):
     x[list(x)[slot]] = value
 
 
-def _python_get(x, slot, k):
+def _python_get(x, slot, *key):
     if slot < 0:
-        raise KeyError(k)
+        raise KeyError(_key(key))
     return list(x.values())[slot]
 
 
-def _python_remove(x, slot, k, *, must):
+def _python_ask(x, slot, *key):
+    k = _key(key)
+    if slot < 0:
+        x[k] = []
+    return x[k]
+
+
+def _python_remove(x, slot, *key, must):
     if slot >= 0:
         if isinstance(x, dict):
-            del x[k]
+            del x[_key(key)]
         else:
-            x.remove(k)
+            x.remove(_key(key))
     elif must:
-        raise KeyError(k)
+        raise KeyError(_key(key))
 
 
 def _none(*types):
@@ -274,6 +350,9 @@ LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_
                  doc="the value in a slot is another one")
 LOCAL_GET = Op("local_get", lambda types, attrs: types[0].values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
                partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where that is -1")
+LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].values, RAISES | ALLOCATES | HOST | _CHANGE, lower=_ask_lower,
+               partials=NO_RULE, eval=_python_ask,
+               doc="the list in the slot of a key, a new one where that is -1, which then is the key's")
 LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].values)), ALLOCATES | _SEARCH,
                 lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
                 eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))

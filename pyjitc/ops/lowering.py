@@ -1,6 +1,6 @@
-"""How an operation becomes LLVM IR: short descriptions that cover most records.
+"""Lowerings of operations to LLVM IR: short descriptions that cover most records.
 
-What the other records' own lowerings are given, and what they may ask for, is the protocol in emitter.py.
+The protocol for the lowerings of all other records is in emitter.py.
 """
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def is_unsigned(t) -> bool:
 
 
 def llvm(opcode: str):
-    """One LLVM instruction on operands of one scalar type; float opcodes take the fast-math flags, unless marked
-    `exact`, or `loose`, as terms of a sum whose order is free; sums of integers their own `flags`."""
+    """One LLVM instruction on operands of one scalar type. Float opcodes get the fast-math flags, unless marked
+    `exact`, or `loose`, for terms of a sum that may be reassociated; integer sums get their own `flags`."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
@@ -67,7 +67,7 @@ def intrinsic(name: str, flags: str = ""):
 def libcall(name: str):
     """A call of a libm function in double; float32 uses the function with suffix f, float16 goes through float32.
 
-    One that is marked `rare` stands in a branch that few elements take, and does not keep a loop scalar."""
+    A call marked `rare` is in a branch that few elements take, and does not prevent vectorisation of its loop."""
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
@@ -85,5 +85,5 @@ def libcall(name: str):
 
 
 def nothing(e, inst, *operands):
-    """No code: the operation only tells the compiler something."""
+    """No code: the operation only carries information for the compiler."""
     return []

@@ -1,7 +1,7 @@
 """Elementary functions of floats: one record per function of the C library or LLVM intrinsic.
 
-They are IEEE functions without exceptions (nan and inf are answers); the checks of Python's `math` are records of
-their own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
+They are IEEE functions without exceptions (nan and inf are results); the checks of Python's `math` are records of their
+own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
 NumPy scalar NumPy's, or of those in ops/elementary.py what compiled code computes.
 """
 from __future__ import annotations
@@ -46,7 +46,8 @@ def _of_c(name, ufunc=None):
 
 
 def _or_ours(name, given):
-    """What compiled code computes of NumPy numbers, where lib/elementary.py says that, else `given`."""
+    """The Python meaning that compiled code has for NumPy numbers where lib/elementary.py has an implementation, else
+    `given`."""
     if name not in NAMES:
         return given
 
@@ -65,8 +66,8 @@ def _fma(x, y, z):
 
 
 def _estrin(terms, x, multiply, fused):
-    """c[0] + c[1] * x + ...: pairs, pairs of pairs, and so on. Two or three operations more than Horner's rule, but a
-    chain of steps a third as long: a loop waits less."""
+    """c[0] + c[1] * x + ... by Estrin's scheme: pairs, pairs of pairs, and so on. It needs two or three operations more
+    than Horner's rule, but its chain of dependent steps is a third as long."""
     while len(terms) > 1:
         pairs = [fused(high, x, low) for low, high in zip(terms[::2], terms[1::2])]
         terms = pairs + terms[len(pairs) * 2:]
@@ -127,7 +128,7 @@ _INFINITY = "0x7FF0000000000000"
 
 
 def _polynomial_lower(e, inst, x):
-    """Without fast-math flags: rounding is part of a function's accuracy."""
+    """The lowering of a polynomial without fast-math flags: rounding is part of a function's accuracy."""
     t = e.scalar(inst.args[0].type)
     name = f"llvm.fma.{ {'double': 'f64', 'float': 'f32', 'half': 'f16'}[t]}"
     e.declare(f"declare {t} @{name}({t}, {t}, {t})")
@@ -155,7 +156,7 @@ def _ldexp_lower(e, inst, x, n):
 
 
 def _nextafter_lower(e, inst, x, y):
-    """libm has no half: there the neighbour is one away in the bits."""
+    """libm has no function for half precision: there the bits of the neighbour differ by one."""
     if e.scalar(inst.args[0].type) != "half":
         return libcall("nextafter")(e, inst, x, y)
     x, y = x[0], y[0]
@@ -182,7 +183,7 @@ def _pow_rest_lower(e, inst, *operands):
 
 
 def _complex_libcall(name):
-    """A C99 complex function: a `double _Complex` travels as two doubles, a `float _Complex` as a vector of two."""
+    """A C99 complex function: a `double _Complex` is passed as two doubles, a `float _Complex` as a vector of two."""
 
     def lower(e, inst, *operands):
         if inst.args[0].type is complex64:
@@ -215,7 +216,7 @@ def _signbit_lower(e, inst, x):
 
 
 def _round_digits_lower(e, inst, x, n):
-    """The interpreter's own float.__round__: only near ties and at the ends of the range get here."""
+    """A call of the interpreter's own float.__round__: only for numbers near ties and at the ends of the range."""
     for name, result, parameters in (("PyFloat_FromDouble", "ptr", "double"), ("PyFloat_AsDouble", "double", "ptr"),
                                      ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."),
                                      ("Py_DecRef", "void", "ptr")):
@@ -251,7 +252,7 @@ def _check_range_lower(e, inst, r, x):
 
 
 def _as_first(b, x, y, out):
-    """The partial derivatives of what changes as its first operand does, and jumps with the second."""
+    """The partial derivatives of a function that changes as its first operand does, and jumps with the second."""
     return b.const(1.0), b.const(0.0)
 
 
@@ -383,22 +384,52 @@ CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _c
 
 
 
-def _complex(name, ufunc, operands="x: C"):
+def _complex(name, ufunc, partials, operands="x: C"):
     def meaning(*args):
         with np.errstate(all="ignore"):
             result = ufunc(*args)
         return complex(result) if type(args[0]) is complex else result
 
-    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), NO_RULE,
+    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), partials,
                f"C's {name} of complex numbers.")
 
 
-CSQRT, CEXP, CLOG = _complex("csqrt", np.sqrt), _complex("cexp", np.exp), _complex("clog", np.log)
-CSIN, CCOS, CTAN = _complex("csin", np.sin), _complex("ccos", np.cos), _complex("ctan", np.tan)
-CASIN, CACOS, CATAN = _complex("casin", np.arcsin), _complex("cacos", np.arccos), _complex("catan", np.arctan)
-CSINH, CCOSH, CTANH = _complex("csinh", np.sinh), _complex("ccosh", np.cosh), _complex("ctanh", np.tanh)
-CASINH, CACOSH, CATANH = _complex("casinh", np.arcsinh), _complex("cacosh", np.arccosh), _complex("catanh", np.arctanh)
-CPOW = _complex("cpow", np.power, "x: C, y: C")
+def _over_root(b, x, sign):
+    """1 / sqrt(1 + sign * x * x)."""
+    one, square = b.const(1.0), b.fmul(x, x)
+    return b.fdiv(one, b.csqrt(b.fadd(one, square) if sign > 0 else b.fsub(one, square)))
+
+
+def _over_two_roots(b, x):
+    """1 / sqrt(x * x - 1) on the branch of acosh: its roots are taken one by one."""
+    one = b.const(1.0)
+    return b.fdiv(one, b.fmul(b.csqrt(b.fsub(x, one)), b.csqrt(b.fadd(x, one))))
+
+
+def _cpow_partials(b, x, y, out):
+    one, zero = b.const(1.0), b.const(0.0)
+    by_x = b.select(b.is_zero(y), zero, b.fmul(y, b.cpow(x, b.fsub(y, one))))
+    return by_x, b.select(b.is_zero(x), zero, b.fmul(out, b.clog(x)))
+
+
+CSQRT = _complex("csqrt", np.sqrt, lambda b, x, out: (b.fdiv(b.const(0.5), out),))
+CEXP = _complex("cexp", np.exp, lambda b, x, out: (out,))
+CLOG = _complex("clog", np.log, lambda b, x, out: (b.fdiv(b.const(1.0), x),))
+CSIN = _complex("csin", np.sin, lambda b, x, out: (b.ccos(x),))
+CCOS = _complex("ccos", np.cos, lambda b, x, out: (b.fneg(b.csin(x)),))
+CTAN = _complex("ctan", np.tan, lambda b, x, out: (b.fadd(b.const(1.0), b.fmul(out, out)),))
+CSINH = _complex("csinh", np.sinh, lambda b, x, out: (b.ccosh(x),))
+CCOSH = _complex("ccosh", np.cosh, lambda b, x, out: (b.csinh(x),))
+CTANH = _complex("ctanh", np.tanh, lambda b, x, out: (b.fsub(b.const(1.0), b.fmul(out, out)),))
+CASIN = _complex("casin", np.arcsin, lambda b, x, out: (_over_root(b, x, -1),))
+CACOS = _complex("cacos", np.arccos, lambda b, x, out: (b.fneg(_over_root(b, x, -1)),))
+CATAN = _complex("catan", np.arctan, lambda b, x, out: (
+    b.fdiv(b.const(1.0), b.fadd(b.const(1.0), b.fmul(x, x))),))
+CASINH = _complex("casinh", np.arcsinh, lambda b, x, out: (_over_root(b, x, 1),))
+CACOSH = _complex("cacosh", np.arccosh, lambda b, x, out: (_over_two_roots(b, x),))
+CATANH = _complex("catanh", np.arctanh, lambda b, x, out: (
+    b.fdiv(b.const(1.0), b.fsub(b.const(1.0), b.fmul(x, x))),))
+CPOW = _complex("cpow", np.power, _cpow_partials, "x: C, y: C")
 
 
 def _either(b, first):

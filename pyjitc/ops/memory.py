@@ -1,7 +1,7 @@
-"""Arrays, cells, reference counts and the poll for signals: what touches memory.
+"""Arrays, cells, reference counts and the poll for signals: the operations that access memory.
 
-An array is data pointer, owner word, shape, byte strides (see docs/architecture.md). Loads and stores take indices
-that are known to be in range; `check_index` is what makes them so.
+An array is data pointer, owner word, shape, byte strides (see docs/architecture.md). The indices of loads and stores
+must be in range, which `check_index` ensures.
 """
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
 __all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
 
-heads = lazy(f"{__package__}.heads")  # programs with native lists load it
+heads = lazy(f"{__package__}.heads")  # only programs with native lists load it
 
-# Units of work between two looks at signals: about a millisecond where a unit is a few nanoseconds.
+# Units of work between two polls for signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
 
-# Sizes of arrays are below 2**60: what malloc can give, and what keeps index arithmetic from wrapping.
+# Sizes of arrays are below 2**60: malloc gives no more, and index arithmetic cannot wrap.
 MAX_BYTES = (1 << 60) - 1
 
 
-# Accesses of a loop nest over elements; loops that have only such are marked with the same group (codegen/module.py).
-ALONE = -1  # in place of the number of an array in its group: a group of its own, see `alone`
+# The mark of accesses of a loop nest over elements; loops that have only such accesses are marked with the same group
+# (codegen/module.py).
+ALONE = -1  # in place of the number of an array in its group: the group has this array only, see `alone`
 PARALLEL = ", !llvm.access.group !5"
 
 
@@ -71,15 +72,16 @@ def _check_index_lower(e, inst, i, n):
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 
 
-def element_address(e, t: Array, a, indices):
+def element_address(e, t: Array, a, indices, column=False):
     """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for
-    others."""
+    others. column: in a loop that goes from row to row. There the place of the row is counted in bytes: of a count of
+    elements LLVM would ask whether rows are one element apart, and make vectors only where they are."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
     element = e.memory(t.dtype)
     if not indices:
         return data
     if t.layout == "A":
-        # as a count of elements, which LLVM can version
+        # as a number of elements, on which LLVM can version loops
         last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]
         offset = None
         for i, s in zip(indices[:t.ndim - len(last)], strides):
@@ -87,19 +89,25 @@ def element_address(e, t: Array, a, indices):
             offset = term if offset is None else e.assign(f"add nsw i64 {offset}, {term}")
         row = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}") if offset is not None else data
         return e.assign(f"getelementptr inbounds {element}, ptr {row}, i64 {last[0]}") if last else row
-    order = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
+    *outer, last = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
     linear = None
-    for k in order:
-        if linear is None:
-            linear = indices[k]
-        else:
-            linear = e.assign(f"mul nuw nsw i64 {linear}, {shape[k]}")
-            linear = e.assign(f"add nuw nsw i64 {linear}, {indices[k]}")
+    for k in outer:
+        linear = indices[k] if linear is None else _place(e, linear, shape[k], indices[k])
+    if column and linear is not None:
+        offset = e.assign(f"mul nuw nsw i64 {linear}, {shape[last]}")
+        offset = e.assign(f"mul nuw nsw i64 {offset}, {item_bytes(t.dtype)}")
+        data = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+        linear = None
+    linear = indices[last] if linear is None else _place(e, linear, shape[last], indices[last])
     return e.assign(f"getelementptr inbounds {element}, ptr {data}, i64 {linear}")
 
 
+def _place(e, rows, length, index):
+    return e.assign(f"add nuw nsw i64 {e.assign(f'mul nuw nsw i64 {rows}, {length}')}, {index}")
+
+
 def _parts(t):
-    """Scalar LLVM parts of an element: complex numbers are two."""
+    """The scalar LLVM types of an element: complex numbers have two."""
     return 2 if type(t).__name__ == "NpComplex" else 1
 
 
@@ -111,7 +119,7 @@ def component_address(e, t: Array, pointer, part):
 
 
 def _notes(e, inst) -> str:
-    """What LLVM is told of an access beside its address."""
+    """The metadata of a memory access."""
     notes, attrs = PARALLEL if inst.attrs.get("parallel") else "", inst.attrs
     own, others = [], [(group, ALONE) for group in attrs.get("beside", ())]
     if "noalias" in attrs:
@@ -135,7 +143,7 @@ def _alone_lower(e, inst):
 
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices])
+    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
     notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
@@ -151,7 +159,8 @@ def _load_lower(e, inst, a, *indices):
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer, notes = element_address(e, t, a, [x[0] for x in indices]), _notes(e, inst)
+    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    notes = _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
         where, align = component_address(e, t, pointer, part)
         if ty == "i1":
@@ -216,11 +225,11 @@ def _view_lower(e, inst, a, offset, *rest):
     return [data, owner, *(x[0] for x in rest)]
 
 
-MOST_SIZED = 4  # dimensions of an array that a helper of codegen/helpers.py checks and allocates
+MOST_SIZED = 4  # the most dimensions of an array that a helper of codegen/helpers.py checks and allocates
 
 
 def _new_lower(e, inst, *shape):
-    """Checks the sizes, allocates data and header. Texts are NumPy's."""
+    """Checks the sizes, allocates data and header. Error messages are NumPy's."""
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
@@ -240,7 +249,7 @@ def _new_memory(e, inst, dims, size):
 
 def _new_or_here(e, inst, dims, size):
     """(data, owner): in the buffer of the frame, without an owner, where the array fits. No length may be larger than
-    the whole, which also says that none is negative and that their product does not wrap."""
+    the buffer, which also ensures that none is negative and that their product does not wrap."""
     buffer, most = inst.attrs["frame"], inst.attrs["frame"] // size
     data, total, fits = e.memory_of(buffer), None, None
     for n in dims:
@@ -291,7 +300,7 @@ def _sized_new(e, inst, dims, size, zero):
     for n in dims:
         fine = e.assign(f"icmp sge i64 {n}, 0")
         e.raise_unless(fine, inst, "ValueError", "negative dimensions are not allowed")
-    # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused where it cannot be indexed.
+    # NumPy multiplies the dimensions that are not zero, so that (0, huge) is refused, whose strides could overflow.
     total = str(size)
     for n in dims:
         none = e.assign(f"icmp eq i64 {n}, 0")
@@ -319,8 +328,8 @@ def _new_rule(types, attrs):
 
 
 def _same_lower(e, inst, x, y):
-    """Same object: arguments share the tagged owner word, others the data and shape of one fresh array; the headers of
-    one that an object holds name it."""
+    """i1: whether two arrays are the same object. Arrays from arguments have the same tagged owner word; others the
+    data and shape of one new array; headers of an array that an object owns refer to the object."""
     result = e.assign(f"call i1 {e.helper('pyj_same_owner')}(ptr {x[1]}, ptr {y[1]})")
     tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
     low = e.assign(f"and i64 {tag}, 3")
@@ -340,7 +349,7 @@ def _content(t):
 
 
 def _cell_new_lower(e, inst, x):
-    """A heap box: reference count, then the components. The box keeps references of its own to what it holds."""
+    """A box on the heap: reference count, then the components. The box has its own references to its content."""
     content = inst.args[0].type
     box = e.assign(f"call ptr {e.helper('pyj_box_new')}(i64 {16 + 8 * len(e.components(content))})")
     e.check_null(box, inst)
@@ -377,21 +386,25 @@ def _release_lower(e, inst, x):
 
 
 def count_references(e, t, x, what):
-    """retain or release every reference in the components of `x`; null-safe, so the inactive parts of unions do no
-    harm."""
+    """Retain or release every reference in the components of `x`; null is allowed, so that inactive parts of unions
+    need no test."""
     if not is_refcounted(t):
         return
     if isinstance(t, Array):
         e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        if what == "retain":
-            e.line(f"call void {e.helper('pyj_retain')}(ptr {x[0]})")
-        else:
-            _release_box(e, t, x[0])
+        name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
     elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif t.parts is not None:
+        if what == "release":
+            given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
+            if len(given) >= _MANY:
+                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+                return
         at = 0
         for part in t.parts:
             n = len(e.components(part))
@@ -400,6 +413,9 @@ def count_references(e, t, x, what):
     else:
         rare = e.leaving and what == "release"
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+
+
+_MANY = 3  # references in a value, from which on a function gives them up (codegen/drops.py)
 
 
 def holds_object(t) -> bool:
@@ -418,7 +434,8 @@ def holds_object(t) -> bool:
 
 
 def owned(e, t, x):
-    """Components of an opened object, with references of their own: an array gets a header that holds its object."""
+    """The components of an unboxed object with references of their own: an array gets a header that owns a reference to
+    its object."""
     if not is_refcounted(t):
         return x
     if isinstance(t, Array):
@@ -435,11 +452,11 @@ def owned(e, t, x):
 
 
 def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
-    """Components of an object that a container holds, with references of their own; TypeError where it is of another
-    class than those that were known when the function was compiled. give_up: an object that is released then, which
-    nothing that is held here keeps alive."""
+    """The components of an object in a container, with references of their own; TypeError where its class differs from
+    those that were known when the function was compiled. give_up: an object to release in that case, to which nothing
+    else here refers."""
     wrong, done = e.label("wrong"), e.label("opened")
-    if t is Undefined:  # nothing was to be found there
+    if t is Undefined:  # no item was expected
         values = []
         e.branch("false", done, wrong)
     else:
@@ -469,8 +486,8 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
 
 
 def hold(e, t, box):
-    """What the cell at `box` contains, of the content of a type t of cells, is to outlive the call and the code: arrays
-    that look into one of the interpreter, or of the code, get references of their own."""
+    """Make the content of the cell at `box`, of a cell type t, outlive the call and the code: arrays that borrow from
+    an array of the interpreter or from the code get references of their own."""
     content, at = _content(t), 0
     work = [content]
     while work:
@@ -506,29 +523,16 @@ def _iterator_keep_lower(e, inst, x):
     return x
 
 
-def _release_box(e, t, box):
-    content = _content(t)
-    dead, done = e.label("dead"), e.label("released")
-    last = e.assign(f"call i1 {e.helper('pyj_drop')}(ptr {box})")
-    e.branch(last, dead, done, likely=None)
-    e.start(dead)
-    if is_refcounted(content):
-        count_references(e, content, e.load_components(content, box), "release")
-    e.line(f"call void {e.helper('pyj_free')}(ptr {box})")
-    e.jump(done)
-    e.start(done)
-
-
 def _poll_lower(e, inst, *operands):
-    """A counter per function; the interpreter is asked about signals only when it runs out."""
+    """One counter for each function; the interpreter checks for signals only when it runs out."""
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")
-    if operands:  # entering a strip of no iterations costs too
+    if operands:  # entering a strip without iterations costs time, too
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    # a negative cost is no gift
+    # a negative cost must not increase the counter
     out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
@@ -542,7 +546,7 @@ def _poll_lower(e, inst, *operands):
 
 
 def _affine_values(args, terms, limited):
-    """(lowest, highest) of the sum of the terms, whether any loop does not run."""
+    """(lowest, highest, whether some loop makes no trip) of the sum of the terms."""
     low = high = 0
     at = 0
     idle = False
@@ -568,8 +572,8 @@ def _affine_in_range(*args, constant, terms, limited):
 
 
 def _unit_lower(e, args, counter, constant, limited):
-    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. It
-    may say no where the answer is yes, for values beyond 2**61."""
+    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. For
+    values beyond 2**61 it may be false although the index is in range."""
     if not limited:
         far = 1 << 61
         middle = e.assign(f"add i64 {args[0]}, {far}")
@@ -592,7 +596,7 @@ def _unit_lower(e, args, counter, constant, limited):
 
 
 def _affine_lower(e, inst, *operands):
-    """In 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
+    """The guard in 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
     args = [x[0] for x in operands]
     limited = inst.attrs["limited"]
     terms, constant = inst.attrs["terms"], inst.attrs["constant"]
@@ -650,11 +654,12 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
                     "the function the array has this number and shares no memory with the others; {parallel}: no "
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size; {held}: LLVM keeps the element in a register during the loop; {alone}, {beside}: see "
+                    "any size; {column}: the loop goes from row to row; {held}: LLVM keeps the element in a register "
+                    "during the loop; {alone}, {beside}: see "
                     "alone", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {held}, "
-                     "{alone}, {beside}: as of array_load", cost=CHEAP)
+                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
+                     "{held}, {alone}, {beside}: as of array_load", cost=CHEAP)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "

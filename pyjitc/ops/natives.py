@@ -1,8 +1,7 @@
-"""Native lists: lists that compiled code makes and that nobody else sees, as `passes/natives.py` finds them.
+"""Native lists: lists that compiled code makes and that do not escape, as `passes/natives.py` finds them.
 
-A native list is a pointer to a head (ops/heads.py), and its items lie one after the other without objects. Nothing but
-compiled code changes it, so that a length or an item that was read is still the same where nothing in between writes
-it.
+A native list is a pointer to a head (ops/heads.py); its items are contiguous and unboxed. Only compiled code changes
+it, so that a length or an item that was loaded remains valid until an instruction writes it.
 """
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from .memory import MAX_BYTES, count_references
 __all__ = ["NATIVE_OPS", "QUIET", "can_hold", "outside"]
 
 def can_hold(t: Type) -> bool:
-    """Whether the items of a native list may be of type t: numbers, texts and other Python objects, and tuples and
-    unions of these."""
+    """Whether items of a native list may have type t: numbers, texts and other Python objects, and tuples and unions of
+    these."""
     if isinstance(t, NativeList):
         return can_hold(t.item)
     if t.parts is not None:
@@ -32,7 +31,8 @@ def can_hold(t: Type) -> bool:
 
 
 _MOST_PARTS = 8
-QUIET = frozenset((Int, Float, Bool, NoneType, Str, Bytes, Object))  # the collector runs for no object of these
+# allocating their objects does not run the garbage collector
+QUIET = frozenset((Int, Float, Bool, NoneType, Str, Bytes, Object))
 _OPEN = frozenset((Int, Float, Bool, Complex, NoneType, Str, Bytes, Object, NpBool))
 _NUMBERS = frozenset((NpInt, NpFloat, NpComplex, NpTime, type(Tag)))
 
@@ -91,7 +91,7 @@ def _item(inst) -> Type:
 
 
 def _made(e, inst, t, length, room) -> str:
-    """A new list with room for so many items."""
+    """A new list with room for as many items."""
     size = stride(e.components(t.item))
     head = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 {length}, i64 {room}, i64 {size})")
     e.check_null(head, inst)
@@ -149,7 +149,7 @@ def _at_lower(e, inst, x, i):
 
 
 def _put_lower(e, inst, x, i, value):
-    """What the item was is given up last: that may run code of the program, if not code that sees the list."""
+    """The previous item is released last, since that may run code of the program, which cannot access the list."""
     t = _item(inst)
     data = _items(e, x[0])
     old = _load(e, t, data, i[0]) if is_refcounted(t) else []
@@ -216,10 +216,12 @@ def _unshift_lower(e, inst, x, value):
     return []
 
 
-def _places_lower(e, inst, s):
+def _places_lower(e, inst, s, *bounds):
     mark = inst.attrs["mark"]
     helper = e.helper("pyj_native_words" if mark is None else "pyj_native_fields")
-    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)})")
+    length = e.assign(f"load i64, ptr {_at(e, s[0], platform.STR['length'])}, align 8") if not bounds else None
+    start, end = (at[0] for at in bounds) if bounds else (0, length)
+    found = e.assign(f"call ptr {helper}(ptr {s[0]}, i32 {0 if mark is None else ord(mark)}, i64 {start}, i64 {end})")
     e.check_null(found, inst)
     return [found]
 
@@ -228,6 +230,10 @@ def _piece_lower(e, inst, x, i):
     found = e.assign(f"call ptr {e.helper('pyj_native_piece')}(ptr {x[0]}, i64 {i[0]})")
     e.check_null(found, inst)
     return [found]
+
+
+def _bounds_lower(e, inst, x, i, *of):
+    return _load(e, inst.result.type, _items(e, x[0]), i[0])
 
 
 def _lift_lower(e, inst, x, i):
@@ -252,7 +258,7 @@ def _copy_lower(e, inst, x, start, n):
 
 
 def _spread_lower(e, inst, x, at, by):
-    """Move the items from `at` on by so many places: what is there then counts as not set."""
+    """Move the items from `at` on by as many places; the gap then counts as uninitialised."""
     t, head = _item(inst), x[0]
     status = e.assign(f"call i32 {e.helper('pyj_native_spread')}(ptr {head}, i64 {at[0]}, i64 {by[0]}, "
                       f"i64 {stride(e.components(t))})")
@@ -314,7 +320,7 @@ def _nothing(types, attrs):
 
 
 def outside(t: Type) -> Type:
-    """The type that values of type t have where they have left compiled code."""
+    """The type of a value of type t after it has escaped from compiled code."""
     return List(outside(t.item)) if isinstance(t, NativeList) else t
 
 
@@ -323,6 +329,15 @@ def _spread(x, at, by):
         del x[at + by:at]
     else:
         x[at:at] = [None] * by
+
+
+def _bounds(parts, i, s, at=0, *, mark):
+    for n, part in enumerate(parts):
+        at = s.index(part, at)
+        if n == i:
+            return at, at + len(part)
+        at += len(part) + len(mark or "")
+    raise IndexError
 
 
 _CHANGES = writes(LISTS, ITEMS)
@@ -386,12 +401,17 @@ NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), AL
 NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
                   eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
 NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
-                   lower=_places_lower, partials=NONDIFF, eval=lambda s, *, mark: s.split(mark), eval_attrs=True,
-                   doc="where the parts of a text begin and end, of which str.split makes texts: those between the "
-                       "characters {mark}, or the words where it is None")
+                   lower=_places_lower, partials=NONDIFF, eval_attrs=True,
+                   eval=lambda s, *bounds, mark: s[slice(*bounds) if bounds else slice(None)].split(mark),
+                   doc="where the parts of a text, or of s[i:j] of it, begin and end, of which str.split makes texts: "
+                       "those between the characters {mark}, or the words where it is None")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
                   doc="part i, which there is, of a text, of what native_places has found")
+NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
+                   partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,
+                   doc="where part i, which there is, of a text begins and ends, of what native_places has found of it "
+                       "for {mark}, from a place on if one is given")
 LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
                 lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
                 doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")

@@ -1,8 +1,8 @@
-"""Loop nests over array elements that are not written out yet, so that they can be fused.
+"""Loop nests over array elements as single operations, so that they can be fused.
 
 A `nest` runs a *template*, a library function over an index space, with a *tree* of element functions (kernels) in its
-holes: `element` stands for the value of the tree at an index, the other holes ask about its array operands.
-passes/fusion.py makes one nest of several, passes/nests.py writes them out.
+holes: `element` is the value of the tree at an index, the other holes are questions about its array operands.
+passes/fusion.py merges nests, passes/nests.py expands them into loops.
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kernels(tree) -> list:
 
 
 def functions_of(nest: Inst) -> list[Function]:
-    """The template and the kernels of a nest, and what it may become a call of."""
+    """The template and the kernels of a nest, and the library function that it may become a call of."""
     return [nest.attrs["template"], *kernels(nest.attrs["tree"]),
             *(nest.attrs[key] for key in ("instead", "beside") if key in nest.attrs)]
 
@@ -53,7 +53,7 @@ def _split(values, ndims):
 
 
 def aligned(values, ndims, axis):
-    """The lengths of `axis` (counted from the last, 0) in each shape that has it."""
+    """The lengths of `axis` (counted from the last axis, 0) in each shape that has it."""
     return [shape[-1 - axis] for shape in _split(list(values), ndims) if len(shape) > axis]
 
 
@@ -118,7 +118,8 @@ def _into_lower(e, inst, values, ndims, lengths, into):
         whole = others[0] if into == "place" else [_longest(e, aligned(values, ndims, k)) for k in axes]
         shapes = {"place": shape_text(["%lld"] * len(place)), "whole": shape_text(["%lld"] * len(whole))}
         ordered = [*whole, *place] if into == "place" else [*place, *whole]
-        if into == "output":  # where the operands go together, a length of 1 in the result is what does not
+        # where the operands are compatible, only a length of 1 in the result can be incompatible with theirs
+        if into == "output":
             listed, every = inst.attrs["listed"], [place, *others]
             clash, room = e.label("clash"), e.label("room")
             e.branch(_clash(e, values, ndims), clash, room)
@@ -137,7 +138,7 @@ def _into_lower(e, inst, values, ndims, lengths, into):
 
 
 def _longest(e, lengths):
-    """The first that is not 1."""
+    """The first length that is not 1."""
     found, *rest = lengths
     for n in rest:
         one = e.assign(f"icmp eq i64 {found}, 1")
@@ -146,7 +147,7 @@ def _longest(e, lengths):
 
 
 def _clash(e, values, ndims):
-    """i1: some axis has two lengths of which neither is 1."""
+    """i1: whether some axis has two different lengths of which neither is 1."""
     found = "false"
     for axis in range(max(ndims)):
         lengths = aligned(values, ndims, axis)

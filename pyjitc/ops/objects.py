@@ -1,9 +1,9 @@
-"""Objects of classes of the program: Python objects whose attributes compiled code reads and writes where they lie.
+"""Objects of classes of the program: Python objects whose attributes compiled code reads and writes in their memory.
 
-An attribute that is a slot lies at a fixed offset. Others lie among the values that the object stores inline, at a
-place that a table of its class tells and that never changes: code keeps it in a word of its own, which the first access
-fills. Where a value is not there (the attribute was deleted, the object has a dict, Python 3.10) the interpreter is
-asked, who knows all cases and raises the errors. What is found is always checked: a program may store anything.
+An attribute that is a slot has a fixed offset. Others are among the values that the object stores inline, at an index
+that is in a table of the class and never changes: code caches it in a word, which the first access fills. Where there
+is no inline value (the attribute was deleted, the object has a dict, Python 3.10) the interpreter is called, which
+handles all cases and raises the errors. The type of a value is always checked: a program may store anything.
 """
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _load(e, t, pointer, offset):
 
 
 def _place(e, cls, name: str) -> str:
-    """The words that keep where among the inline values of its objects a class has an attribute, -1: not known; and how
-    many names there were when the class had none of this name."""
+    """Words that cache the index of an attribute among the inline values of objects of a class, -1 while unknown; and
+    the number of names that the class had when it had none of this name."""
     word = f"@place.{e.object(cls)[1:]}.{e.object(name)[1:]}"
     e.declare(f"{word} = internal global [2 x i64] [i64 -1, i64 -1], align 8")
     return word
@@ -35,7 +35,7 @@ def has_inline_values(cls: type) -> bool:
 
 
 def _values(e, cls: type, x: str) -> tuple[str, str]:
-    """(whether an object has inline values, where they are)."""
+    """(whether an object has inline values, their address)."""
     assert platform.INLINE_VALUES is not None
     if platform.PYTHON < (3, 12):
         values = _load(e, "ptr", x, platform.INLINE_VALUES)
@@ -51,13 +51,13 @@ def _values(e, cls: type, x: str) -> tuple[str, str]:
 
 
 def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
-    """Control goes on where an object whose attribute was not found inline stores none, so that it has what its class
-    has; to the label `other` where that is not known."""
+    """Continue where an object whose attribute was not found inline stores none, so that the attribute of its class
+    counts; jump to the label `other` where that is not known."""
     place = _place(e, cls, name)
     there, _ = _values(e, cls, x)
     known = e.assign(f"icmp sge i64 {e.assign(f'load i64, ptr {place}, align 8')}, 0")
     keys = _load(e, "ptr", e.object(cls), platform.TYPE_CACHED_KEYS)
-    # no object of the class stores the name, as long as the table of the class has no more names
+    # while the class's table has no more names, no object of the class stores this one
     same = e.assign(f"icmp eq i64 {_load(e, 'i64', keys, platform.KEYS['count'])}, {_load(e, 'i64', place, 8)}")
     good = e.label("of_class")
     e.branch(e.assign(f"and i1 {there}, {e.assign(f'or i1 {known}, {same}')}"), good, other, likely=True)
@@ -65,8 +65,8 @@ def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
 
 
 def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
-    """(where an object has an attribute, where its inline values are, the place among them); control goes to the label
-    `other` where it is not known. None: it is never known."""
+    """(address of an attribute, address of the inline values, its index among them); jumps to the label `other` where
+    it is not known. None: it is never known."""
     offset = slots_of(cls).get(name)
     if offset is not None:
         return e.assign(f"getelementptr i8, ptr {x}, i64 {offset}"), x, str(offset)
@@ -75,7 +75,7 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
     at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
     known = e.assign(f"icmp sge i64 {at}, 0")
     there, values = _values(e, cls, x)
-    if write and platform.PYTHON >= (3, 13):  # a dict of the object counts what is in it
+    if write and platform.PYTHON >= (3, 13):  # an object with a dict counts the entries of that
         free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
         there = e.assign(f"and i1 {there}, {free}")
     good = e.label("inline")
@@ -85,8 +85,8 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
 
 
 def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
-    """The object of an attribute, a borrowed reference; control goes to the label `other` where it is not known. None:
-    it is never known."""
+    """The object of an attribute, a borrowed reference; jumps to the label `other` where it is not known. None: it is
+    never known."""
     slot = _slot(e, cls, name, x, other)
     if slot is None:
         return None
@@ -115,7 +115,7 @@ def look(e, cls: type, name: str, x: str) -> str:
 
 
 def _ask(e, inst, cls, name, x):
-    """The object of an attribute as the interpreter finds it: a reference of its own."""
+    """The object of an attribute as the interpreter finds it: a new reference."""
     if not has_inline_values(cls) or name in slots_of(cls):
         e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")
         found = e.assign(f"call ptr @PyObject_GetAttr(ptr {x}, ptr {e.object(name)})")
@@ -166,7 +166,7 @@ def _get_lower(e, inst, x):
 
 
 def _peek_lower(e, inst, x):
-    """`field_get` that has nothing (zeros) instead of an error."""
+    """`field_get` that returns zeros instead of raising where there is no value."""
     t = inst.attrs["type"]
     cls, name = inst.args[0].type.cls, inst.attrs["name"]
     check, none, done = e.label("check"), e.label("none"), e.label("seen")
@@ -192,7 +192,8 @@ def _check_lower(e, inst, x, found):
 
 
 def _refuse(e, inst, cls, name, t, found):
-    """An attribute is of another class than the code was compiled for: `found`, which is given up."""
+    """Raise for an attribute whose class is not one for which the code was compiled. `found`: its object, which is
+    released."""
     given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
     if inst.attrs.get("restart"):
         e.line(given_up)
@@ -227,11 +228,11 @@ def _is_exact(e, pointer: str, cls: str) -> str:
 
 
 def _overwrite(e, t, old: str, value: str, other: str) -> None:
-    """Write a number into an object that only the attribute refers to: nobody can tell it from a new one. Control goes
-    to `other` where somebody can."""
+    """Write a number into an object to which only the attribute refers, which is unobservable. Jumps to `other` where
+    the object has other references."""
     alone = e.assign(f"icmp eq i64 {e.assign(f'load i64, ptr {old}, align 8')}, 1")
     fits = e.assign(f"and i1 {alone}, {_is_exact(e, old, 'PyFloat_Type' if t is Float else 'PyLong_Type')}")
-    if t is Int:  # of one digit, and none of the small ones, of which there is one object each
+    if t is Int:  # ints of one digit, except the small ones, of which there is one object each
         tag = _load(e, "i64", old, platform.LONG_TAG)
         if platform.LONG_TAGGED:
             single = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
@@ -293,7 +294,7 @@ def _set_lower(e, inst, x, value):
 
 
 def _new_lower(e, inst):
-    """What object.__new__(cls) does."""
+    """The lowering of object.__new__(cls)."""
     make = _load(e, "ptr", e.external("PyBaseObject_Type"), platform.TYPE_NEW)
     made = e.assign(f"call ptr {make}(ptr {e.object(inst.attrs['cls'])}, ptr {e.object(())}, ptr null)")
     e.check_null(made, inst)

@@ -1,4 +1,5 @@
-"""What parallel loops and their threads need beside the calls that run them (`invoke {chunks}`, ops/control.py)."""
+"""Operations for parallel loops and their threads, besides the calls that run them (`invoke {chunks}`,
+ops/control.py)."""
 from __future__ import annotations
 
 from ..ir.core import CHEAP, PURE, RAISES, SLOTS, Op, reads, writes
@@ -8,7 +9,7 @@ from .effects import NONDIFF
 __all__ = ["GET_CHUNK_SIZE", "GET_NUM_THREADS", "GET_THREAD_ID", "INDEPENDENT", "PARALLEL_OPS", "SET_CHUNK_SIZE",
            "SET_NUM_THREADS", "SYMBOLS"]
 
-# of the pool of threads, which code without parallel loops may ask as well
+# Queries about the pool of threads, which code without parallel loops may make as well.
 SYMBOLS = tuple(f"pyjitc_{name}" for name in ("thread_id", "num_threads", "set_num_threads", "chunk_size",
                                               "set_chunk_size"))
 

@@ -1,4 +1,4 @@
-"""Python objects inside compiled code: whatever the interpreter can do with an object, by its C API."""
+"""Python objects inside compiled code: operations that the interpreter does with objects, through its C API."""
 from __future__ import annotations
 
 import operator
@@ -11,7 +11,7 @@ from .control import CONST
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references, hold, opened, owned
 
-handed = lazy("pyjitc.runtime.handed")  # programs whose iterators leave compiled code load it
+handed = lazy("pyjitc.runtime.handed")  # only programs whose iterators leave compiled code load it
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -24,7 +24,7 @@ def _box_lower(e, inst, x):
 
 
 def _unbox_lower(e, inst, x):
-    """Components of an object of a known type; TypeError when it has changed its type since."""
+    """The components of an object of a known type; TypeError where the type has changed since compilation."""
     if inst.attrs.get("any_order") and not e.any_order:
         e.any_order = True
         found = _unbox_lower(e, inst, x)
@@ -54,7 +54,7 @@ def _call_lower(e, inst, callee, *operands):
 
 
 def _format_lower(e, inst, x, spec=()):
-    """str of one part of an f-string: conversion first, then format(value, spec)."""
+    """str of one part of an f-string: first the conversion, then format(value, spec)."""
     convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr",
                "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]
@@ -93,7 +93,7 @@ def _getattr_lower(e, inst, x):
 
 # ---------------------------------------------------------------- the C API
 
-# Function of the C API -> (what it does in Python, what stands behind the operands in a call of it).
+# Function of the C API -> (its Python meaning, the operands that follow in a call of it).
 _NOTHING = ", ptr @_Py_NoneStruct"
 API: dict[str, tuple[Callable, str]] = {
     "PyNumber_Add": (operator.add, ""), "PyNumber_Subtract": (operator.sub, ""),
@@ -117,7 +117,7 @@ API: dict[str, tuple[Callable, str]] = {
     "PyObject_GetItem": (operator.getitem, ""), "PyObject_GetAttr": (getattr, ""), "PyObject_GetIter": (iter, ""),
     "PyObject_Str": (str, ""), "PyObject_Repr": (repr, ""), "PySequence_List": (list, ""),
 }
-# The same of functions that answer with a number, -1 where they fail: its LLVM type, the type of the result.
+# The same for functions that return a number, -1 on failure: also its LLVM type and the type of the result.
 TESTS: dict[str, tuple[Callable, str, Any]] = {
     "PyObject_IsTrue": (bool, "i32", Bool), "PySequence_Contains": (operator.contains, "i32", Bool),
     "PyObject_IsInstance": (isinstance, "i32", Bool), "PyObject_IsSubclass": (issubclass, "i32", Bool),
@@ -126,7 +126,7 @@ TESTS: dict[str, tuple[Callable, str, Any]] = {
     "PyObject_SetAttr": (setattr, "i32", NoneType), "PyDict_SetItem": (operator.setitem, "i32", NoneType),
     "PyCell_Set": (lambda cell, value: setattr(cell, "cell_contents", value), "i32", NoneType),
 }
-# Function of the C API -> what it does in Python.
+# Function of the C API -> its Python meaning.
 MEANINGS: dict[str, Callable] = {**{name: function for name, (function, _, _) in TESTS.items()},
                                  **{name: function for name, (function, _) in API.items()}}
 

@@ -18,12 +18,13 @@ from .effects import NO_RULE, NONDIFF, UNVARIED
 __all__ = ["RANDOM_OPS"]
 
 _EFFECTS = reads(RANDOM) | writes(RANDOM)
-# The state of a bit generator is not reachable from compiled code but through these calls.
-_HIDDEN = "nounwind willreturn memory(inaccessiblemem: readwrite)"
+# Compiled code also reads words of a Mersenne Twister from its state without a call, so these calls are not the only
+# accesses to that memory.
+_QUICK = "nounwind willreturn"
 _SLOT = {"uint64": 1, "uint32": 2, "double": 3}
 _RESULT = {"uint64": uint64, "uint32": uint32, "double": Float}
-_STREAM_WORDS = 4  # of the state of a generator of a chunk (codegen/pool.py)
-_BINOMIAL_WORDS = 18  # of binomial_t: what a draw keeps for the next one with the same n and p
+_STREAM_WORDS = 4  # words of the state of a chunk's generator (codegen/pool.py)
+_BINOMIAL_WORDS = 18  # words of binomial_t: values that a draw caches for the next one with the same n and p
 
 
 def _at(e, pointer, offset):
@@ -37,9 +38,11 @@ def _bitgen(e, inst, generator):
 def _next_lower(e, inst, generator):
     kind = inst.attrs["kind"]
     bitgen = _bitgen(e, inst, generator)
+    if kind == "uint32" and inst.args[0].type.cls is np.random.RandomState:  # nearly always of a Mersenne Twister
+        return [e.assign(f"call i32 {e.helper('pyj_random_word')}(ptr {bitgen})")]
     state = e.assign(f"load ptr, ptr {bitgen}, align 8")
     function = e.assign(f"load ptr, ptr {_at(e, bitgen, 8 * _SLOT[kind])}, align 8")
-    return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_HIDDEN}")]
+    return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_QUICK}")]
 
 
 def _extended(t, llvm):
@@ -57,18 +60,15 @@ def _call_lower(e, inst, generator, *operands):
     for a, x in zip(inst.args[1:], operands):
         types.append(_extended(a.type, e.scalar(a.type)))
         values.append(x[0])
-    memory = _HIDDEN
     if inst.attrs.get("binomial"):
         kept = e.alloca("i64", _BINOMIAL_WORDS)
         e.at_entry(f"store i64 0, ptr {kept}")
         types.append("ptr")
         values.append(kept)
-        memory = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
-    if result is None:  # it fills an array
-        memory = "nounwind willreturn"
-    function = e.external(f"pyjitc_random_{inst.attrs['symbol']}")  # an array's address is an int here, a pointer there
+    # the address of an array is an int here, a pointer elsewhere
+    function = e.external(f"pyjitc_random_{inst.attrs['symbol']}")
     answer = "void" if result is None else e.scalar(result)
-    call = f"call {answer} {function}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {memory}"
+    call = f"call {answer} {function}({', '.join(f'{t} {v}' for t, v in zip(types, values))}) {_QUICK}"
     if result is None:
         e.line(call)
         return []
@@ -76,7 +76,7 @@ def _call_lower(e, inst, generator, *operands):
 
 
 def _bounded_lower(e, inst, generator, offset, span, masked):
-    """One integer of [offset, offset + span]: a fill of one element."""
+    """One integer in [offset, offset + span]: a fill of one element."""
     t = inst.args[1].type
     llvm = e.scalar(t)
     width = "i8" if llvm == "i1" else llvm
@@ -84,14 +84,13 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     c = _extended(t, llvm)
     function = e.external(f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill")
     e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 "
-           f"zeroext {masked[0]}, "
-           f"ptr {slot}) nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)")
+           f"zeroext {masked[0]}, ptr {slot}) {_QUICK}")
     value = e.assign(f"load {width}, ptr {slot}")
     return [e.assign(f"icmp ne i8 {value}, 0") if llvm == "i1" else value]
 
 
 def _gauss(e, generator, offset: int) -> str:
-    """Address of a field of a RandomState; lib/np/random compiles what asks for it only where it is known."""
+    """The address of a field of a RandomState; lib/np/random uses it only where its offset is known."""
     start = random.gauss_offset()
     assert start is not None
     return _at(e, generator[0], start + offset)
@@ -130,7 +129,7 @@ def _global_lower(e, inst):
 
 def _word_lower(e, inst, generator):
     offset = random.python_state_offset()
-    assert offset is not None  # lib/py/random_numbers.py compiles what asks for a word only where it is known
+    assert offset is not None  # lib/py/random_numbers.py uses this only where the offset is known
     return [e.assign(f"call i32 {e.helper('pyj_mersenne')}(ptr {_at(e, generator[0], offset)})")]
 
 
@@ -141,7 +140,7 @@ def _python_global_lower(e, inst):
 
 
 def _chunk_lower(e, inst, seed, chunk):
-    """Memory that looks like the object where draws look: its bitgen_t, and the normal number that it keeps."""
+    """Memory with the parts of a generator object that draws access: its bitgen_t, and the cached normal number."""
     cls = inst.attrs["cls"]
     size = (cls.__basicsize__ + 7) // 8
     memory = e.alloca("i64", size + _STREAM_WORDS)
@@ -153,7 +152,7 @@ def _chunk_lower(e, inst, seed, chunk):
     return [memory]
 
 
-# ---------------------------------------------------------------- meaning: calls of the same functions
+# ---------------------------------------------------------------- Python meanings: calls of the same functions
 
 
 def _bits(generator):
@@ -167,7 +166,7 @@ def _next(generator, *, kind):
 
 
 def _word(value):
-    """(C type, value for it) of a parameter."""
+    """(C type, value for it) of an argument."""
     dtype = np.dtype({int: np.int64, float: np.float64, bool: np.bool_}.get(type(value), type(value)))
     return np.ctypeslib.as_ctypes_type(dtype), value.item() if isinstance(value, np.generic) else value
 

@@ -1,11 +1,11 @@
 """Type rules of operations, written as text: `"x: F, y: F -> F"`.
 
-A pattern is a type name (`int`, `float64`, `bool`), alternatives (`I | B`), an attribute (`{type}`, results only)
-or a letter, which stands for the same type wherever it occurs: F any float, I any integer (Python's or NumPy's),
+A pattern is a type name (`int`, `float64`, `bool`), alternatives (`I | B`), an attribute (`{type}`, results only) or a
+letter, which stands for the same type wherever it occurs: F any float, I any integer (Python's or NumPy's),
 C any complex, B bool or bool_, N any number, S any number, date or duration, T any type. A digit makes it another
 variable: `x: F1, y: F2 -> F1`.
-Texts are parsed at the first use, and answers are remembered per tuple of operand types: importing the op
-tables costs nothing, and asking again is one dictionary look-up.
+Texts are parsed at the first use, and results are cached per tuple of operand types: importing the op
+tables costs nothing, and a second application is one dictionary look-up.
 """
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def signature(text: str) -> Callable:
         known[types] = answer
         return answer
 
-    rule.text = text  # type: ignore[attr-defined]  # what messages and documents show
+    rule.text = text  # type: ignore[attr-defined]  # for messages and documentation
     return rule
 
 

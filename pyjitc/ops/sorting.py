@@ -1,7 +1,7 @@
-"""The keys by which a list is sorted, where they are numbers: kept one after the other, without objects.
+"""The keys by which a list is sorted, where they are numbers: they are contiguous and unboxed.
 
-The operations take a key in a tuple of its own. The keys lie in a bytes object that nobody else sees. The results are
-those of list.sort, which is stable and knows nothing of the keys' objects.
+The operations take a key as the only item of a tuple. The keys are stored in a bytes object without other references.
+The results are those of list.sort, which is stable and does not depend on the identity of keys.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .effects import NONDIFF
 
 __all__ = ["SORTING_OPS", "are_numbers"]
 
-_MOST = 4  # numbers in a key
+_MOST = 4  # the most numbers in a key
 
 
 def are_numbers(t: Type) -> bool:
@@ -24,8 +24,8 @@ def are_numbers(t: Type) -> bool:
 
 
 def _parts(key: Type):
-    """The types of the numbers in a key, which is the one item of a tuple: a tuple is no union, which operations take
-    apart."""
+    """The types of the numbers in a key, which is the only item of a tuple, since operations are called for each member
+    of a union."""
     (t,) = key.elements  # type: ignore[attr-defined]
     return t.elements if isinstance(t, Tuple) else (t,)
 
@@ -74,14 +74,14 @@ def _sort_lower(e, inst, x, keys, n, like, reverse):
 
 
 def sort_by(x: list, keys: bytes, kinds: str, n: int, reverse: bool) -> None:
-    """What the interpreter does with a list and its keys, where there is a nan among them. kinds: what `struct` calls
-    the numbers of a key."""
+    """The fallback where there is a nan among the keys: the interpreter sorts the list. kinds: the format characters of
+    `struct` for the numbers of a key."""
     numbers = struct.iter_unpack(kinds, keys[:n * struct.calcsize(kinds)])
     x.sort(key=lambda item: next(numbers), reverse=reverse)
 
 
 def _python_sort(x, keys, n, like, reverse):
-    """The meaning, where keys are in a list."""
+    """The Python meaning, where the keys are in a list."""
     following = iter(keys)
     x.sort(key=lambda item: next(following)[0], reverse=reverse)
 

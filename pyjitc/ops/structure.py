@@ -1,4 +1,4 @@
-"""Values made of parts: tuples, structs, unions, slices, ranges, function values. All are rearrangements of
+"""Values made of parts: tuples, structs, unions, slices, ranges, function values. All operations rearrange
 components."""
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _tuple_get(types, attrs):
 
 
 def _tuple_at(types, attrs):
-    """One type, or the union of all element types as they are."""
+    """The result type: the common type of all elements, or the union of their types."""
     return union_of(types[0].elements)
 
 
 def _tuple_at_lower(e, inst, x, i):
-    """A switch over the index, with the components of each element (as a member of the union) joined behind it."""
+    """A switch over the index; the components of each element (as a member of the union) are joined after it."""
     elements, result = inst.args[0].type.elements, inst.result.type
     done = e.label("picked")
     labels = [e.label("element") for _ in elements]
@@ -63,7 +63,7 @@ def _as_member(e, union, t, part):
 
 
 def _widened(e, given, wanted, x):
-    """A value as the type that a join made of its own: its parts may be unions there."""
+    """A value converted to a type that a join has made of its own type: parts of it may be unions there."""
     if given is wanted:
         return x
     if isinstance(wanted, Union):
@@ -137,7 +137,7 @@ def _union_cast_lower(e, inst, x):
 
 
 def _cast_union(e, given, wanted, x):
-    """Members that a join made one are told apart by the tag; those that `wanted` does not have are not met."""
+    """Members that a join has merged are distinguished by the tag; members that `wanted` does not have cannot occur."""
     tag = "0"
     parts: dict = {}
     for i, source in enumerate(given.members):
@@ -237,8 +237,8 @@ DISCARD = _op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: Non
               partials=NONDIFF, doc="None, after the operand was evaluated")
 
 
-# (op that makes a value of a kind, its attributes, for each part the op that takes it and its attributes); other kinds
-# have struct_make and struct_get.
+# (operation that makes a value of a kind, its attributes, for each part the operation that extracts it and its
+# attributes); other kinds have struct_make and struct_get.
 _OWN_OPS: dict[type, tuple[Op, Callable, Callable]] = {
     Tuple: (TUPLE_MAKE, lambda t: {"cls": t.cls}, lambda t, n: (TUPLE_GET, {"index": n})),
     RangeType: (RANGE_MAKE, lambda t: {}, lambda t, n: (RANGE_GET, {"field": t.names[n]})),
@@ -251,13 +251,13 @@ _OPS = STRUCT_MAKE, lambda t: {"type": t}, lambda t, n: (STRUCT_GET, {"field": t
 
 
 def maker(t: Composite) -> tuple[Op, dict]:
-    """The operation that makes a value of a composite type of its parts, and its attributes."""
+    """(the operation that makes a value of a composite type of its parts, its attributes)."""
     op, attrs, _ = _OWN_OPS.get(type(t), _OPS)
     return op, attrs(t)
 
 
 def takers(t: Composite) -> list[tuple[Op, dict, Type]]:
-    """For each part of a composite type the operation that takes it from a value, its attributes, its type."""
+    """For each part of a composite type (the operation that extracts it from a value, its attributes, its type)."""
     taker = _OWN_OPS.get(type(t), _OPS)[2]
     return [(*taker(t, n), part) for n, part in enumerate(t.parts)]
 

@@ -1,4 +1,4 @@
-"""All operations by name, from the explicit list of the modules that define them."""
+"""All operations by name, from an explicit list of the modules that define them."""
 from __future__ import annotations
 
 from ..ir.core import Op
@@ -38,8 +38,8 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
     return merged
 
 
-# Operations of typed IR, and those that only the front end emits; terminators are in both. A generic operation and a
-# typed one may share a name (exc_match): they never occur in one function.
+# Operations of typed IR, and operations that only the front end emits; terminators are in both. A generic operation and
+# a typed one may have the same name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
               OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
               LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS,

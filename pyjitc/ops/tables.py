@@ -1,6 +1,6 @@
-"""Dicts, sets and what else of Python's has items that operations read and change directly.
+"""Dicts, sets and other Python containers whose items operations read and change directly.
 
-Keys that are ints or texts are looked for without an object (codegen/tables.py); others are given to the interpreter as
+Keys that are ints or texts are searched without a box (codegen/tables.py); others are passed to the interpreter as
 objects. As with lists, every load checks the class of what it finds.
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PAIR = Tuple((Int, Int))
 
 
 class _Key:
-    """A key of an operation: as the helpers take it, or as an object, which is released when it is done."""
+    """The key of an operation: in the form that the helpers take, or as an object, which is released after use."""
 
     def __init__(self, e, inst, n: int, values):
         self.e, self.inst, self.type, self.values = e, inst, inst.args[n].type, values
@@ -38,7 +38,7 @@ class _Key:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {self.given})")
 
     def fail_unless(self, condition: str, *errors) -> None:
-        """Where the condition is false the exception is raised that is set, or that these functions set."""
+        """Where the condition is false, raise the exception that is set, or that these functions set."""
         def fail():
             for error in errors:
                 error()
@@ -49,11 +49,11 @@ class _Key:
 
     @property
     def native(self) -> bool:
-        """Whether there is no object of it."""
+        """Whether the key has no object."""
         return self.kind == "int" or self.kind == "pair"
 
     def missing(self) -> None:
-        """Sets KeyError."""
+        """Raise KeyError for the key."""
         key = self.e.box(self.type, self.values, self.inst) if self.native else self.given
         self.e.line(f"call void {self.e.helper('pyj_key_error')}(ptr {key})")
         if self.native:
@@ -88,7 +88,7 @@ def _get_lower(e, inst, x, k):
 
 
 def _ask_lower(e, inst, x, k):
-    """What is missing is asked of the class: a defaultdict makes it."""
+    """For a missing key the class is asked: a defaultdict makes the value."""
     key = _Key(e, inst, 1, k)
     found = _search(e, x, key)
     have, absent, done = e.label("have"), e.label("absent"), e.label("value")
@@ -113,14 +113,14 @@ def _ask_lower(e, inst, x, k):
 
 
 def _taken(e, inst, t, pointer, what: str) -> list[str]:
-    """`opened` of an object that is given up."""
+    """`opened` of an object whose reference is consumed."""
     values = opened(e, inst, t, pointer, what, pointer)
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {pointer})")
     return values
 
 
 def found_or_zeros(e, inst, there: str, t, load) -> list[str]:
-    """(whether there is a value, the value): `load` gives its components."""
+    """(whether there is a value, the value): `load` returns its components."""
     have, done = e.label("have"), e.label("found")
     here = e.current
     e.branch(there, have, done)
@@ -166,7 +166,7 @@ def _set_lower(e, inst, x, k, value):
 
 
 def _ordered_set_lower(e, inst, x, k, value):
-    """Of a class that keeps more than a dict does: its own method."""
+    """For a class that stores more than the items of a dict: its own method."""
     boxed = [e.box(v.type, given, inst) for v, given in zip(inst.args[1:], (k, value))]
     e.declare("declare i32 @PyObject_SetItem(ptr, ptr, ptr)")
     status = e.assign(f"call i32 @PyObject_SetItem(ptr {x[0]}, ptr {boxed[0]}, ptr {boxed[1]})")
@@ -220,7 +220,7 @@ def _add_lower(e, inst, x, k):
 
 
 def _discard_lower(e, inst, x, k):
-    """KeyError where it is not there and the instruction asks for it."""
+    """Raises KeyError for a missing key if the instruction asks for that."""
     boxed = e.box(inst.args[1].type, k, inst)
     e.declare("declare i32 @PySet_Discard(ptr, ptr)")
     status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
@@ -249,7 +249,7 @@ def _len_of(offset: int):
 
 
 def _made(function: str, put: str):
-    """A new dict or set, and what is put in it: `count` objects at a time."""
+    """A new dict or set, and the items that are put in it, `count` objects at a time."""
     def lower(e, inst, *items):
         e.declare(f"declare ptr @{function}({'ptr' if put == 'PySet_Add' else ''})")
         made = e.assign(f"call ptr @{function}({'ptr null' if put == 'PySet_Add' else ''})")
@@ -279,7 +279,7 @@ def _changed(e, inst, x, offset: int, used: str, name: str) -> None:
 
 
 def _dict_next_lower(e, inst, x, at, used, left):
-    """As CPython's iterators: the size is compared first, then how many items are left."""
+    """Like CPython's iterators: the size is compared first, then the number of remaining items."""
     _changed(e, inst, x, platform.DICT["used"], used[0], "dictionary")
     what = inst.attrs["what"]
     place, keyp, valuep = e.alloca("i64"), e.alloca("ptr"), e.alloca("ptr")
@@ -347,7 +347,7 @@ def _found(types, attrs):
 
 
 def _dict_next(d, at, used, left, *, what, restart=False):
-    """The meaning of dict_next, where the places are numbers of items."""
+    """The Python meaning of dict_next, where positions are numbers of items."""
     if len(d) != used:
         raise RuntimeError("dictionary changed size during iteration")
     items = list(getattr(d, what)())
@@ -357,7 +357,7 @@ def _dict_next(d, at, used, left, *, what, restart=False):
 
 
 def _set_next(s, at, used, *, restart=False):
-    """The same of set_next."""
+    """The Python meaning of set_next."""
     if len(s) != used:
         raise RuntimeError("Set changed size during iteration")
     items = list(s)

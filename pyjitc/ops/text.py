@@ -1,8 +1,7 @@
-"""Operations on text and bytes: references to objects of Python, of which a str and a bytes never change.
+"""Operations on text and bytes: references to Python objects, of which str and bytes are immutable.
 
-`text_call` calls a method or a function of the interpreter whose operands are numbers, text and bytes: it does nothing
-that the program can see but to give its result. What can be read from the object directly is read: lengths, code
-points, bytes.
+`text_call` calls a method or a function of the interpreter whose operands are numbers, text and bytes: it has no
+visible effect besides its result. Lengths, code points and bytes are read from the object directly.
 """
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from .signature import signature
 __all__ = ["TEXT_OPS"]
 
 _MAKES = RAISES | ALLOCATES | HOST
-# What a call that gives a value of these kinds has made is the value itself; others are opened.
+# Calls whose result has one of these kinds return the value itself; other results are unboxed.
 _REFERENCES = (Str, Bytes, ByteArray)
 
 
@@ -28,7 +27,7 @@ def _load(e, kind, pointer, offset, align=8):
     return e.assign(f"load {kind}, ptr {where}, align {align}")
 
 
-# ---------------------------------------------------------------- calls of the interpreter's own functions
+# ---------------------------------------------------------------- calls of the interpreter's functions
 
 
 def _call_lower(e, inst, callee, *operands):
@@ -75,7 +74,7 @@ TEXT_CALL = Op("text_call", _given, _MAKES, lower=_call_lower, eval=_call, eval_
 OBJECT_CALL = Op("object_call", _given, _MAKES | READS | WRITES, lower=_call_lower, eval=_call, eval_attrs=True,
                  partials=NO_RULE, doc=_DOC.format("function of any objects"))
 
-# ---------------------------------------------------------------- what is read from the object
+# ---------------------------------------------------------------- direct reads of the object
 
 
 def _op(name: str, takes: str, effects: int, lower: Any, eval: Any, doc: str, partials: Any = NONDIFF, **more: Any):
@@ -96,7 +95,7 @@ BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _len
 
 
 def _code_lower(e, inst, s, i):
-    """The kind is asked each time; in a loop LLVM asks it before the loop where nothing is called in it."""
+    """The size of characters is tested each time; LLVM hoists the test out of a loop in which nothing is called."""
     data, kind = _characters(e, s[0])
     one, wide, two, four, done = (e.label(name) for name in ("one", "wide", "two", "four", "code"))
     e.branch(e.assign(f"icmp eq i32 {kind}, {STR_STATE['one']}"), one, wide, likely=True)
@@ -115,7 +114,7 @@ def _code_lower(e, inst, s, i):
 
 
 def _characters(e, s):
-    """(where the characters of a str are, the bits of its state that say its kind)"""
+    """(address of the characters of a str, the bits of its state with their size)"""
     state = _load(e, "i32", s, STR["state"], 4)
     kind = e.assign(f"and i32 {state}, {STR_STATE['sizes']}")
     ascii_bit = e.assign(f"and i32 {state}, {STR_STATE['ascii']}")
@@ -168,7 +167,8 @@ def _append_lower(e, inst, x, y):
     return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append')}(ptr {x[0]}, ptr {y[0]})"))]
 
 
-# passes/refcount.py gives it a reference of its own to the first operand: where nobody else has one, the object grows.
+# passes/refcount.py gives it its own reference to the first operand: where there is no other one, the object grows in
+# place.
 STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
 
 
@@ -258,7 +258,7 @@ def _has_lower(e, inst, s, code):
 STR_HAS = _op("str_has", "s: str, code: int -> bool", HOST, _has_lower, lambda s, code: chr(code) in s,
               "whether a text has the character of a code point in it")
 
-# Methods of text that ask what its characters are -> the functions of the interpreter that say it of one.
+# Methods that test the characters of a text -> the functions of the interpreter that test one character.
 TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": ("IsDigit",),
          "isnumeric": ("IsNumeric",), "isalnum": ("IsAlpha", "IsDecimalDigit", "IsDigit", "IsNumeric"),
          "islower": ("IsLowercase",), "isupper": ("IsUppercase",), "isspace": ("IsWhitespace",),
@@ -266,7 +266,7 @@ TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": (
 
 
 def _is_lower(e, inst, code):
-    """ASCII by a table of bits, others by the interpreter's."""
+    """ASCII is tested in a bit table, other characters by the interpreter's function."""
     test = inst.attrs["test"]
     bits = sum(1 << n for n in range(128) if getattr(chr(n), test)())
     ascii_, other, done = e.label("ascii"), e.label("other"), e.label("asked")
@@ -291,7 +291,7 @@ CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, t
 
 
 def _case_lower(e, inst, code):
-    """Of ASCII a character that the interpreter keeps, of others what the method gives."""
+    """For ASCII, one of the objects that the interpreter has for characters; for others, the method's result."""
     name = inst.attrs["method"]
     quick, other, done = e.label("ascii"), e.label("other"), e.label("cased")
     e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), quick, other, likely=True)
@@ -324,9 +324,10 @@ def _made_of_lower(helper: str, kind: str):
 
 
 def _parsed_lower(helper: str, kind: str):
-    def lower(e, inst, s):
+    def lower(e, inst, s, *bounds):
         slot = e.alloca(kind)
-        e.check_status(e.assign(f"call i32 {e.helper(helper)}(ptr {s[0]}, ptr {slot})"), inst)
+        given = "".join(f"i64 {at[0]}, " for at in bounds)
+        e.check_status(e.assign(f"call i32 {e.helper(helper)}(ptr {s[0]}, {given}ptr {slot})"), inst)
         return [e.assign(f"load {kind}, ptr {slot}")]
 
     return lower
@@ -342,9 +343,50 @@ STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("py
                    "str(x), with the fewest digits that say it")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
                 "x with {digits} digits behind the point", eval_attrs=True)
+def _build_lower(e, inst, *parts):
+    """Numbers are written into memory of this frame, as objects that are none for anybody else."""
+    table = e.alloca("ptr", len(parts))
+    made = []
+    for n, (v, x, digits) in enumerate(zip(inst.args, parts, inst.attrs["digits"])):
+        part = x[0]
+        if v.type is not Str:
+            room = e.alloca("i64", _PART >> 3)
+            part = e.assign(f"call ptr {e.helper('pyj_str_int_part')}(i64 {x[0]}, ptr {room})" if digits is None else
+                            f"call ptr {e.helper('pyj_str_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
+            made.append(part)
+        e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
+
+    def release():
+        for part in made:
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {part})")
+
+    def failed():
+        release()
+        e.jump(e.fail(inst))
+
+    for part in made:  # that of a large float is an object of the interpreter's
+        e.fail_unless(e.assign(f"icmp ne ptr {part}, null"), failed)
+    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {len(parts)})")
+    release()
+    return [_checked(e, inst, text)]
+
+
+_PART = 96  # bytes, as in codegen/strings.py
+STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower, partials=NONDIFF, eval_attrs=True,
+               eval=lambda *parts, digits: "".join([
+                   part if type(part) is str else str(part) if n is None else f"{part:.{n}f}"
+                   for part, n in zip(parts, digits)]),
+               doc="texts and numbers as one text, floats with the number of digits behind the point that {digits} has "
+                   "for each part")
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_str_to_int", "i64"), int, "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_str_to_float", "double"), float,
                    "float(s)", UNVARIED)
+STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
+                      _parsed_lower("pyj_str_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
+                      "int(s[i:j]), 0 <= i, j <= length")
+STR_PART_TO_FLOAT = _op("str_part_to_float", "s: str, i: int, j: int -> float", RAISES | HOST,
+                        _parsed_lower("pyj_str_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
+                        "float(s[i:j]), 0 <= i, j <= length", UNVARIED)
 
 
 def _hash_lower(e, inst, x):
@@ -374,7 +416,7 @@ BYTES_AT = _op("bytes_at", "b: bytes, i: int -> int", PURE, _byte_lower, lambda 
 
 
 def _place(e, b, i):
-    """Where byte i of a bytearray is."""
+    """The address of byte i of a bytearray."""
     return e.assign(f"getelementptr i8, ptr {_load(e, 'ptr', b[0], BYTEARRAY_DATA)}, i64 {i[0]}")
 
 

@@ -1,14 +1,14 @@
-"""Say which elements a loop keeps a sum in, and that they are others than those it reads.
+"""Mark the array elements in which a loop accumulates a sum, and the loads that never read such an element.
 
-Runs before polling, when the loops of a nest have their copies without checks. In `a[i, j] -= a[i, k] * a[k, j]` over k
-LLVM must think that a[i, j] may be one of the others, and writes and reads it on every trip. What the counters of the
-nest run over often says that it is none of them: here k ends before j, or before i.
+Runs before polling, when versioning has made the copies of loops without checks. In `a[i, j] -= a[i, k] * a[k, j]` over
+k LLVM must assume that a[i, j] may alias the elements that are read, and so loads and stores it on every trip. The
+ranges of the loop counters often prove that it does not: here k stays below j, or below i.
 Before:  head(k): ... s = array_load a, i, j ; x = array_load a, i, k ; ... array_store a, i, j, t
 After:   alone {group: 1}
          head(k): ... s = array_load a, i, j {held, alone: 1} ; x = array_load a, i, k {beside: (1,)}
                   ... array_store a, i, j, t {held, alone: 1}
-What is told holds until the loop is entered again: then the element is another, and one that is read may be it.
-Needs: SSA, counted loops (`counted.py`).  Keeps: everything; it only tells.
+The marks hold until the loop is entered again: then the sum is kept in another element, which may be one that was read.
+Needs: SSA, counted loops (`counted.py`).  Keeps: everything; it only adds attributes.
 """
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _sums(loop, defs) -> list[tuple[ir.Inst, list[ir.Inst], list[ir.Inst]]]:
-    """(store, it and the other accesses to its element, the accesses to others) for each element that a loop without
-    checks and calls reads and writes, and that is the same on every trip."""
+    """[(store, it and the other accesses to its element, the accesses to other elements)] for each element that the
+    loop reads and writes and whose indices do not change in the loop. Loops with checks or calls have none."""
     loads, stores = [], []
     for block in loop.blocks:
         for inst in block.insts:
@@ -61,13 +61,13 @@ def _sums(loop, defs) -> list[tuple[ir.Inst, list[ir.Inst], list[ir.Inst]]]:
         if any(load.args == place for load in loads) and not any(defs.block_of[v] in loop.blocks for v in place):
             same = [one for one in (*loads, *stores) if one.args[:len(place)] == place]
             others = [one for one in (*loads, *stores) if one not in same]
-            if same[-1] is store:  # once for several stores
+            if same[-1] is store:  # append the group of a store once, although the element may be stored several times
                 found.append((store, same, others))
     return found
 
 
 def _told_apart(one, other, aliases) -> bool:
-    """Whether the arrays of two accesses have been told not to share memory."""
+    """Whether the arrays of two accesses are known to share no memory."""
     if aliases.distinct(one.args[0], other.args[0]):
         return True
     group, _, *others = one.attrs.get("noalias", (None, None))
@@ -75,7 +75,8 @@ def _told_apart(one, other, aliases) -> bool:
 
 
 def _bounds(loop, defs, edges, inside, memo) -> dict[ir.Value, tuple[Affine, Affine]]:
-    """The least and the largest of the induction variables of a loop and those around it; outer loops first."""
+    """The least and the largest values of the induction variables of a loop and of the loops around it; outer loops
+    first."""
     around = []
     while loop is not None:
         around.append(loop)
@@ -91,7 +92,7 @@ def _bounds(loop, defs, edges, inside, memo) -> dict[ir.Value, tuple[Affine, Aff
 
 
 def _never_equal(one, other, defs, inside, memo, bounds) -> bool:
-    """Whether some index of two accesses to one array is never the same in both."""
+    """Whether at least one index differs between two accesses to one array on every pair of trips."""
     rank = one.args[0].type.ndim
     for x, y in zip(one.args[1:1 + rank], other.args[1:1 + rank], strict=True):
         distance = affine(x, defs, inside, memo).plus(affine(y, defs, inside, memo), -1)

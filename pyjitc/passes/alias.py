@@ -1,55 +1,70 @@
 """Whether two accesses to memory may overlap: the one place that passes ask.
 
-An operation names the regions that it reads and writes (ir/core.py); what two accesses to different regions touch is
-never the same. Accesses to elements are told apart by the arrays that they go through: arrays that are made here have
-memory of their own, which no argument shares; a test at run time may have found that others share none (`apart`, see
-`ops/memory.py`); and elements of one array at indices with a constant distance are different elements. A call does what
-its callee does. Types tell nothing apart: a NumPy program may look at the same bytes as another type.
+An operation names the regions that it reads and writes (ir/core.py); accesses to different regions never overlap.
+Accesses to elements are told apart by their arrays: an array that is allocated here shares no memory with an argument;
+a test at run time may have shown that two arrays share none (`apart`, see `ops/memory.py`); and elements of one array
+whose indices differ by a constant are different elements. A call has the effects of its callee. There is no type-based
+alias analysis: a NumPy program may view the same bytes as another type.
+
+Two passes ask about lifetimes instead of accesses: `frame.py` follows values through `SAME_MEMORY` to find whether
+memory lives longer than the function; `refcount.py` asks `may_free` whether an item of a list needs a reference of its
+own.
 """
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, READS, WRITES, Function, Inst, Value, regions_read, regions_written, writes,
+    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, RANDOM, READS, SLOTS, WRITES, Function, Inst, Value, regions_read,
+    regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
+from ..ops.arith import IADD, IMUL, ISUB
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "LOADS", "gathers", "root_of"]
+__all__ = ["Aliases", "LOADS", "SAME_MEMORY", "gathers", "may_free", "root_of"]
 
-LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # what they read is all that they depend on
-# By name: a first call need not load the operations of a GPU for it.
+LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # their result depends on nothing but what they read
+# Operations are given by name, so that a first call need not load those of a GPU.
 _FRESH = frozenset(("array_new", "array_copy", "nest", "shared_array", "local_array"))
+_VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
+# The result may lead to the memory of any operand.
+SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
-_UNREAD = COUNTS | ERRORS  # what no result depends on
+_UNREAD = COUNTS | ERRORS  # regions on which no result depends
+_NO_LIFE = ELEMENTS | RANDOM | SLOTS  # regions that decide the lifetime of no object
 _ANYTHING = READS | WRITES, None
 
 
 class Aliases:
-    """Answers for the values of one function."""
+    """Answers questions about aliases and effects for the values of one function."""
 
     def __init__(self, fn: Function):
         self.given = frozenset(fn.params)
-        self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}  # what callees do
+        self.apart = fn.memo.get("apart", ())  # pairs of parameters that share no memory, in chunks of a loop
+        # the effects of callees, as `_call` returns them
+        self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}
 
     def distinct(self, x: Value, y: Value) -> bool:
-        """Whether two arrays are known to have memory of their own."""
+        """Whether two arrays are known to share no memory."""
         x, y = root_of(x), root_of(y)
+        if self.apart and frozenset((x, y)) in self.apart:
+            return True
         made = is_fresh(x), is_fresh(y)
-        # an argument is older than anything made here
+        # an argument was allocated before anything that is allocated in this function
         return x is not y and any(made) and all(fresh or v in self.given for fresh, v in zip(made, (x, y)))
 
     def effects(self, inst: Inst) -> int:
-        """The effects of an instruction, of a call those of what it runs. What a callee writes into arrays that it
-        makes is not seen here."""
+        """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that
+        the callee itself allocates."""
         return inst.op.effects if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
-        """(effects of a function, which of its parameters it writes elements of; None: of others too)"""
+        """(effects of a function, the positions of the parameters whose elements it writes; None where it may write
+        others too)"""
         if callee not in self.known:
-            self.known[callee] = _ANYTHING  # until it is known: it may call itself
+            self.known[callee] = _ANYTHING  # an assumption while the function is analysed: it may call itself
             inside = Aliases(callee)
             inside.known = self.known
             found = 0
@@ -57,7 +72,8 @@ class Aliases:
             again = False
             for block in callee.blocks:
                 for inst in block.insts:
-                    if inst.op is INVOKE and inst.attrs["callee"] is callee:  # which does what the others do
+                    # the recursive call has the effects of the other instructions
+                    if inst.op is INVOKE and inst.attrs["callee"] is callee:
                         again = True
                         continue
                     does = inside.effects(inst)
@@ -71,14 +87,14 @@ class Aliases:
                         elif params is not None:
                             params.update(dict.fromkeys(roots))
                     found |= does
-            if again and regions_written(found) & ELEMENTS:  # of what it is called with then
+            if again and regions_written(found) & ELEMENTS:  # the recursive call may get other arrays
                 params = None
             self.known[callee] = found, None if params is None else [k for k, p in enumerate(callee.params)
                                                                      if p in params]
         return self.known[callee]
 
     def written(self, inst: Inst) -> list[Value] | None:
-        """The arrays that an instruction writes elements of, if not through a view of them; None where they are not
+        """The arrays whose elements an instruction writes, unless through a view of them; None where they are not
         known."""
         op = inst.op
         if op is m.ARRAY_STORE or op is m.ROW_COPY:
@@ -99,7 +115,7 @@ class Aliases:
         return bool(regions_written(self.effects(inst)) & ~_UNREAD)
 
     def leaves(self, inst: Inst, arrays) -> bool:
-        """Whether an instruction changes nothing but elements of others than these arrays."""
+        """Whether an instruction writes nothing but elements of arrays other than these."""
         if regions_written(self.effects(inst)) & ~(_UNREAD | ELEMENTS):
             return False
         return self._writes_others(inst, arrays)
@@ -109,7 +125,7 @@ class Aliases:
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
 
     def may_change(self, inst: Inst, load: Inst) -> bool:
-        """Whether an instruction may change what another one reads."""
+        """Whether `inst` may change what `load` reads."""
         common = regions_written(self.effects(inst)) & regions_read(load.op.effects)
         if not common:
             return False
@@ -124,23 +140,31 @@ class Aliases:
 
 
 def is_fresh(v: Value) -> bool:
-    """Whether an array is made where the value is defined, or is memory of a thread's or a block's own."""
+    """Whether the instruction that defines an array allocates it, or it is local memory of a thread or shared memory of
+    a block."""
     return v.inst is not None and (v.inst.op.name in _FRESH or gathers(v.inst))
 
 
 def root_of(v: Value) -> Value:
     """The array that `v` is a view of."""
-    while (made := v.inst) is not None and (made.op is m.ARRAY_VIEW or made.op is s.RETYPE):
+    while (made := v.inst) is not None and made.op in _VIEWS:
         v = made.args[0]
     return v
 
 
+def may_free(inst: Inst) -> bool:
+    """Whether an instruction may give up an object that a container holds: it changes what objects, cells or containers
+    hold, or runs code of the interpreter. A call may, since references are not counted yet in what it runs."""
+    effects = inst.op.effects
+    return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST)
+
+
 def gathers(inst: Inst) -> bool:
-    """A call that copies out what a mask selects: of an array and a mask."""
+    """Whether an instruction is a call `array[mask]`, which copies the elements that a Boolean mask selects."""
     return inst.op is INVOKE and inst.attrs["callee"].flags.selects_by_mask
 
 
 def _separated(one: Inst, other: Inst) -> bool:
-    """Whether a test at run time has found that two accesses go to different memory."""
+    """Whether a test at run time has shown that two accesses go to different memory."""
     x, y = one.attrs.get("apart"), other.attrs.get("apart")
     return x is not None and y is not None and x[0] == y[0] and y[1] in x[2:]

@@ -1,8 +1,8 @@
-"""Count the bits of a number at once where a loop takes them off one by one.
+"""Replace a loop that clears the bits of a number one by one by one population count.
 
-A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest bit of a
-number until none is left makes as many trips as bits are set, and at least one; what it adds up is that many times as
-much.
+A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest set bit of a
+number until none is left makes as many trips as bits are set, and at least one; a value to which every trip adds x
+becomes trips * x.
 Before:  header(x, n): y = isub x, 1 ; z = iand x, y ; m = iadd n, 1 ; branch (ine z, 0) -> header(z, m), out(m)
 After:   header(x, n): k = popc x ; m = iadd n, k ; jump out(m)
 """
@@ -31,7 +31,7 @@ def clears_lowest(p: ir.Value, value: ir.Value, defs) -> ir.Inst | None:
 
 
 def count(fn: ir.Function, loop, ranges) -> bool:
-    """Rewrite a loop of few trips if it takes the bits of a number away one by one; whether it was such a loop."""
+    """Rewrite a loop that clears the bits of a number one by one, and return whether it was such a loop."""
     header, defs = loop.header, ranges.defs
     branch = header.insts[-1]
     if len(loop.blocks) != 1 or branch.op is not control.BRANCH or any(i.op.effects for i in header.insts[:-1]):
@@ -47,7 +47,7 @@ def count(fn: ir.Function, loop, ranges) -> bool:
         return False
     if ranges.arriving(z, header, branch, out) != (0, 0):
         return False
-    added: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}  # sum -> what it is of
+    added: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}  # sum -> (its parameter, what a trip adds)
     for q, v in zip(header.params, back.args):
         if q is p or q is v:
             continue

@@ -1,9 +1,9 @@
-"""What lives across the iterations of a parallel loop, and how the values of its chunks are put together.
+"""The values that are carried across the iterations of a parallel loop, and how those of its chunks are combined.
 
-`parallel.py` asks `Carried.classify`, which sorts the parameters of a loop's header into counters, what stays the same,
-and parts: a sum, a flag, the last value, a test that ends early, an extreme with what goes with it. Each part says how
-a chunk begins, and how its value is joined with those of the chunks before it. Finds, and adds instructions to what it
-is given; changes nothing else.
+`parallel.py` asks `Carried.classify`, which sorts the parameters of a loop's header into counters, invariant values,
+and parts: a sum, a flag, the last value, an `and` or `or` of tests, or a minimum or maximum with the values that are
+assigned together with it. Each part says which value a chunk starts with, and how its result is combined with those of
+the chunks before it. This module adds instructions to the builders that it is given, and changes nothing else.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith as a
@@ -22,34 +23,35 @@ from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
 from .operands import Builder
-from .rewrite import clone_inst
+from .rewrite import clone_inst, growing
 
-__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type", "growing",
+__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type",
            "typed"]
 
-# operation of a reduction -> (the one that combines two parts, what an empty part is)
+# operation of a reduction -> (operation that combines two partial results, neutral element)
 SUMS = {a.FADD: (a.FADD, 0), a.FSUB: (a.FADD, 0), a.FMUL: (a.FMUL, 1), a.FDIV: (a.FMUL, 1),
          a.IADD: (a.IADD, 0), a.ISUB: (a.IADD, 0), a.IMUL: (a.IMUL, 1),
          a.IADD_CK: (a.IADD_CK, 0), a.ISUB_CK: (a.IADD_CK, 0), a.IMUL_CK: (a.IMUL_CK, 1),
          a.IAND: (a.IAND, -1), a.IOR: (a.IOR, 0), a.IXOR: (a.IXOR, 0),
          a.BAND: (a.BAND, True), a.BOR: (a.BOR, False), a.BXOR: (a.BXOR, False),
          FMAX_NUMBER: (FMAX_NUMBER, float("-inf")), FMIN_NUMBER: (FMIN_NUMBER, float("inf"))}
-LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))  # x - s is no sum
+# operations whose accumulator is the left operand: x - s is no sum
+LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))
 _STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
-# what conditions that choose an extreme are made of
+# operations of the conditions that choose an extreme
 _TESTS = {*_STRICT, a.ILE, a.IGE, a.FLE, a.FGE, a.FEQ, a.FNE, a.BOR, a.BAND, a.BNOT, a.CAST}
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex)
-_MEMBER = re.compile(r"[._][0-9]+$")  # of the components of one variable
+_MEMBER = re.compile(r"[._][0-9]+$")  # suffix in the name of a component of a variable
 _ADDS = {a.FADD, a.FSUB}
 _LOOSE = {a.FADD, a.FSUB, a.FMUL}
 
 
 class Serial(Exception):
-    """The loop runs on one thread: why, at an instruction, and what to write instead."""
+    """Raised where a loop must run on one thread: at which instruction, why, and what to write instead."""
 
 
 class Carried:
-    """The part of a region (parallel.py) that looks at the values that live across iterations."""
+    """The part of a region (parallel.py) that analyses the values carried across iterations."""
 
     fn: ir.Function
     loop: Any
@@ -58,9 +60,9 @@ class Carried:
     back: ir.Edge  # to the header, from inside
     count: Counted
     defs: Definitions
-    edges: dict  # block -> edges that arrive, as in_edges gives them
-    users: dict[ir.Value, list]  # value -> (block, instruction, edge or None, place on it) of what reads it
-    defined: set[ir.Value]  # in the blocks of a chunk
+    edges: dict  # block -> its incoming edges, as from in_edges
+    users: dict[ir.Value, list]  # value -> [(block, instruction, edge or None, position)] of its uses
+    defined: set[ir.Value]  # values that are defined in the blocks of a chunk
     unwinds: set[int]  # edges on which exceptions leave the chunk, by id
     dom: Any = None
 
@@ -69,7 +71,7 @@ class Carried:
 
     def classify(self) -> None:
         count, header = self.count, self.header
-        self.counters: dict[ir.Value, Any] = {}  # parameter -> step, a number or a value that stays the same
+        self.counters: dict[ir.Value, Any] = {}  # parameter -> step: a number or an invariant value
         self.fixed: list[ir.Value] = []  # parameters that do not change
         self.parts: list[Part] = []
         rest = []
@@ -102,7 +104,7 @@ class Carried:
         for part in self.parts:
             for p in part.stored:
                 if element_type(p.type) is None:
-                    raise Serial(self.branch, f"a {p.type} lives across its iterations", "")
+                    raise Serial(self.branch, f"{with_article(str(p.type))} lives across its iterations", "")
 
     def carried(self, p: ir.Value) -> Exception:
         name = _MEMBER.sub("", p.name)
@@ -125,8 +127,9 @@ class Carried:
         return self.header.params.index(p)
 
     def leaves(self, p: ir.Value):
-        """[(block, edge or select, value)]: what the parameter may become in an iteration, and the values through
-        which it goes there, as joins of control flow and selects; None where they are read by anything else."""
+        """([(where, value)], joins): the values that the parameter may have after an iteration, each with the (block,
+        edge) or (select, operand) that passes it on; and the block parameters and selects through which they get
+        there."""
         start = self.back.args[self.position(p)]
         joins: dict[ir.Value, None] = {}
         found = []
@@ -152,7 +155,7 @@ class Carried:
         return found, joins
 
     def goes(self, v: ir.Value, p: ir.Value) -> bool:
-        """Whether `v` is the parameter, or a select or a join of it."""
+        """Whether `v` is the parameter `p`, or a select or block parameter that may have its value."""
         seen = set()
         work = [v]
         while work:
@@ -171,8 +174,10 @@ class Carried:
         return False
 
     def chain(self, p: ir.Value):
-        """A reduction: all that an iteration does with the value is to go on with a sum of it and something else."""
-        values: dict[ir.Value, ir.Op | None] = {p: None}  # and of the parts of complex numbers, which part
+        """The part of a reduction: an iteration uses the parameter only as an operand of a sum, product or the like
+        that becomes its new value. None where it is not."""
+        # value -> which component of a complex accumulator it is, or None for all of it
+        values: dict[ir.Value, ir.Op | None] = {p: None}
         op = None
         for v in growing(values):
             part = values[v]
@@ -206,7 +211,7 @@ class Carried:
                     return None
         if op is None or self.back.args[self.position(p)] not in values:
             return None
-        for v, part in values.items():  # all that joins with it must be of it
+        for v, part in values.items():  # every way into a join or select must bring a value of the reduction
             if v is p or v.inst is not None and v.inst.op in (a.REAL, a.IMAG):
                 continue
             if v.inst is None:
@@ -227,7 +232,7 @@ class Carried:
         return _Sum([p], combine, neutral, sums[0].loc, [inst for inst in sums if inst.op in _LOOSE])
 
     def stays_in_header(self, inst: ir.Inst, v: ir.Value) -> bool:
-        """Whether what the header makes of a value is read after the loop alone."""
+        """Whether the results of an instruction of the header are only read after the loop."""
         if inst.op is control.BRANCH and v in inst.args or inst.result is None:
             return False
         values = {inst.result: None}
@@ -241,7 +246,8 @@ class Carried:
         return True
 
     def flag(self, p: ir.Value):
-        """A value that stays as it is, or becomes the same one in each iteration that changes it."""
+        """The part of a flag: each iteration leaves it as it is or sets it to the same value as all others do. None for
+        others."""
         if not self.only_passed(p):
             return None
         found, _ = self.leaves(p)
@@ -253,13 +259,14 @@ class Carried:
         return _Flag([p], next(iter(others)))
 
     def constant(self, v: ir.Value):
-        """What tells whether two values are the same constant."""
+        """A key that is equal for values which are the same constant; None where a value is not constant in the
+        loop."""
         if v.inst is not None and v.inst.op is control.CONST:
             return v.inst.attrs["value"].__repr__(), str(v.type)
         return None if v in self.defined else id(v)
 
     def only_passed(self, p: ir.Value) -> bool:
-        """Whether an iteration does nothing with a value but hand it on."""
+        """Whether an iteration only passes a value on, to the next iteration or out of the loop."""
         _, joins = self.leaves(p)
         passed = {p, *joins}
         for v in passed:
@@ -279,8 +286,8 @@ class Carried:
         return True
 
     def short(self, p: ir.Value):
-        """The accumulator of `ok = ok and test` or `ok = ok or test`: an iteration branches on it, and changes it on
-        one of the two ways only."""
+        """The part of the accumulator of `ok = ok and test` or `ok = ok or test`: an iteration branches on it, and
+        changes it on one of the two outcomes only. None for others."""
         if p.type is not k.Bool and p.type is not k.bool_:
             return None
         for block in self.loop.blocks:
@@ -292,7 +299,8 @@ class Carried:
         return None
 
     def last(self, p: ir.Value):
-        """A value that no iteration reads: the last one stays."""
+        """The part of a value that no iteration reads, so that the value of the last iteration remains. None for
+        others."""
         found, _ = self.leaves(p)
         if any(v is p for _, v in found):
             return None
@@ -306,7 +314,7 @@ class Carried:
         return Computed([p], new, cone) if cone is not None else _Last([p])
 
     def of_counters(self, v: ir.Value):
-        """The instructions that compute a value of counters and what stays the same; None where it takes others."""
+        """The instructions that compute a value from counters and invariant values; None where it depends on others."""
         cone: dict[ir.Inst, None] = {}
 
         def add(x) -> bool:
@@ -325,14 +333,15 @@ class Carried:
         return list(cone) if add(v) else None
 
     def extreme(self, rest):
-        """A minimum or maximum `key`, and the values that change with it."""
+        """The part of a minimum or maximum `key` among the parameters `rest`, with those that change together with it;
+        or None."""
         for key in rest:
             reached = {key: None}
             for v in growing(reached):
                 for block, inst, edge, _ in self.users.get(v, ()):
                     if edge is None and block is not self.header and inst.op in _TESTS and len(reached) < 12:
                         reached[inst.result] = None
-            for test in list(reached)[:0:-1]:  # the whole of a condition before its parts
+            for test in list(reached)[:0:-1]:  # a whole condition before the conditions that it consists of
                 made = self.extreme_by(key, test, rest) if test.type is k.Bool else None
                 if made is not None:
                     return made
@@ -369,7 +378,8 @@ class Carried:
                 params.append(p)
                 constants = {self.constant(v) for _, v in with_it[1]}
                 members.append(len(constants) == 1 and None not in constants and p.type is k.Bool)
-        # a value that comes with the extreme: which of two equal ones it goes with must be as in the serial loop
+        # Other values change with the extreme. Which of two equal elements they belong to must be as in the serial
+        # loop.
         one = _uncast(test).inst
         strict = yes and one is not None and one.op in _STRICT
         if not strict and not all(members):
@@ -377,8 +387,8 @@ class Carried:
         return _Extreme(params, members, key, other, test, list(cone), yes)
 
     def changes(self, p, test, cone=()):
-        """(whether it changes where the test holds, [(where, new value)]), where a parameter changes on one outcome of
-        the test alone and stays otherwise; else None. cone: what else may read it."""
+        """(outcome, [(where, new value)]) where a parameter changes only where `test` has this outcome, and otherwise
+        keeps its value; else None. cone: instructions of the condition, which may read the parameter too."""
         found, joins = self.leaves(p)
         ways = []
         outcomes = set()
@@ -415,17 +425,17 @@ class Carried:
         return outcomes.pop(), ways
 
     def only_asked(self, v) -> bool:
-        """Whether a value is only branched on."""
+        """Whether a value is used in branches only."""
         return all(edge is None and (inst.op is control.BRANCH or inst.op is a.CAST and self.only_asked(inst.result))
                    for _, inst, edge, _ in self.users.get(v, ()))
 
     def outcome(self, where, test):
-        """(the outcome of the test, an identity of the place) where a value is passed on, or None."""
+        """(the outcome of the test, a key of the place) where a value is passed on, or None."""
         if where is None:
             return None
         source, how = where
         test = _uncast(test)
-        if isinstance(source, ir.Inst):  # a select: the operand is 1 or 2
+        if isinstance(source, ir.Inst):  # an operand of a select: 1 where the test holds, 2 where it does not
             return (how == 1, "select") if _uncast(source.args[0]) is test else None
         if self.dom is None:
             self.dom = LoopNest(self.fn).dom
@@ -438,12 +448,12 @@ class Carried:
                         return n == 0, block
         return None
 
-# ---------------------------------------------------------------- ways to put parts together
+# ---------------------------------------------------------------- kinds of parts
 
 
 class Part:
-    """Parameters whose values at the ends of chunks are put together. starts_anew: a chunk begins without what the loop
-    begins with; stored: those of which each chunk keeps a value."""
+    """Parameters whose values at the ends of the chunks are combined. starts_anew: a chunk does not start with the
+    value from before the loop; stored: the parameters of which each chunk stores its value."""
 
     starts_anew = False
     what = ""
@@ -459,13 +469,14 @@ class Part:
         return f"{self.what} {' with '.join(self.names())}"
 
     def begin(self, e, begin) -> None:
-        """What the parameters are at the start of a chunk."""
+        """Define what the parameters are at the start of a chunk."""
 
     def loosen(self, values) -> None:
-        """Let the sum within a chunk have any order."""
+        """Allow the sum within a chunk to be reassociated."""
 
     def combine(self, b, now, parts, new, final) -> None:
-        """`new` of `now`, from the chunks before, and `parts`, of one more chunk. final: what the loop began with."""
+        """Define the parameters in `new`: the combination of `now`, the result of the chunks before, and `parts`, the
+        result of one more chunk. final: the values from before the loop."""
         raise NotImplementedError
 
 
@@ -517,7 +528,7 @@ class _Last(Part):
 
 
 class Computed(Part):
-    """The last value, which the counters tell."""
+    """A last value that is computed from the counters of the last iteration."""
 
     what = "last value of"
 
@@ -526,7 +537,7 @@ class Computed(Part):
         self.value, self.cone, self.stored = value, cone, []
 
     def finish(self, b, last, some, final):
-        """`final` of it after the loop, last: what the counters are in the last iteration, some: whether there is
+        """Set `final` to the value after the loop. last: the counters in the last iteration; some: whether there is
         one."""
         p = self.params[0]
         values = dict(last)
@@ -573,20 +584,11 @@ class _Extreme(Part):
                 new[p] = choose(p)
 
 
-# ---------------------------------------------------------------- small things
-
-
-def growing(found: dict):
-    """The keys of a dict, those among them that are added on the way."""
-    done = 0
-    while done < len(found):
-        rest = list(found)[done:]
-        done = len(found)
-        yield from rest
+# ---------------------------------------------------------------- helpers
 
 
 def _uncast(v: ir.Value) -> ir.Value:
-    """The truth value that casts among types of truth values were made of."""
+    """The truth value from which casts between Bool and bool_ made `v`."""
     while v.inst is not None and v.inst.op is a.CAST and (v.inst.args[0].type is k.Bool
                                                           or v.inst.args[0].type is k.bool_):
         v = v.inst.args[0]
@@ -598,12 +600,12 @@ def _truth(b: Builder, v: ir.Value) -> ir.Value:
 
 
 def element_type(t):
-    """The type of elements that hold values of a type, or None."""
+    """The element type of an array that can store values of a type, or None."""
     return type_of_dtype(dtype_of(t)) if t in _SCALARS or k.is_numpy_scalar(t) else None
 
 
 def typed(b: Builder, op: ir.Op, x: ir.Value, t, *rest):
-    """The result of an operation that has the type of its result as attribute."""
+    """Emit an operation whose attribute `type` is the type of its result."""
     result = b.op(op, x, *rest, type=t)
     result.inst.attrs["type"] = t
     return result

@@ -1,10 +1,13 @@
-"""What branches say about integers and floats in the blocks that they lead to.
+"""Facts about integers and floats that follow from the branches which lead to a block.
 
-A fact is (value, relation, other): an integer beside another value or a number, a float that is not nan beside a
-number. It holds wherever the block that the branch leads to has been passed: `branch (ilt i, n) -> body, out` says i <
-n in `body` and behind it, and i >= n behind `out`. Used by ranges and below; finds, changes nothing.
+A fact is (value, relation, other): an integer compared with another value or a number, or a float that is not NaN
+compared with a number. It holds in all blocks that the target of the branch dominates: `branch (ilt i, n) -> body, out`
+says i < n in `body` and i >= n in `out`, and in what they dominate. Used by ranges and inequalities; an analysis, which
+changes nothing.
 """
 from __future__ import annotations
+
+import bisect
 
 from ..ir.cfg import Dominators
 from ..ir.core import Block, Edge, Inst, Op, Value
@@ -17,18 +20,21 @@ from .counted import Counted, Definitions
 
 __all__ = ["Conditions"]
 
-# The relation that a comparison of floats says of one that is not NaN; of integers it is the comparison itself.
+# A comparison of floats -> the relation that it implies for floats that are not NaN; for integers the relation is the
+# comparison itself.
 _OF_FLOATS = {FEQ: IEQ, FLT: ILT, FLE: ILE, FGT: IGT, FGE: IGE}
-_DEEPEST = 4  # conditions of conditions
+_DEEPEST = 4  # the depth to which conditions are taken apart
+_FEW = 8  # facts about a value that are looked at one by one
 
 
 class Conditions:
-    """at: value -> [(block, relation, other)]: facts that hold where the block dominates; relation: one of
-    INTEGER_COMPARISONS, of floats too; other: a value or a number."""
+    """at: value -> [(block, relation, other)]: facts that hold in all blocks that `block` dominates; relation: one of
+    INTEGER_COMPARISONS, for floats too; other: a value or a number."""
 
     def __init__(self, dom: Dominators, defs: Definitions, edges, counters: list[Counted]):
         self.dom, self.defs = dom, defs
         self.at: dict[Value, list[tuple[Block, Op, object]]] = {}
+        self.nests: dict[Value, tuple[list, list]] = {}
         for block in dom.order:
             inst = block.insts[-1]
             if inst.op is control.BRANCH:
@@ -38,7 +44,7 @@ class Conditions:
                             self._note(edge.block, *fact)
         for counted in counters:
             body = counted.body.block
-            if self._is_way_in(counted.body, edges):  # a trip is made: at least one was to be made
+            if self._is_way_in(counted.body, edges):  # the body runs, so that the number of trips was positive
                 trips = counted.start[counted.left]
                 self._note(body, trips, IGT, 0)
                 made = trips.inst
@@ -48,7 +54,7 @@ class Conditions:
                         self._note(body, *fact)
 
     def _is_way_in(self, edge, edges) -> bool:
-        """Whether an edge is the only one to its block, beside those of loops that start there."""
+        """Whether an edge is the only one into its block, apart from back edges of loops whose header the block is."""
         arriving = edges[edge.block]
         if len(arriving) == 1:
             return True
@@ -58,13 +64,13 @@ class Conditions:
         self.at.setdefault(value, []).append((block, relation, other))
 
     def on(self, inst: Inst, edge: Edge) -> list[tuple]:
-        """Facts that hold on an edge out of `inst`."""
+        """The facts that hold where `inst`, a branch, takes `edge`."""
         if inst.op is not control.BRANCH:
             return []
         return self.of(inst.args[0], edge is inst.targets[0])
 
     def of(self, condition: Value, holds: bool, depth: int = 0) -> list[tuple]:
-        """(value, relation, other) where a condition holds or does not."""
+        """[(value, relation, other)] that hold where a condition is true (holds) or false."""
         inst = condition.inst
         while inst is not None and (inst.op is BNOT or inst.op is CAST and inst.args[0].type in (Bool, NpBool)):
             holds = holds if inst.op is CAST else not holds
@@ -80,7 +86,7 @@ class Conditions:
             relation = _OF_FLOATS[op]
             left, right = map(self.number, inst.args)
             known = [(inst.args[0], relation, right), (inst.args[1], relation.swapped, left)]
-            # Of a float that is not NaN a comparison with a number that does not hold says the opposite.
+            # If a float is not NaN, a comparison with a number that is false implies the negated relation.
             return [(v, r if holds else r.negated, n) for v, r, n in known if n is not None]
         if op not in INTEGER_COMPARISONS:
             return []
@@ -92,15 +98,39 @@ class Conditions:
         return [(x, relation, y), (y, relation.swapped, x)]
 
     def number(self, value: Value) -> float | None:
-        """The constant that a float is, unless that is nan."""
+        """The constant that a float is, unless that is NaN; else None."""
         inst = value.inst
         if inst is None or inst.op is not control.CONST or not is_float(value.type):
             return None
         number = float(inst.attrs["value"])
         return number if number == number else None
 
-    def facts(self, value: Value, block: Block):
-        """(relation, other) that hold of a value in a block."""
-        for home, relation, other in self.at.get(value, ()):
-            if home is block or self.dom.dominates(home, block):
-                yield relation, other
+    def facts(self, value: Value, block: Block) -> list[tuple]:
+        """The (relation, other) that hold for a value in a block."""
+        noted = self.at.get(value, ())
+        if len(noted) <= _FEW:
+            return [(relation, other) for home, relation, other in noted if self.dom.dominates(home, block)]
+        if value not in self.nests:
+            self.nests[value] = self._nest(noted)
+        places, facts = self.nests[value]
+        found: list[tuple] = []
+        at = bisect.bisect_right(places, self.dom.entered[block]) - 1
+        while at >= 0:
+            (home, relation, other), at = facts[at]
+            if self.dom.dominates(home, block):
+                found.append((relation, other))
+        return found
+
+    def _nest(self, noted):
+        """(where the walk over the dominators comes to the blocks of facts, in order; of each fact itself and the index
+        of the last one before it whose block dominates its own, or -1). All facts that hold at a place are on the way
+        from the last one before it: the length of an array has facts at every statement, few of which hold at one."""
+        entered = self.dom.entered
+        ordered = sorted(noted, key=lambda fact: entered[fact[0]])
+        facts: list[tuple] = []
+        for fact in ordered:
+            above = len(facts) - 1
+            while above >= 0 and not self.dom.dominates(facts[above][0][0], fact[0]):
+                above = facts[above][1]
+            facts.append((fact, above))
+        return [entered[home] for home, _, _ in ordered], facts

@@ -1,9 +1,9 @@
-"""Counted loops: what the iteration over a range looks like, and indices that are affine in its counter.
+"""Counted loops: the form that an iteration over a range has, and indices that are affine in its counter.
 
 The header of such a loop has a parameter `left` that goes down by one on every back edge, and leaves the loop when it
 is not positive; other integer parameters that change by a constant are its induction variables:
     header(value, left, ...):  more = igt left, 0 ; branch more -> body, exit          back edge: value + step, left - 1
-Used by versioning and polling; finds, changes nothing.
+Used by versioning and polling; an analysis, which changes nothing.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDE = {Int, int64}
 
 
 class Definitions:
-    """block_of: value -> the block that defines it. (A value names its instruction itself.)"""
+    """Which block defines a value: block_of. (A value itself refers to the instruction that defines it.)"""
 
     def __init__(self, fn: ir.Function):
         self.block_of: dict[ir.Value, ir.Block] = {}
@@ -36,6 +36,10 @@ class Definitions:
     def constant(self, value: ir.Value):
         inst = value.inst
         return inst.attrs["value"] if inst is not None and inst.op is control.CONST and value.type is Int else None
+
+
+FEW = 3  # loops of at most so many iterations are unrolled (unroll.py), wherever they are
+MOST_UNROLLED = 16  # the most iterations of a loop inside another one that is unrolled
 
 
 class Counted:
@@ -55,7 +59,7 @@ class Counted:
 
 
 def counts_down(loop: Loop, defs: Definitions, edges) -> tuple | None:
-    """(left, edge to the body, edge out) of a loop that its header leaves when `left` has been counted down, or
+    """(left, edge to the body, edge out) where the header leaves the loop when `left` has been counted down, else
     None."""
     header = loop.header
     branch = header.terminator
@@ -95,14 +99,14 @@ def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
 
 
 def step_of(loop: Loop, edges, p, defs) -> int | None:
-    """c where parameter p of the header is p + c after every trip, else None."""
+    """The constant c where every trip replaces the header's parameter p by p + c, else None."""
     k = loop.header.params.index(p)
     steps = {_step(edge.args[k], p, defs) for source, _, edge in edges[loop.header] if source in loop.blocks}
     return steps.pop() if len(steps) == 1 else None
 
 
 def _step(value, p, defs):
-    """c where value is p + c, else None."""
+    """The constant c where value is p + c, else None."""
     inst = value.inst
     if inst is None or len(inst.args) != 2:
         return None
@@ -114,7 +118,7 @@ def _step(value, p, defs):
 
 
 class Affine:
-    """constant + sum of coefficient * value; values are Ints."""
+    """The form constant + sum of coefficient * value; the values are of type Int."""
 
     __slots__ = ("constant", "terms")
 
@@ -133,10 +137,10 @@ class Affine:
 
 
 def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool = False) -> Affine:
-    """`value` as an affine form over values that are not sums themselves; operations outside `inside` (a set of blocks)
-    are not looked into. Checked operations count as exact: the guard proves that they are. wraps: sums of int64 are
-    looked into, too, so that the form and the value are equal in their last 64 bits: where it is in range, so is the
-    value."""
+    """`value` as an affine form over values that are no sums themselves; operations outside `inside` (a set of blocks)
+    are not looked into. Checked operations count as exact: the guard proves that they are. wraps: wrapping sums of
+    int64 are looked into, too; form and value are then equal modulo 2**64, so that the value is in range where the form
+    is."""
     found = memo.get(value)
     if found is not None:
         return found
@@ -157,7 +161,8 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
                     found = y.times(x.constant)
                 elif not y.terms:
                     found = x.times(y.constant)
-            elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):  # as it came
+            # a check returns its operand unchanged
+            elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):
                 found = affine(inst.args[0], defs, inside, memo, wraps)
             elif inst.op is INEG:
                 found = affine(inst.args[0], defs, inside, memo, wraps).times(-1)
@@ -173,22 +178,22 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
 
 
 def first_and_last(counted: Counted, p: ir.Value, defs: Definitions, inside, memo: dict) -> tuple[Affine, Affine]:
-    """An induction variable on the first trip of its loop and on the last, where there is one. The length is mostly
-    `select(some test, length, 0)`; where the test fails there is no trip."""
+    """(value on the first trip, value on the last trip) of an induction variable, for a loop that makes at least one
+    trip. The length is mostly `select(some test, length, 0)`; where the test is false there is no trip."""
     first, length = (affine(v, defs, inside, memo) for v in (counted.start[p], trips_of(counted, defs)))
     return first, first.plus(length.plus(Affine(1, {}), -1).times(counted.steps[p]), 1)
 
 
 def trips_of(counted: Counted, defs: Definitions) -> ir.Value:
-    """How many trips a loop makes that makes any."""
+    """The number of trips of a loop, if it makes any."""
     length = counted.start[counted.left]
     inst = length.inst
     return inst.args[1] if inst is not None and inst.op is SELECT and defs.constant(inst.args[2]) == 0 else length
 
 
 def extremes(form: Affine, bounds: dict[ir.Value, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
-    """The least and the largest of a form on any trip, over values that have no bounds. bounds: an induction variable
-    -> its least and largest value, which has only those of loops further out; outer loops first."""
+    """The least and the largest value of a form on all trips, as forms over values without bounds. bounds: induction
+    variable -> (least, largest value), which may depend on variables of outer loops only; outer loops first."""
     ends = []
     for end in (0, 1):
         one = form

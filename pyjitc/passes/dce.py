@@ -1,7 +1,7 @@
 """Remove operations and block parameters whose value nobody reads.
 
-Runs after simplify, which leaves dead operands behind. Allocations count as unread where only their fresh reference
-is missed; operations that may raise or write stay, whole-array ones where the function of an element may raise.
+Runs after simplify, which leaves dead operands behind. An allocation whose result is unused is removed; operations that
+may raise or write stay, and so do loop nests whose element function may raise.
 Before:  y = iadd x, c ; return x      After:  return x
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
@@ -18,13 +18,15 @@ from .rewrite import remove_params
 
 __all__ = ["run"]
 
-_ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))  # what they may raise is not missed
-_TEXTS = frozenset((  # by name, so too
-    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_of_int"))
+# they may raise nothing but MemoryError, and need not be kept for that
+_ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))
+_TEXTS = frozenset((  # operations on texts, given by name, need not be kept for a MemoryError either
+    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_fixed", "str_of_int",
+    "native_piece"))
 
 
 def is_droppable(inst: Inst) -> bool:
-    """Whether the instruction may go when its result is not read."""
+    """Whether the instruction may be removed when its result is unused."""
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False

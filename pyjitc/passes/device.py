@@ -1,10 +1,11 @@
-"""Make a module fit for a GPU, or say where it cannot be.
+"""Lower a module for a GPU, or raise where it cannot run on one.
 
-Runs after inlining, when what library functions need stands in the functions that need it. A `raise` of a text that is
-known becomes one instruction; global and captured arrays become data of the kernel, as they are now.
+Runs after inlining, when the code of library functions is in the functions of the program. A `raise` with a constant
+message becomes one instruction; global and captured arrays become constant data of the kernel, with their content at
+compile time.
 Before:  e = exc_new {cls} (text) ; exc_throw e        After:  throw {cls, message}
          a = py_unbox (const array)                            a = constant_array {type, shape, data}
-What is left of Python objects, allocation, caught exceptions and recursion is an error at the line that needs it.
+Python objects, allocation, caught exceptions and recursion that remain are an error at the line that needs them.
 Needs: SSA.  Keeps: control flow.
 """
 from __future__ import annotations
@@ -25,7 +26,6 @@ from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
 from ..ops.random import RANDOM_OPS
 from ..types.kinds import Array, Bool, Cell, Int, Iterator, NoneType, Str, any_part, bool_, is_float, is_integer
 from ..types.lattice import dtype_of
-from .rewrite import remove_unreachable
 
 __all__ = ["lower", "keep_small", "check", "calls_in", "in_program"]
 
@@ -34,46 +34,26 @@ _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exce
 _BLAS = frozenset(BLAS_OPS.values())
 _RANDOM = frozenset(RANDOM_OPS.values())
 _SAME_MEMORY = (memory.ARRAY_VIEW, structure.RETYPE, structure.SELECT)
-_INT_FORM, _FLOAT_FORM = r"([1-9]\d?)?d?", r"([1-9]\d?)?(\.\d\d?)?[efg]"  # what C and Python have in common
-SMALL = 1024  # bytes of a new array that a thread keeps
+# the part of format specifications that C and Python share
+_INT_FORM, _FLOAT_FORM = r"([1-9]\d?)?d?", r"([1-9]\d?)?(\.\d\d?)?[efg]"
+SMALL = 1024  # the most bytes of a new array that each thread keeps in its local memory
 _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STORE)
 
 
 def lower(module: list[ir.Function]) -> None:
     """Rewrite what has another form on a GPU."""
     for fn in module:
-        _drop_idle_handlers(fn)
+        _drop_polls(fn)
         _throw_texts(fn)
         _print_parts(fn)
         _bake_arrays(fn)
 
 
-def _drop_idle_handlers(fn: ir.Function) -> None:
-    """Those that only raise again what arrived, as generators of Python 3.12 and later have. Nor are there signals to
-    look for."""
-    idle = {block for block in fn.blocks if _only_raises_again(block)}
+def _drop_polls(fn: ir.Function) -> None:
+    """Remove polls for signals, which a GPU does not get."""
     for block in fn.blocks:
         if any(inst.op is memory.POLL for inst in block.insts):
             block.insts = [inst for inst in block.insts if inst.op is not memory.POLL]
-        for inst in block.insts:
-            if inst.unwind is not None and inst.unwind.block in idle:
-                inst.unwind = None
-    remove_unreachable(fn)
-
-
-def _only_raises_again(block: ir.Block) -> bool:
-    insts = [i for i in block.insts if i.op is not control.CONST]
-    if len(insts) != 2 or insts[0].op is not exceptions.EXC_FETCH:
-        return False
-    arrived, last = insts[0].result, insts[1]
-    if last.op is control.JUMP:
-        edge = last.targets[0]
-        if arrived not in edge.args:
-            return False
-        arrived = edge.block.params[edge.args.index(arrived)]
-        insts = [i for i in edge.block.insts if i.op is not control.CONST]
-        last = insts[0]
-    return last.op is control.RERAISE and last.args == [arrived] and last.unwind is None
 
 
 def _throw_texts(fn: ir.Function) -> None:
@@ -93,7 +73,7 @@ def _throw_texts(fn: ir.Function) -> None:
 
 
 def _print_parts(fn: ir.Function) -> None:
-    """Instead of f-strings, print their parts."""
+    """Replace the f-strings in calls of print by their parts."""
     prints = [i for b in fn.blocks for i in b.insts if i.op is gpu.PRINT and any(a.type is Str for a in i.args)]
     if not prints:
         return
@@ -170,8 +150,8 @@ def _bake_arrays(fn: ir.Function) -> None:
 
 
 def keep_small(fn: ir.Function) -> None:
-    """Make new arrays of a known small size arrays of the thread's own, which are the same memory each time: of those
-    that no later pass of a loop can still hold."""
+    """Replace allocations of arrays of a known small size by arrays in the thread's local memory, which is the same on
+    each execution: only arrays that no later trip of a loop can still refer to."""
     consts = {i.result: i.attrs["value"] for b in fn.blocks for i in b.insts if i.op is control.CONST}
     passed = {a for b in fn.blocks for e in b.edges() for a in e.args}
     for block in reversed(list(reverse_postorder(fn))):
@@ -199,7 +179,7 @@ def keep_small(fn: ir.Function) -> None:
 
 
 def _is_scalar(t) -> bool:
-    """Whether a value of the type holds no array."""
+    """Whether a value of the type holds no array, cell or iterator."""
     return not any_part(t, lambda part: isinstance(part, (Array, Cell, Iterator)))
 
 
@@ -214,8 +194,8 @@ def _zeroed(array: ir.Inst, shape) -> list[ir.Inst]:
 
 
 def check(module: list[ir.Function], recursive) -> None:
-    """UnsupportedError for the first thing, in source order, that a GPU cannot do. recursive: functions that call
-    themselves."""
+    """Raise UnsupportedError for the first operation, in source order, that a GPU cannot do. recursive: functions that
+    call themselves."""
     found = []
     for fn in module:
         for block in fn.blocks:
@@ -233,8 +213,8 @@ def check(module: list[ir.Function], recursive) -> None:
 
 
 def _protected(fn: ir.Function, inst: ir.Inst) -> ir.Inst:
-    """For an instruction of no line, which stands in a handler: the first one in source order that goes to a
-    handler."""
+    """A substitute for an instruction in a handler, which has no line: the first instruction in source order that
+    unwinds to a handler."""
     return min((i for b in fn.blocks for i in b.insts if i.unwind is not None and i.loc.line),
                key=lambda i: (i.loc.line, i.loc.col), default=inst)
 
@@ -245,7 +225,7 @@ def calls_in(module: list[ir.Function]) -> dict:
 
 
 def in_program(fn: ir.Function, inst: ir.Inst, calls) -> tuple[ir.Function, ir.Inst]:
-    """The instruction, or the call in the user's own function that leads there."""
+    """(function, instruction): the instruction itself, or the call in the user's own function that leads to it."""
     seen = set()
     while fn.library and fn in calls and fn not in seen:
         seen.add(fn)
@@ -260,7 +240,7 @@ def _error(fn: ir.Function, inst: ir.Inst, what: str, hint: str) -> UnsupportedE
 
 
 def _reason(inst: ir.Inst, recursive):
-    """(what a GPU cannot do, what to write instead), or None."""
+    """(what a GPU cannot do here, what to write instead), or None."""
     op = inst.op
     if op in _CAUGHT or inst.unwind is not None and op.effects & ir.RAISES and op is not _NEW:
         return "catch exceptions", "test before instead of try; what is raised in a kernel reaches the host"

@@ -1,11 +1,11 @@
-"""Put the code of elementary functions in the place of the operations.
+"""Expand the operations of elementary functions into their code.
 
 Runs late: fusion, the search for equal values and the passes over control flow see one operation for each function,
-which has a derivative, instead of a polynomial and bit patterns. It runs before versioning and all that looks at how
-much work a loop is.
+which has a derivative, instead of a polynomial and bit patterns. It runs before versioning and the other passes that
+estimate the work of a loop.
 Before:  y = sin x : float64        After:  a = cast x : float ; (the body of vector_trig.sin) ; y = cast b : float64
-Operations of Python floats stay on a CPU, where they are calls of the C library. What stays a call, a big body, is a
-copy of its own, since passes change functions in place.
+Operations of Python floats stay on a CPU, where they are calls of the C library. A big body remains a call, of a copy
+for this module, since passes change functions in place.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _call(fn: Function, body: Callable) -> list[Function]:
 
 
 def _converted(inst: Inst, types, callee: Function) -> list[Inst]:
-    """The call of what computes an operation, and the conversions around it."""
+    """The call of the function that computes an operation, with the conversions of its operands and result."""
     made: list[Inst] = []
 
     def cast(x, t):

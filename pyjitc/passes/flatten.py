@@ -1,9 +1,9 @@
-"""Pass aggregates between blocks as their parts, so that loop state becomes plain values (a step of simplify).
+"""Pass aggregates between blocks as their parts, so that loop state becomes scalar SSA values (a step of simplify).
 
 Before:  jump loop(s)     loop(s: struct): i = struct_get {0} s
 After:   i0 = struct_get {0} s ; jump loop(i0)     loop(i): s = struct_make i
-The aggregate is made again at the start of the block; the rules for projections and dce remove what is not needed.
-A union whose member is the same on every way in is passed as that member.
+The aggregate is rebuilt at the start of the block; the rules for projections and dce remove what is not needed. A union
+whose member is the same on every way in is passed as a value of that member's type.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .rules import Facts
 
 __all__ = ["flatten"]
 
-MOST = 32  # parts of one aggregate: wide tuples stay whole
+MOST = 32  # the most parts of an aggregate that is passed as its parts
 _GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF, s.DUAL_WIDE,
                    s.DUAL_IS_NARROW))
 _MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE,
@@ -24,7 +24,7 @@ _MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_M
 
 
 def _is_wide(t: k.Type) -> bool:
-    """Whether an aggregate has more parts than are passed one by one, or is too deep to be looked through."""
+    """Whether an aggregate has too many parts, or is nested too deeply, to be passed as its parts."""
     if t.size > 16 * MOST:
         return True
     leaves, work = 0, [t]
@@ -103,7 +103,7 @@ def _take_apart(facts: Facts, value: Value) -> list[Value]:
 
 
 def _rebuild(value: Value, t: k.Composite, leaves: list[Value], steps: list[Inst]) -> None:
-    """New values for the leaves of `t`, and the instructions that make `value` of them."""
+    """(new values for the leaves of `t`, the instructions that make `value` of them)"""
     pieces = []
     for n, e in enumerate(t.parts):
         piece = Value(e, f"{value.name}.{n}" if value.name else "")

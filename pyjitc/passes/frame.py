@@ -1,8 +1,9 @@
-"""Keep small new arrays in the frame of the function that makes them, where nothing can hold them longer than that.
+"""Escape analysis of arrays: allocate small arrays that do not escape in the stack frame of their function.
 
-Runs before references are counted: those to an array of the frame are not. Its memory is the same each time the
-instruction runs, so that an array which a later trip of a loop may still hold is none. One of known lengths becomes a
-`frame_array`, one of any others gets a buffer in the frame, which serves where it has room (`array_new` with `frame`).
+Runs before references are counted: references to an array in the frame are not. The memory is the same each time the
+instruction runs, so an array that a later trip of a loop may still refer to stays on the heap. An array of known
+lengths becomes a `frame_array`; one of other lengths gets a buffer in the frame, which is used if the array fits at run
+time (`array_new` with `frame`).
 Before:  a = array_new two ; array_store a, ...        After:  a = frame_array two ; array_store a, ...
 Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
 """
@@ -13,18 +14,15 @@ import math
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import arith, control, memory
-from ..ops.arith import IADD, IMUL, ISUB
-from ..ops.structure import RETYPE, SELECT
 from ..types.kinds import Array
+from .alias import SAME_MEMORY
 
 __all__ = ["run"]
 
-KNOWN = 1024  # bytes of an array of known lengths
-UNKNOWN = 128  # bytes of the buffer for any others
-ROOM = 2048  # bytes of all of a function
-# The result may lead to the same memory.
-_SAME_MEMORY = frozenset((memory.ARRAY_VIEW, RETYPE, SELECT, memory.ARRAY_DATA, IADD, ISUB, IMUL))
-# What keeps nothing of its operands; comparisons are of addresses, to see whether two arrays share memory.
+KNOWN = 1024  # the most bytes of an array of known lengths
+UNKNOWN = 128  # bytes of the buffer of an array of other lengths
+ROOM = 2048  # the most bytes of all arrays in the frame of a function
+# Operations that keep no reference to an operand; comparisons are of addresses, to see whether two arrays share memory.
 _LOOKS = frozenset((
     memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
     memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, *arith.INTEGER_COMPARISONS))
@@ -53,8 +51,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _held(blocks, kept: _Kept) -> set[ir.Value]:
-    """The values that may lead, when their function has returned or their instruction runs again, to memory that they
-    lead to now."""
+    """The values whose memory may still be referred to after their function has returned, or when the instruction that
+    defines them runs again."""
     place = {block: at for at, block in enumerate(blocks)}
     held: set[ir.Value] = set()
     for block in reversed(blocks):
@@ -62,25 +60,26 @@ def _held(blocks, kept: _Kept) -> set[ir.Value]:
             for edge in inst.edges():
                 back = place.get(edge.block, 0) <= place[block]
                 held.update(v for v, p in zip(edge.args, edge.block.params) if back or p in held)
-            if inst.op in _SAME_MEMORY:
+            if inst.op in SAME_MEMORY:
                 if inst.result in held:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:
                 held.update(v for v, keeps in zip(inst.args, kept.of(inst.attrs["callee"])) if keeps)
-            elif inst.op not in _LOOKS and inst.op.name != "blas":  # of ops/blas.py, which need not be loaded
+            # an operation of ops/blas.py, which is named so that it need not be loaded
+            elif inst.op not in _LOOKS and inst.op.name != "blas":
                 held.update(inst.args)
     return held
 
 
 class _Kept:
-    """Of each parameter of the functions that `fn` calls, whether they keep what they are given. One that calls itself,
-    as the sum of a long row does, is taken to keep nothing until it is seen to; then all is looked at again that was
-    found from that."""
+    """Whether each parameter of the functions that `fn` calls may be kept beyond the call. A recursive function is
+    first assumed to keep nothing, and analysed again until the assumption holds."""
 
     def __init__(self, fn: ir.Function):
         self.known: dict[ir.Function, list[bool]] = {fn: [True] * len(fn.params)}
-        self.running: dict[ir.Function, list[bool]] = {}  # those that are being looked at: what is taken
-        self.asked: set[ir.Function] = set()  # those of them that were asked for meanwhile
+        # functions under analysis -> the assumption about their parameters
+        self.running: dict[ir.Function, list[bool]] = {}
+        self.asked: set[ir.Function] = set()  # those of them whose assumption was used
 
     def of(self, callee: ir.Function) -> list[bool]:
         if callee in self.running:

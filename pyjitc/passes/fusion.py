@@ -1,8 +1,8 @@
 """Fusion of loop nests: a nest whose result only another nest reads becomes part of that nest's tree.
 
-A producer moves down to its consumer only inside one loop and past nothing that writes what it reads. Products with
-vectors that read one matrix are done together, and what the same mask selects is not gathered. The first half of
-nests.py.
+A producer moves down to its consumer only inside one loop, and not past an instruction that writes what it reads. Two
+products of one matrix with vectors are computed by one call, and elements that one mask selects on both sides of an
+assignment are not copied out. The first half of nests.py.
 """
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .rewrite import substitute
 
 __all__ = ["alike", "direct", "Fusion", "size_of"]
 
-MOST = 24  # operands of a fused nest
-DEEPEST = 128  # kernels of one: every producer that joins a tree copies it
+MOST = 24  # the most operands of a fused nest
+DEEPEST = 128  # the most kernels in a fused nest: every producer that joins a tree copies the tree
 
 
 class Fusion:
@@ -36,10 +36,11 @@ class Fusion:
         self.fn, self.aliases = fn, Aliases(fn)
         self.uses: dict[Value, int] = {}
         self.place: dict[Inst, tuple[Block, int]] = {}
-        self.writes: dict[Block, list[int]] = {}  # of the blocks that were asked for
+        # block -> positions of instructions that write, for the blocks that were asked for
+        self.writes: dict[Block, list[int]] = {}
         self.gone: set[Inst] = set()
         self.instead_of: dict[Inst, list[Inst]] = {}
-        # what masks have selected that now need not be gathered, if nothing else reads it
+        # results of `array[mask]` that are no longer needed unless something else reads them
         self.selected: set[Value] = set()
         self.loops: LoopNest | None = None
         self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
@@ -56,7 +57,7 @@ class Fusion:
             self.uses[v] = self.uses.get(v, 0) + step
 
     def run(self) -> None:
-        for block in reversed(reverse_postorder(self.fn)):  # consumers come before what they read
+        for block in reversed(reverse_postorder(self.fn)):  # consumers come before their producers
             for inst in reversed(block.insts):
                 if inst in self.place and inst not in self.gone and inst.op in NESTS:
                     self.absorb(inst)
@@ -134,7 +135,7 @@ class Fusion:
         whole = {}
         new = []
         for v, gather in found.items():
-            source = gather.args[0]  # its lengths are the mask's and the target's
+            source = gather.args[0]  # the mask has the lengths of the target
             axes = range(target.type.ndim)
             parts = [Inst(CONST, (), {"value": 0}, Value(Int), inst.loc),
                      *(Inst(m.ARRAY_DIM, [target], {"axis": k}, Value(Int), inst.loc) for k in axes),
@@ -159,8 +160,8 @@ class Fusion:
         self.selected.update(found)
 
     def equal(self, x: Value, y: Value) -> bool:
-        """Whether two arrays, the first one older, are computed by equal nests of what nothing writes between them, and
-        are only read."""
+        """Whether two arrays, the older one first, have equal elements and are only read: equal nests compute them, and
+        nothing between writes an operand."""
         one, two = x.inst, y.inst
         if (one is None or two is None or one.op is not NEST or two.op is not NEST
                 or one.attrs["template"] is not two.attrs["template"] or fails(one.attrs["tree"])
@@ -180,13 +181,13 @@ class Fusion:
 
     def drop_selected(self) -> None:
         """Remove the calls `b[mask]` that were fused into a nest: only the lengths of their results are still read, and
-        those are equal."""
+        these are equal."""
         replace: dict[Value, Value] = {}
         lengths = {inst.result for block in self.fn.blocks for inst in block.insts if inst.op is m.ARRAY_DIM
                    and inst.args[0] in self.selected}
         for block in self.fn.blocks:
             for inst in block.insts:
-                # of one mask: they are equal
+                # lengths of results that one mask selects are equal
                 if inst.op is BROADCAST and lengths.issuperset(inst.args) and inst.attrs.get("into") is None:
                     replace[inst.result] = inst.args[0]
                     lengths.add(inst.result)
@@ -199,8 +200,8 @@ class Fusion:
             block.insts = [inst for inst in block.insts if inst.result not in self.selected or inst.result in read]
 
     def products(self) -> None:
-        """Products with a matrix that is there already are calls; two with one matrix, from either side, are one call,
-        which reads it once."""
+        """Turn products with a matrix that is in memory into calls, and two products with one matrix, from either side,
+        into one call, which reads the matrix once."""
         plain = [inst for inst in self.place if inst not in self.gone and "instead" in inst.attrs]
         operands = {inst: inst.args[inst.attrs["count"]:] for inst in plain}
         for inst in plain:
@@ -234,7 +235,8 @@ class Fusion:
         if between:
             return not chained and earlier is one and self.ahead(one, inst, matrix, right, column, between)
         users = self.users(earlier.result)
-        if chained:  # what asks for the step of the vector between them, and its view as a column
+        # the view of the vector as a column and its stride are the only instructions that may read it in between
+        if chained:
             if any(x is not view and x.op is not m.ARRAY_STRIDE for x in users) or self.uses[column] != 1:
                 return False
         elif any(not self.after(later, x) for x in users):
@@ -253,8 +255,8 @@ class Fusion:
         return True
 
     def ahead(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value, between: list[Inst]) -> bool:
-        """`y = matrix @ right`, assignments, `z = column @ matrix`: with y comes z, where the program finds that the
-        assignments will not write into what z is made of."""
+        """For `y = matrix @ right`, assignments, `z = column @ matrix`: compute z together with y where a test at run
+        time finds that the assignments do not write into the operands of z."""
         home, at = self.place[one]
         if any(w.op is not NEST_INTO for w in between):
             return False
@@ -262,7 +264,7 @@ class Fusion:
         early: dict[Value, Value | None] = {}
 
         def moved(v):
-            """The value before the first product."""
+            """The value as it is before the first product."""
             if v not in early:
                 made = v.inst
                 if made is None or made in home.insts[:at]:
@@ -308,7 +310,7 @@ class Fusion:
                 if inst not in self.gone and (v in inst.args or any(v in edge.args for edge in inst.edges()))]
 
     def after(self, inst: Inst, other: Inst) -> bool:
-        """Whether the second comes after the first in its block, or in one that this one dominates."""
+        """Whether `other` comes after `inst` in its block, or is in a block that this block dominates."""
         home, k = self.place[inst]
         if other in home.insts:
             return home.insts.index(other) > k
@@ -324,13 +326,13 @@ class Fusion:
         return all(self.aliases.leaves(inst, read) for inst in between)
 
     def between(self, producer: Inst, consumer: Inst) -> list[Inst] | None:
-        """The instructions that write on a way from one to the other; None where it must not move that far."""
+        """The instructions between the two that write; None where the producer must not move that far."""
         source, at = self.place[producer]
         home, k = self.place[consumer]
         if producer.op in NESTS and fails(producer.attrs["tree"]) and (source is not home or any(
                 inst.op.effects & RAISES and (inst.op not in NESTS or fails(inst.attrs["tree"]))
                 for inst in home.insts[at + 1:k])):
-            return None  # another exception would come first
+            return None  # another instruction would raise first
         if source is home:
             return [home.insts[w] for w in self.written_in(home) if at < w < k]
         if (source, home) not in self.paths:
@@ -343,15 +345,14 @@ class Fusion:
                 *(home.insts[w] for w in self.written_in(home) if w < k)]
 
     def written_in(self, block: Block) -> list[int]:
-        """Where instructions of a block change what nests may read."""
+        """The positions of the instructions of a block that write memory which nests may read."""
         found = self.writes.get(block)
         if found is None:
             found = self.writes[block] = [k for k, inst in enumerate(block.insts) if self.aliases.writes(inst)]
         return found
 
     def path(self, source: Block, home: Block) -> list[Block] | None:
-        """The blocks between one and another that it dominates; None where the second runs more often, or in another
-        loop."""
+        """The blocks on paths from `source` to `home`, which it dominates; None where `home` is in another loop."""
         loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
@@ -373,7 +374,7 @@ class Fusion:
         """Whether every consumer of the producer can compute it again, and that is cheaper than storing it."""
         if size_of(producer.attrs["tree"]) > 8 or any(strided(x)
                                                       for x in producer.args[producer.attrs["count"]:]):
-            return False  # every element of a column is a line of the cache
+            return False  # each element of a column is in another cache line
         readers = [inst for inst in self.place if inst.op in NESTS and inst not in self.gone and v in inst.args]
         reads = sum(inst.args[inst.attrs["count"]:].count(v) for inst in readers)
         return (len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == reads
@@ -382,7 +383,7 @@ class Fusion:
 
 def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None,
           ready: Value | None = None) -> Value:
-    """A call of products.both_products."""
+    """Add a call of products.both_products."""
     kinds = [p.type for p in callee.params]
     args = [retyped(b, v, t) for v, t in zip(operands, kinds)]
     args += [b.const(Int, mode), sure or b.const(Bool, True)]
@@ -393,7 +394,8 @@ def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | Non
 
 
 def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
-    """Operands of the consumer with the producer's tree in place of `value`; the consumer's tree is replaced."""
+    """Operands of the consumer in which those of the producer take the place of `value`; the consumer's tree is
+    replaced by the merged one."""
     first = consumer.attrs["count"]
     operands: list[Value] = []
     index: dict[Value, Leaf] = {}
@@ -428,7 +430,7 @@ def _merged(consumer: Inst, producer: Inst, value: Value) -> list[Value]:
 
 
 def direct(tree):
-    """The tree without the nodes that hand an operand on as it is."""
+    """The tree without nodes that only return an operand."""
     memo: dict = {}
 
     def copy(node):
@@ -448,8 +450,8 @@ def direct(tree):
 
 
 def alike(x, y) -> bool:
-    """Whether two trees compute the same of operands at the same places."""
-    seen = set()  # pairs of nodes: what stands twice in a tree is one node
+    """Whether two trees compute the same function of their operands."""
+    seen = set()  # pairs of nodes that were compared: a node may have several uses in a tree
     work = [(x, y)]
     while work:
         x, y = work.pop()

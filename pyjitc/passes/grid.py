@@ -1,13 +1,14 @@
-"""A kernel becomes a function that runs a whole block of threads on one CPU thread.
+"""Turn a kernel into a function that runs a whole block of threads on one CPU thread.
 
-Barriers cut the kernel into *regions*: the code between them. Each region is a loop over the threads of the block, and
-what a thread needs in a later region it keeps in a *slot*. Where threads may leave a region in different ways, or wait
-for their warp only, every thread has a *state*, the region it enters next; a region runs the threads that wait for it.
+Barriers cut the kernel into *regions*: the code between them. Each region becomes a loop over the threads of the block,
+and values that a thread needs in a later region are stored in a *slot*. Where threads may leave a region in different
+ways, or wait for their warp only, every thread has a *state*, the region it enters next; a region runs the threads that
+wait for it.
 Before:  i = thread_id ; x = f(i) ; barrier ; y = g(x) ; return
 After:   loop t: x = f(t) ; slot_store 0 (t, x)        loop t: x = slot_load 0 (t) ; y = g(x)        return
-A kernel without waits that only asks for its threads' places in the grid runs neighbouring blocks as one wide block.
-What is the same for all threads and costs nothing to compute early stands before the loops; what follows cheaply from
-the thread's number is computed again in each region. A warp operation is a wait, an exchange, and another wait.
+A kernel without waits whose threads only use their positions in the grid runs neighbouring blocks as one wide block.
+Cheap values that are uniform (the same for all threads) are hoisted out of the loops; values that follow cheaply from
+the thread's number are recomputed in each region. A warp operation is a wait, an exchange, and another wait.
 Needs: SSA, everything that waits inlined, no handlers.  Keeps: checks; they leave through one block that says which
 thread it was.
 Source: Stratton, Stone, Hwu: MCUDA (2008); Karrenberg, Hack: Improving Performance of OpenCL on CPUs (2012).
@@ -41,14 +42,14 @@ _UNIFORM = {CONST, gpu.BLOCK_ID, gpu.BLOCK_DIM, gpu.GRID_DIM, gpu.SHARED_ARRAY, 
 _OWN = {gpu.THREAD_ID, gpu.LANE_ID, grid.LOCAL}
 
 
-# After the threads of a block became loops: these are versioned as all loops are.
+# Run once the threads of a block are loops, which are then versioned like all loops.
 PASSES = [simplify, latches, gvn, unswitch, simplify, idle_threads, latches, gvn, ranges, gvn, dce, elementary,
           versioning, inspector, dce]
 
 
 def run_module(functions: list[ir.Function], options, body, recursive, check=None):
-    """From typed IR of a kernel, first of `functions`, to (functions, the first of which runs a block; its plan). The
-    other arguments are those of `pipeline.run`."""
+    """Turn the typed IR of a kernel, the first of `functions`, into ([the function that runs a block, ...], its plan).
+    The other arguments are those of `pipeline.run`."""
     kernel = functions[0]
     inline_all(functions)
     fold_shapes(kernel)
@@ -59,7 +60,7 @@ def run_module(functions: list[ir.Function], options, body, recursive, check=Non
     own = {fn: fn for fn in module}
     for one in PASSES:
         if one is elementary:
-            for fn in module:  # grows
+            for fn in module:  # appended to during the iteration
                 one.run(fn, body, own)
                 module += [callee for callee in inline.callees(fn) if callee not in module]
         else:
@@ -70,9 +71,9 @@ def run_module(functions: list[ir.Function], options, body, recursive, check=Non
 
 
 class Plan:
-    """What the emitter needs to know of a block function. slots: type of each; local_bytes: of each thread's arrays;
-    masked: whether threads have states; cooperative: whether blocks wait for each other; wide: whether neighbouring
-    blocks may run as one; lines: of each region, where its threads wait."""
+    """What the emitter needs to know about a block function. slots: the type of each slot; local_bytes: bytes of each
+    thread's local arrays; masked: whether threads have states; cooperative: whether blocks wait for each other; wide:
+    whether neighbouring blocks may run as one; lines: for each region the line where its threads wait."""
 
     def __init__(self):
         self.slots: list = []
@@ -84,8 +85,8 @@ class Plan:
 
 
 def inline_all(module: list[ir.Function]) -> None:
-    """Mark the functions that a kernel calls, so that inlining puts them into it; what may fail in them keeps its
-    place."""
+    """Mark the functions that a kernel calls to be inlined; instructions in them that may fail keep their source
+    location."""
     for fn in module[1:]:
         if not fn.library:
             fn.flags = fn.flags._replace(inline=True)
@@ -96,7 +97,7 @@ def inline_all(module: list[ir.Function]) -> None:
 
 
 def fold_shapes(fn: ir.Function) -> None:
-    """Lengths of arrays whose shape is part of the code are constants."""
+    """Replace the lengths of arrays whose shape is part of the code by constants."""
     shapes = {i.result: i.attrs["shape"] for b in fn.blocks for i in b.insts if i.op in gpu.MEMORIES
               and "shape" in i.attrs}
     for block in fn.blocks:
@@ -111,8 +112,8 @@ def run(fn: ir.Function, options=None) -> Plan:
 
 
 class _Region:
-    """The code from `entry` to the next waits. number: its state; warp: it is entered by warps; line: where it is
-    waited; before: instructions that run once for the block, first."""
+    """The code from `entry` to the next waits. number: its state; warp: whether threads enter it warp by warp; line:
+    where the threads wait for it; before: instructions that run once for the block, before its loop."""
 
     def __init__(self, entry: ir.Block, warp: bool, line: int, before=()):
         self.entry, self.warp, self.line, self.before = entry, warp, line, list(before)
@@ -126,14 +127,15 @@ class _Grid:
         self.debug = debug
         self.plan = Plan()
         self.start = ir.Block("block")  # runs once
-        self.own: list[ir.Inst] = []  # runs in front of each region, for each thread
+        self.own: list[ir.Inst] = []  # run for each thread at the start of each region
         self.linear = ir.Value(Int, "thread")  # stands for the number of the thread, before the loops are made
         self.new: list[ir.Block] = []
 
     def run(self) -> Plan:
         fn = self.fn
         self.enter()
-        # a checked index that is not negative is the index: what follows from the thread's number needs no slot
+        # a checked index that is not negative is unchanged, so that an index computed from the thread's number needs no
+        # slot
         substitute(fn.blocks, {i.result: i.args[0] for b in fn.blocks for i in b.insts
                                if i.op is memory.CHECK_INDEX and i.attrs.get("nonnegative")})
         self.poll()
@@ -175,7 +177,7 @@ class _Grid:
     # -- before the cuts
 
     def enter(self) -> None:
-        """A block of its own for the parameters."""
+        """Give the parameters a block of their own."""
         fn = self.fn
         first = fn.blocks[0]
         self.start.params = first.params
@@ -189,8 +191,8 @@ class _Grid:
             self.first_args = []
 
     def poll(self) -> None:
-        """Polls for signals in loops of a thread that may take long: all but innermost counted ones, which vectorise.
-        Where threads wait in a loop, the block polls between the regions."""
+        """Add polls for signals to loops of a thread that may take long: all but innermost counted ones, which are
+        vectorised. Where threads wait inside a loop, the block polls between the regions."""
         nest = LoopNest(self.fn)
         if not nest.loops:
             return
@@ -204,7 +206,8 @@ class _Grid:
                                    ir.Inst(memory.POLL, (), {"cost": 4}, None, block.insts[-1].loc))
 
     def hoist(self) -> None:
-        """Take out what is the same for all threads, and what follows from the thread's number."""
+        """Hoist uniform instructions out of the loops over threads, and collect those that follow from the thread's
+        number."""
         fn, plan = self.fn, self.plan
         uniform = set(self.start.params)
         own: set[ir.Value] = set()
@@ -236,8 +239,8 @@ class _Grid:
         return len(self.plan.slots) - 1
 
     def asks_for_places(self) -> bool:
-        """Whether threads see of their number along x, and of their block's, only where they are in the grid; and
-        blocks have no memory."""
+        """Whether threads use their number along x, and that of their block, only to compute their position in the
+        grid, and blocks have no shared memory."""
         insts = [*self.start.insts, *self.own, *(i for b in self.fn.blocks for i in b.insts)]
         made = {i.result: i for i in insts if i.result is not None}
 
@@ -264,7 +267,7 @@ class _Grid:
         return True
 
     def cut(self) -> list[_Region]:
-        """End a block at each wait; the regions, the entry first."""
+        """Split the kernel at each wait, and return the regions; that of the entry is the first."""
         regions = [_Region(self.fn.blocks[0], False, self.fn.firstlineno)]
         done, work = [], list(self.fn.blocks)
         while work:
@@ -315,7 +318,7 @@ class _Grid:
         return region
 
     def number(self, regions: list[_Region]) -> None:
-        """In the order of the program, those of warps first."""
+        """Number the regions in program order; those that are entered warp by warp come first."""
         order = {block: k for k, block in enumerate(reverse_postorder(self.fn))}
         known = [r for r in regions if r.entry in order]
         regions[:] = known
@@ -325,7 +328,7 @@ class _Grid:
         self.warps = sum(r.warp for r in known)
 
     def blocks_of(self, region: _Region) -> list[ir.Block]:
-        """In reverse post-order."""
+        """The blocks of a region in reverse postorder."""
         order, seen = [], {region.entry}
         stack = [(region.entry, iter(self.followers(region.entry)))]
         while stack:
@@ -346,7 +349,7 @@ class _Grid:
         return [] if "wait" in last.attrs else [e.block for e in last.targets]
 
     def exits(self, region: _Region):
-        """The regions that may follow; None: the end."""
+        """The regions that may follow; None stands for the end of the kernel."""
         found = set()
         for block in self.blocks_of(region):
             last = block.insts[-1]
@@ -357,7 +360,7 @@ class _Grid:
         return found
 
     def save(self, regions: list[_Region]) -> None:
-        """Keep what is read behind a wait in slots."""
+        """Store values that are read after a wait in slots."""
         live = live_in(self.fn)
         slots: dict[ir.Value, int] = {}
         self.live: dict[_Region, list[tuple[ir.Value, int]]] = {}
@@ -376,11 +379,11 @@ class _Grid:
                                       for v, s in self.live[awaited]]
 
     def is_common(self, v: ir.Value) -> bool:
-        """Whether one slot serves the whole block."""
+        """Whether one slot serves all threads of the block, since the value is uniform."""
         return not self.plan.masked and v not in self.varying
 
     def watched(self, inst: ir.Inst, linear: ir.Value) -> list[ir.Inst]:
-        """An instruction, behind what `debug` asks."""
+        """An instruction, after the instructions that the option `debug` adds."""
         attrs = {"origin": inst.attrs["origin"]} if "origin" in inst.attrs else {}
         leave = ir.Edge(self.failing, [linear])
         if inst.op in _TOUCHES:
@@ -393,9 +396,9 @@ class _Grid:
         return [inst]
 
     def ended(self, last: ir.Inst) -> int:
-        """The state of a thread that has returned: -1, or below it by the line where it ran to the end of the kernel,
-        which no thread of a block may do while others wait. Returning early is a statement, and leaves those that wait
-        to themselves."""
+        """The state of a thread that has finished: -1 after an early return. Of a thread that ran to the end of the
+        kernel it is below -1 and encodes the line; no thread may do that while others of its block wait at a
+        barrier."""
         line = last.loc.line if last.loc else 0
         text = linecache.getline(self.fn.filename, line) if self.debug else ""
         return -1 if not text or _SAYS_RETURN(text) else -1 - line
@@ -403,7 +406,7 @@ class _Grid:
     # -- loops
 
     def loop(self, region: _Region, regions, exits, definitions) -> None:
-        """The blocks that run a region for all threads of the block, and go on."""
+        """The blocks that run a region for all threads of the block and continue with the next region."""
         head, layers, layer, rows, row, columns, thread, after, below, latch = region.head, *map(ir.Block, (
             "layers", "layer", "rows", "row", "threads", "thread", "next_row", "next_layer", "next_thread"))
         after_all = ir.Block("all")
@@ -437,7 +440,8 @@ class _Grid:
         zero, one = constant(head, 0), constant(head, 1)
 
         def counted(name, header, body, beyond, last, **attrs):
-            """A loop that counts up; its counter. Entered by a jump to `header` with 0 and how often."""
+            """Make a loop that counts up, and return its counter. A jump to `header` with 0 and the number of trips
+            enters it."""
             counter, left = ir.Value(Int, name), ir.Value(Int)
             header.params = [counter, left]
             header.insts.append(ir.Inst(control.BRANCH, (make(header, a.IGT, left, zero, type=Bool),), {}, None, loc,
@@ -477,12 +481,13 @@ class _Grid:
         arriving = []
         for v, slot in self.live[region]:
             common = self.is_common(v)
-            place, where = (head, zero) if common else (begin, linear)  # before any thread stores the next one
+            # before any thread stores the value for a later region
+            place, where = (head, zero) if common else (begin, linear)
             loaded = ir.Value(v.type, v.name)
             place.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common},
                                        loaded, loc))
             if place is head:
-                head.insts[-2:] = head.insts[:-3:-1]  # in front of the jump
+                head.insts[-2:] = head.insts[:-3:-1]  # to before the jump
                 loaded = make(begin, structure.RETYPE, loaded, type=v.type)
                 begin.insts[-1].attrs["type"] = v.type
             arriving.append((v, loaded))
@@ -493,7 +498,7 @@ class _Grid:
         unchanged = {(new, slot) for (v, slot), (_, new) in zip(self.live[region], arriving) if v not in defined}
         copies = clone_blocks(blocks, values)
         for v, new in arriving:
-            if v in defined:  # a loop around the wait: which of the two is read is for the repair to find
+            if v in defined:  # there is a loop around the wait: repair finds which of the two values is read
                 home, token = copies[defined[v]], ir.Value(v.type, v.name)
                 definitions[token] = {begin: new, home: values[v]}
                 for block in copies.values():
@@ -552,7 +557,7 @@ class _Grid:
 
 
 def _is_uniform(inst: ir.Inst) -> bool:
-    """Whether the result is the same for all threads where the operands are."""
+    """Whether the result is uniform where the operands are: the same for all threads."""
     return not inst.op.effects & (ir.READS | ir.WRITES | ir.ALLOCATES) or inst.op is structure.RETYPE
 
 

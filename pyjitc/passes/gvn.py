@@ -1,8 +1,8 @@
-"""Compute each pure value once: move what does not change out of loops, and share what is computed twice.
+"""Compute each pure value once: hoist loop-invariant values out of loops, and share common subexpressions.
 
-Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop is the one before it.
-Only cheap operations that cannot trap are moved; the rest is left to LLVM. An index check that a dominating one
-made before is shared too, and a load where nothing on the way may have changed what it reads (`alias.py`).
+Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop and before it are one value.
+Only cheap operations that cannot trap are hoisted; the rest is left to LLVM. An index check that is dominated by an
+equal one is shared with it, and so is a load if no instruction between may have changed what it reads (`alias.py`).
 Before:  loop: n = array_dim a ; j = check_index i, n ; ... ; m = array_dim a ; k = check_index i, m
 After:   n = array_dim a ; loop: j = check_index i, n ; ...
 Needs: SSA.  Keeps: SSA, control flow. Source: Briggs, Cooper, Simpson, "Value numbering" (1997), dominator-based.
@@ -23,14 +23,14 @@ __all__ = ["run", "MOVED"]
 
 objects = lazy("pyjitc.ops.objects")
 
-# These and no other cheap operations: to move all of them by their cost class added branches to the loops of lu and
+# Only these of the cheap operations are hoisted: hoisting all of their cost class added branches to the loops of lu and
 # ludcmp (bench/npbench).
 MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, arith.ISUB, arith.IMUL, arith.INEG,
           arith.CAST, structure.TUPLE_GET, structure.RETYPE, structure.STRUCT_GET, structure.CAPTURE_GET,
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
-_FAR = 16  # writes between two loads that are looked at
-_MOST_BLOCKS = 32  # between a block and the one that all ways to it come through
-# By name: few programs load them. Of the items of lists those without references.
+_FAR = 16  # the most writes between two loads that are examined
+_MOST_BLOCKS = 32  # the most blocks between a block and its immediate dominator that are examined
+# Loads, given by name, since few programs load their modules; list_get only for items without references.
 _MORE_LOADS = frozenset(("local_slot", "list_get", "field_get"))
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
@@ -59,7 +59,7 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            if inst.op in MOVED or inst.op.name == "random_global":  # its reference is taken once
+            if inst.op in MOVED or inst.op.name == "random_global":  # its reference is acquired once
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):
@@ -68,7 +68,7 @@ def _hoist(fn, nest):
             if place is None:
                 kept.append(inst)
             else:
-                if "flags" in inst.attrs:  # may hold in the loop only
+                if "flags" in inst.attrs:  # flags such as nsw may hold in the loop only
                     inst.attrs = {}
                 place.insts.insert(len(place.insts) - 1, inst)
                 defs.block_of[inst.result] = place
@@ -76,11 +76,11 @@ def _hoist(fn, nest):
 
 
 def _hoist_arrays(fn, nest, before, defs):
-    """Arrays that objects hold are taken out of them once, before the loops that read them and do not store another.
-    What there is to say against it is said where the loop would have read it."""
+    """Hoist loads of arrays from attributes of objects out of loops that do not store another one there. An error that
+    the load reports keeps the location in the loop."""
     aliases = Aliases(fn)
-    stores: dict = {}  # loop -> names of the attributes that it stores
-    taken: dict = {}  # (block, object, name, type) -> the array
+    stores: dict = {}  # loop -> names of the attributes to which it stores
+    taken: dict = {}  # (block, object, name, type) -> the hoisted array
     mapping: dict[ir.Value, ir.Value] = {}
     for block in nest.dom.order:
         innermost = nest.of.get(block)
@@ -108,7 +108,7 @@ def _hoist_arrays(fn, nest, before, defs):
 
 
 def _stored(loop, aliases):
-    """The names of attributes that a loop stores; None where it may change any."""
+    """The names of the attributes to which a loop stores; None where it may change any."""
     found = set()
     for block in loop.blocks:
         for inst in block.insts:
@@ -123,14 +123,14 @@ _OF_ITEMS = frozenset(("list_set", "list_append"))
 
 
 def _share(fn, dom, edges, aliases):
-    """dom: the split dominator tree. edges: block -> those that enter it."""
-    # Memory at a place is a chain of what has written on the way to it: (instruction, memory before it). Where ways
-    # meet it is what has been written on any of them. It starts anew where that is much.
+    """Share equal instructions. dom: the dominator tree with split edges; edges: block -> its incoming edges."""
+    # The state of memory at a point is a linked list of the writes before it: (instruction, state before it). At a join
+    # it has the writes of all paths. It starts with a new, unknown state where those are too many.
     after: dict[ir.Block, tuple] = {}
-    found_in: dict[ir.Inst, tuple] = {}  # load -> the memory that it reads
+    found_in: dict[ir.Inst, tuple] = {}  # load -> the state of memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
     root = dom.order[0]
-    # One table, undone on the way up the dominator tree; an entry of None ends a scope.
+    # one table, whose changes are undone on the way up the dominator tree; an entry of None ends a scope
     table: dict = {}
     undo: list = []
     work = [(root, False)]
@@ -147,7 +147,7 @@ def _share(fn, dom, edges, aliases):
         work.append((node, True))
         work += [(child, False) for child in reversed(dom.children[node]) if child is not node]
         if node in dom.tails:
-            continue  # handlers are reached before the block has run: its values belong to its tail
+            continue  # handlers are reached before the end of the block, where its values are not defined
         block = getattr(node, "block", node)
         entered = edges.get(block, ())
         alone = len(entered) == 1 and entered[0][1].unwind is not entered[0][2]
@@ -170,7 +170,7 @@ def _share(fn, dom, edges, aliases):
                     found_in[inst] = state
                 if found is not None and not (loads and _changed(inst, state, found_in[found], aliases)):
                     if "flags" in found.attrs and found.attrs != inst.attrs:
-                        found.attrs = {}  # it stands for both
+                        found.attrs = {}  # it stands for both, and keeps only the flags that hold for both
                     mapping[inst.result] = found.result
                     continue
                 undo.append((key, found))
@@ -185,9 +185,10 @@ _LOOP = object()
 
 
 def _where_ways_meet(node, dom, edges, after):
-    """The memory at the start of a block that several ways lead to: that at the end of the block which all of them come
-    through, and what the blocks between write. None where these are many, or where an exception leads to the block.
-    Handlers of signals run in loops, which end when what the handler changes is read again: `_LOOP`."""
+    """The state of memory at the start of a block that several edges enter: the state at the end of its immediate
+    dominator, and the writes of the blocks between. None where those are many, or where an exception leads to the
+    block. A back edge counts as a write (`_LOOP`): handlers of signals run in loops, and a loop may wait for a change
+    that a handler makes."""
     top = dom.idom[node]
     if node is not getattr(node, "block", node) or top in dom.tails or top is node:
         return None
@@ -200,7 +201,7 @@ def _where_ways_meet(node, dom, edges, after):
     while work:
         block = work.pop()
         for source, _, _ in edges.get(block, ()):
-            if source is top or source not in dom.number:  # what cannot be reached writes nothing
+            if source is top or source not in dom.number:  # an unreachable block writes nothing
                 continue
             if dom.number[source] >= dom.number[block]:
                 state = _LOOP, state
@@ -217,13 +218,13 @@ def _where_ways_meet(node, dom, edges, after):
 
 
 def _changed(load, state, then, aliases) -> bool:
-    """Whether what is read in one state of memory may differ from what was read in an earlier one."""
+    """Whether the result of a load in one state of memory may differ from that in the earlier state `then`."""
     for _ in range(_FAR):
         if state is then:
             return False
         inst, state = state
         if inst is _LOOP:
-            if load.op.name != "local_slot":  # of a table that nobody else sees
+            if load.op.name != "local_slot":  # of a table that no other function can change
                 return True
         elif inst is None or aliases.may_change(inst, load):
             return True

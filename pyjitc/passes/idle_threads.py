@@ -1,9 +1,9 @@
-"""Threads of a block that have nothing to do are left out of the loops over them, and so are rows of such threads.
+"""Narrow the loops over the threads of a block to threads, and rows of threads, that have work to do.
 
-Runs after unswitch and simplify, before versioning, which then finds that indices stay in range.
+Runs after unswitch and simplify, before versioning, which then proves that indices stay in range.
 Before:  loop y in 0..h: if first + y < m: loop t in 0..w: if k < t: work
 After:   loop y in 0..min(h, m - first): loop t in max(0, k + 1)..w: work
-A store of what is the same for all threads, to a slot of the block, is no work of theirs: it stands in front.
+A store of a uniform value to a slot of the block does not count as work of a thread: it is hoisted.
 Needs: SSA, the loops of grid.  Keeps: SSA, effects.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .unswitch import is_of_threads
 
 __all__ = ["run"]
 
-_FAR = 1 << 62  # beyond all places
+_FAR = 1 << 62  # more than any position in the grid
 _ORDERS = (a.ILT, a.ILE, a.IGT, a.IGE)
 
 
@@ -39,7 +39,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
-    """Stores of what is the same for all threads stand in front of the loops."""
+    """Hoist stores of uniform values to slots of the block out of the loops over threads."""
     loop = columns.parent
     assert loop is not None
     outside = loop.entries(edges)
@@ -53,7 +53,7 @@ def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
              and defs.block_of.get(one.args[1]) not in loop.blocks]
     if not found:
         return
-    front = split_edge(outside[0][2], "front")  # the loop's own: a branch may lead to others
+    front = split_edge(outside[0][2], "front")  # a block of this loop alone: a branch may lead to others, too
     fn.blocks.append(front)
     nobody = ir.Value(Int)
     front.insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, nobody, found[0][1].loc))
@@ -65,7 +65,7 @@ def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
 
 
 def _narrow(fn, loop: Loop, nest, defs, edges) -> bool:
-    """Whether a branch became a bound of the loop."""
+    """Turn a branch at the start of the loop body into a bound of the loop, and return whether there was one."""
     counted = find(loop, defs, edges)
     if counted is None or len(loop.latches) != 1:
         return False
@@ -95,7 +95,7 @@ def _works(block: ir.Block) -> bool:
 
 
 def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
-    """Where control comes from an edge without having done anything."""
+    """The block that control reaches over an edge after blocks without effects."""
     while not edge.block.params or edge.block in {inner.header for inner in loop.inner}:
         block = edge.block
         inner = nest.of.get(block)
@@ -115,8 +115,8 @@ def _beyond(fn, edge: ir.Edge, loop: Loop, nest, defs, edges) -> ir.Block:
 
 
 def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
-    """Narrow the loop to the iterations in which the branch goes its way `work`, where that is a comparison of the
-    thread's place."""
+    """Narrow the loop to the iterations in which the branch takes its target `work`, where it compares the thread's
+    position; return whether that was possible."""
     test = branch.args[0].inst
     if test is None or test.op not in _ORDERS or any(v.type is not Int for v in test.args):
         return False
@@ -134,7 +134,7 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
         op = op.negated
     if op in (a.ILE, a.IGT) and start is not x and not _is_base(start, defs):
         return False
-    # in front of the outermost loop in which nothing of this changes
+    # before the outermost loop in which all of these are invariant
     needed = [limit, counted.start[x], counted.start[counted.left], *([] if start is x else [start])]
     outer, entry = loop, counted.entry
     while outer.parent is not None and all(defs.block_of.get(v) not in outer.parent.blocks for v in needed):
@@ -159,7 +159,8 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
     def most(v, w):
         return make(structure.SELECT, make(a.ILT, v, w, type=Bool), w, v)
 
-    # places are from 0 to far below _FAR: a limit outside of that may move there, and sums do not overflow
+    # Positions are from 0 to far below _FAR: clamping the limit to that changes no comparison, and sums then cannot
+    # overflow.
     limit = most(limit, constant(-1))
     if op is a.ILE or op is a.IGT:
         limit = make(a.IADD, least(limit, constant(_FAR)), constant(1))
@@ -182,7 +183,7 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
 
 
 def _offset(place, x, defs, loop):
-    """k where `place` is k + x, neither negative; x itself where that is all; else None."""
+    """The value k where `place` is k + x and neither is negative; x itself where `place` is x; else None."""
     if place is x:
         return x
     inst = place.inst
@@ -195,7 +196,7 @@ def _offset(place, x, defs, loop):
 
 
 def _is_base(v, defs) -> bool:
-    """Whether it is the first number of a block in the grid, which is not large."""
+    """Whether a value is the number of the first thread of a block in the grid, which is far below 2**62."""
     made = v.inst
     return made is not None and made.op is a.IMUL and all(
         x.inst is not None and x.inst.op in (gpu.BLOCK_ID, gpu.BLOCK_DIM) for x in made.args)

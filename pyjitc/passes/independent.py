@@ -1,26 +1,30 @@
-"""Find the loops over `prange`, and note on the test in their headers that their iterations are independent.
+"""Mark the branch in the header of each loop over `prange`: its iterations are independent.
 
-Runs once counted loops have their form, and before other passes look at how often loops run: the operation that marks
-the end of the range would hide it from them. Without `parallel=True`, of the function or of one that calls it, the
-mark is dropped, and `prange` is `range`.
+Runs once counted loops have their form, and before the passes that look at numbers of trips, from which the operation
+`independent` would hide the end of the range. Unless the function, or one that calls it, has `parallel=True`, the
+operation is removed without a mark, and `prange` is `range`.
 Before:  stop = independent n; left = isub stop, start; jump header(left)    header(left): branch left > 0 -> body, exit
 After:   left = isub n, start; jump header(left)        header(left): branch {independent: 'prange'} left > 0 -> ...
 Needs: counted loops (`counted.py`).  Keeps: everything else.
 """
 from __future__ import annotations
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
+from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["run", "shared"]
+
+cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
 
 
 def run(fn: ir.Function, options=None) -> None:
     if fn.flags.parallel:
-        defs, edges = counted.Definitions(fn), in_edges(fn.blocks)
+        defs, edges, loops = counted.Definitions(fn), in_edges(fn.blocks), []
         for loop in LoopNest(fn).loops:
             found = counted.find(loop, defs, edges)
             mark = _mark(found.start[found.left], set()) if found is not None else None
@@ -28,6 +32,9 @@ def run(fn: ir.Function, options=None) -> None:
                 branch = loop.header.terminator
                 kind = "parts" if mark.attrs.get("parts") else "prange"
                 branch.attrs = {**branch.attrs, "independent": kind}
+                loops.append(found)
+        if loops and any(inst.op is CELL_NEW for block in fn.blocks for inst in block.insts):
+            cells.run(fn, loops)
     replace = {}
     for block in fn.blocks:
         kept = []
@@ -40,8 +47,23 @@ def run(fn: ir.Function, options=None) -> None:
     substitute(fn.blocks, replace)
 
 
+def shared(fn: ir.Function) -> list[ir.Value]:
+    """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
+    Python's: threads would count references to native ones without a lock."""
+    found: dict[ir.Value, None] = {}
+    for loop in LoopNest(fn).loops:
+        if "independent" in loop.header.terminator.attrs:
+            inside = {p for block in loop.blocks for p in block.params}
+            inside.update([inst.result for block in loop.blocks for inst in block.insts])
+            for block in loop.blocks:
+                for inst in block.insts:
+                    for values in (inst.args, *[edge.args for edge in inst.edges()]):
+                        found.update(dict.fromkeys([v for v in values if v not in inside]))
+    return list(found)
+
+
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:
-    """The end of a `prange` that a number is computed from, by arithmetic alone."""
+    """The operation `independent` from which a number of trips is computed by arithmetic alone, or None."""
     inst = v.inst
     if v in seen or len(seen) > 64 or inst is None:
         return None

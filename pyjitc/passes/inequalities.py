@@ -1,26 +1,28 @@
-"""Whether one integer is below another wherever control reaches a block: a proof over sums, choices and loops.
+"""Prove that one integer is below another wherever control reaches a block, over sums, selects and loops.
 
-Asked by ranges for indices whose intervals do not say it: `a[j]` where j comes down from i - 1 and i runs up to len(a),
-or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if what each edge hands over is; on
-the way back of a loop that it was on the last trip may be supposed. Source: Bodik, Gupta, Sarkar, "ABCD" (2000), with
-intervals for constants and without its graph.
+Called by ranges for indices whose intervals do not decide it: `a[j]` where j comes down from i - 1 and i runs up to
+len(a), or `a[mid]` where mid is half of lo + hi. A parameter of a block is below a limit if the arguments of all
+incoming edges are; for a back edge the proof may assume it of the last trip (induction). Source: Bodik, Gupta, Sarkar,
+"ABCD" (2000), with intervals for constants, and without the inequality graph.
 """
 from __future__ import annotations
 
 from ..ir.core import Block, Value
 from ..ops import arith as a
 from ..ops import memory, structure
+from ..ops.control import CONST
 from ..types.kinds import Int, NpInt
-from .counted import affine
+from .counted import Affine, affine, trips_of
 
 __all__ = ["Below"]
 
-_BUDGET = 60  # steps of one proof
-_WIDE = 1 << 62  # sums of two numbers below it fit
+_BUDGET = 60  # the most steps of one proof
+_SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
+_WIDE = 1 << 62  # the sum of two numbers below it fits in 64 bits
 
 
 class Below:
-    """Called with (value, limit, constant, block): whether value + constant < limit."""
+    """Callable: (value, limit, constant, block) -> whether value + constant < limit."""
 
     def __init__(self, ranges):
         self.ranges = ranges
@@ -29,10 +31,11 @@ class Below:
     def __call__(self, v: Value, limit: Value, c: int, block: Block) -> bool:
         self.left = _BUDGET
         self.asked: set = set()
-        return self.holds(v, limit, c, block, (), {})
+        return self.holds(v, limit, c, block, (), {}) or self.sum_below(v, limit, c, block)
 
     def holds(self, v, limit, c, block, given, supposed) -> bool:
-        """given: facts of the edge that is looked at, which leaves `block`; supposed: (value, limit) -> constant."""
+        """Prove v + c < limit. given: facts that hold on the edge under examination, which leaves `block`; supposed:
+        (value, limit) -> constant, the assumptions of the induction."""
         self.left -= 1
         if self.left < 0:
             return False
@@ -54,7 +57,7 @@ class Below:
             self.asked.remove(asked)
 
     def follows(self, v, limit, c, block, given, supposed) -> bool:
-        """From what branches say, what it is made of, or what edges hand over."""
+        """Prove v + c < limit from branches, from the instruction that defines v, or from the edges into its block."""
         ranges = self.ranges
         facts = [(relation, other) for value, relation, other in given if value is v]
         for relation, other in (*facts, *ranges.conditions.facts(v, block)):
@@ -106,8 +109,8 @@ class Below:
         return False
 
     def half_below(self, x, y, limit, c, block, given, supposed) -> bool:
-        """(x + y) // 2 of sums that do not wrap, which are not negative: at most the larger one, less than it where
-        they differ."""
+        """Prove it for (x + y) // 2, where the sum does not wrap and is not negative: it is at most the larger operand,
+        and less than that where they differ."""
         for low, high in ((x, y), (y, x)):
             for lead in (0, -1):
                 if self.holds(low, high, lead, block, given, supposed):
@@ -117,7 +120,7 @@ class Below:
         return False
 
     def least_below(self, made, below, c) -> bool:
-        """min(x, y): one of them is enough."""
+        """Prove it for min(x, y): for one of them is enough."""
         condition, x, y = made.args
         facts = self.ranges.conditions.of(condition, True)
         smaller = {value: other for value, relation, other in facts if relation in (a.ILT, a.ILE)}
@@ -125,8 +128,69 @@ class Below:
             return below(x, c) or below(y, c)
         return False
 
+    def sum_below(self, v, limit, c, block) -> bool:
+        """Prove it for a sum, or for a counter whose last number is one, over what several conditions say together:
+        text[i + k] where i < len(text) - len(word) + 1 and k < len(word)."""
+        if v.type is not Int or limit.type is not Int:
+            return False
+        made = v.inst
+        if made is None and v not in self.ranges.counters or made is not None and (
+                made.op not in _SUMS or any(x.inst is not None and x.inst.op is CONST for x in made.args)):
+            return False
+        self.left = _BUDGET
+        form = self.sum_of(v, block, 4).plus(self.sum_of(limit, block, 4), -1)
+        return self.is_negative(form.plus(Affine(c, {}), 1), block, 4)
+
+    def sum_of(self, v, block, depth) -> Affine:
+        """A value as a sum of others, as far as the sums do not wrap."""
+        constant, made = self.ranges.defs.constant(v), v.inst
+        if constant is not None:
+            return Affine(constant, {})
+        if depth and made is not None and made.op in _SUMS and made.result.type is Int:
+            low, high = self.ranges.exact(made, block)
+            if (made.op is a.IADD_CK or made.op is a.ISUB_CK or "nsw" in made.attrs.get("flags", "")
+                    or a.INT_MIN <= low and high <= a.INT_MAX):
+                x, y = (self.sum_of(x, block, depth - 1) for x in made.args)
+                return x.plus(y, 1 if made.op is a.IADD or made.op is a.IADD_CK else -1)
+        return Affine(0, {v: 1})
+
+    def is_negative(self, form, block, depth) -> bool:
+        """Prove that a sum of values is below 0: by their intervals, or by putting in place of one what it is at
+        most."""
+        self.left -= 1
+        if self.left < 0 or len(form.terms) > 4:
+            return False
+        intervals = {v: self.ranges.get(v, block) for v in form.terms}
+        if form.constant + sum(n * intervals[v][n > 0] for v, n in form.terms.items()) < 0:
+            return True
+        if not depth:
+            return False
+        for v, n in form.terms.items():
+            if abs(n) == 1:
+                rest = form.plus(Affine(0, {v: n}), -1)
+                for bound in self.bounds(v, n > 0, block):
+                    if self.is_negative(rest.plus(bound, n), block, depth - 1):
+                        return True
+        return False
+
+    def bounds(self, v, most, block):
+        """Sums that a value is not more than, or not less than where not `most`."""
+        ranges = self.ranges
+        counter = ranges.counters.get(v)
+        if most and counter is not None and counter[1] == 1 and block in ranges.inside[v]:
+            counted = counter[0]
+            start, trips = counted.start[v], trips_of(counted, ranges.defs)
+            if ranges.get(start)[0] >= 0 and (not ranges.wrap or ranges.defs.constant(start) is not None):
+                begin, length = (self.sum_of(x, counted.loop.header, 4) for x in (start, trips))
+                yield begin.plus(length, 1).plus(Affine(1, {}), -1)
+        strict, equal = (a.ILT, (a.ILE, a.IEQ)) if most else (a.IGT, (a.IGE, a.IEQ))
+        for relation, other in ranges.conditions.facts(v, block):
+            if isinstance(other, Value) and (relation is strict or relation in equal):
+                bound = self.sum_of(other, block, 4)
+                yield bound.plus(Affine(1, {}), -1 if most else 1) if relation is strict else bound
+
     def handed_below(self, p, limit, c, block, supposed) -> bool:
-        """A parameter of a block: what each edge hands over."""
+        """Prove it for a parameter of a block: for the argument of each incoming edge."""
         ranges = self.ranges
         home = ranges.defs.block_of[p]
         counter = ranges.counters.get(p)
@@ -150,18 +214,18 @@ class Below:
         return True
 
     def outlives(self, limit, home) -> bool:
-        """Whether a value is made before a block is entered, and so the same on all trips of a loop that starts
-        there."""
+        """Whether a value is defined before a block is entered, and therefore invariant in a loop whose header the
+        block is."""
         made = self.ranges.defs.block_of.get(limit)
         return made is None or made is not home and self.ranges.nest.dom.dominates(made, home)
 
     def counted_below(self, p, counted, limit, c, supposed) -> bool:
-        """A counter from `start` in steps of one is at most start + trips - 1 inside its loop."""
+        """Prove it for a counter with step one: inside its loop it is at most start + trips - 1."""
         ranges = self.ranges
         start, trips = counted.start[p], counted.start[counted.left]
         chosen = trips.inst
         if chosen is not None and chosen.op is structure.SELECT and ranges.defs.constant(chosen.args[2]) == 0:
-            trips = chosen.args[1]  # no trip is made where the other one is taken
+            trips = chosen.args[1]  # the other operand of the select means no trip
         first = ranges.get(start)
         if ranges.wrap and ranges.defs.constant(start) is None or first[0] < -_WIDE:
             return False

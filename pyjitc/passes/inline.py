@@ -1,9 +1,9 @@
-"""Put the bodies of library functions in place of the calls of them.
+"""Inline calls of library functions.
 
-Runs first: everything after it sees plain loops and loads instead of calls, and library frames vanish.
+Runs first: the later passes see loops and loads instead of calls, and tracebacks have no frames of the library.
 Before:  y = invoke {callee: f} (x)       After:  y = iadd x, x        (body of f, parameters replaced)
 Every inlined instruction of a library function takes the position of the call, and the call's unwind edge where
-it has none. Callees are shared, so their bodies are copied. A library function that (mutually) calls itself stays
+it has none. Callees are shared, so their bodies are copied. A (mutually) recursive library function stays
 a call at the inner level.
 Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks are gone.
 """
@@ -20,16 +20,16 @@ from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, subs
 
 __all__ = ["run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
 
-_UNTIDY, _LEAF = 120, 40  # instructions before and after simplification
-# Instructions: what calls may add to a function of the program before larger bodies stay calls, and what is smaller.
-# LLVM takes a time that is quadratic in the branches of one function.
+_UNTIDY, _LEAF = 120, 40  # the most instructions of a leaf before and after simplification
+# Numbers of instructions: how many inlining may add to a function of the program before larger bodies stay calls, and
+# how large a body is that is inlined nevertheless. LLVM takes time quadratic in the branches of one function.
 GROWTH, SMALL = 4_000, 60
 _SEEN = RAISES | ALLOCATES | HOST
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
-    """Inline in every function of `module` (the entry first); returns those still reachable from the entry. Templates
-    and kernels of nests are in finished form then; nests.py puts them in."""
+    """Inline in every function of `module` (the entry first), and return those that can still be reached from the
+    entry. Templates and kernels of nests, which nests.py inlines later, are in their final form then."""
     _inline(module[0], {})
     return reachable(module[:1], {})
 
@@ -39,8 +39,9 @@ def _wanted(callee: Function) -> bool:
 
 
 def _is_leaf(fn: Function) -> bool:
-    """Whether a function of the user's is a few operations on numbers that cannot fail, so that no frame of it can ever
-    be seen. LLVM would inline it as well, but after the passes over loops, which make nothing of a loop with a call."""
+    """Whether a function of the program is a few operations on numbers that cannot fail, so that no traceback can ever
+    show a frame of it. LLVM would inline it as well, but only after the loop passes, which do not optimise loops with
+    calls."""
     insts = [i for b in fn.blocks for i in b.insts]
     if len(insts) > _UNTIDY or any(i.op.effects & _SEEN or i.op is INVOKE for i in insts):
         return False
@@ -60,7 +61,7 @@ def callees(fn: Function) -> list[Function]:
 
 
 def _inline(root: Function, state: dict[Function, bool]) -> None:
-    """Callees before callers, without Python recursion; state: fn -> finished."""
+    """Inline in callees before callers, with a work list instead of recursion; state: fn -> finished."""
     stack = [(root, iter(callees(root)))]
     state[root] = False
     while stack:
@@ -76,7 +77,7 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
             if (fn.library and not fn.flags.simplified
                 and not any(e.block is fn.entry for b in fn.blocks for e in b.edges())):
                 messages.run(fn)
-                simplify.run(fn)  # once in a process: what is copied from here on is small
+                simplify.run(fn)  # once for each process, so that small bodies are copied from here on
                 fn.flags = fn.flags._replace(simplified=True)
             elif fn is not root and not fn.library and not fn.flags.inline and _is_leaf(fn):
                 fn.flags = fn.flags._replace(inline=True, frameless=True)
@@ -84,13 +85,13 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
 
 
 def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozenset()) -> None:
-    """state: see `_inline`, None where all is finished; kept: functions whose calls stay."""
+    """state: see `_inline`; None where all callees are finished. kept: functions whose calls are not inlined."""
 
     def ready(inst: Inst) -> bool:
         if inst.op is not INVOKE:
             return False
         callee = inst.attrs["callee"]
-        # unfinished: part of a recursion
+        # unfinished: the call is recursive
         if callee is fn or callee in kept or state is not None and not state.get(callee) or not _wanted(callee):
             return False
         if fn.library and _is_step(fn, callee):
@@ -99,7 +100,7 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
         return True
 
     def is_left(inst: Inst) -> bool:
-        """Whether a step of a recursion has left this call of the next one."""
+        """Whether this call of the next step was left by a step of a recursion over a tuple (see `_is_step`)."""
         return "later" in inst.attrs and ready(inst)
 
     blocks: list[Block] = []
@@ -112,10 +113,10 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
             work.append((block, ready))
     if not work:
         return
-    for block, wanted in work:  # grows
+    for block, wanted in work:  # appended to during the iteration
         insts, block.insts = block.insts, []
-        # Instructions still to come, each list with where they go to: the end of a list, which another takes the place
-        # of after a call.
+        # A stack of (instructions that still have to be copied, the list to which they are appended); after a call that
+        # is another list.
         stack = [(iter(insts), [block.insts], wanted)]
         while stack:
             rest, end, wanted = stack[-1]
@@ -157,17 +158,16 @@ def _size(fn: Function) -> int:
 
 
 def _may_stay(fn: Function, call: Inst) -> bool:
-    """Whether a call may stay one in a function that is large enough already. Steps of a recursion may not: each takes
-    the place of the call in the step before (see `_is_step`)."""
+    """Whether a call may remain in a function that is already large. A step of a recursion may not: it must be inlined
+    into the function that starts the recursion (see `_is_step`)."""
     callee = call.attrs["callee"]
     return (not fn.library and callee.library and "later" not in call.attrs
             and not any("later" in inst.attrs for block in callee.blocks for inst in block.insts))
 
 
 def _is_step(fn: Function, callee: Function) -> bool:
-    """Whether a function of the library calls itself for the rest of a tuple. Each step takes the place of the call in
-    the function that starts the recursion: in the step before, the last would be copied into each of those before
-    it."""
+    """Whether a library function calls itself for the rest of a tuple. Each step is inlined into the function that
+    starts the recursion, and not into the step before it: the last step would be copied into all steps before it."""
     return _same_code(fn, callee) and all("later" in inst.attrs for block in callee.blocks for inst in block.insts
                                           if inst.op is INVOKE and _same_code(fn, inst.attrs["callee"]))
 
@@ -194,7 +194,8 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
     order = reverse_postorder(callee)
     entry = order[0]
     if any(edge.block is entry for block in order for edge in block.edges()):
-        copies = clone_blocks(order, {}, loc, unwind)  # a loop to the entry: its parameters stay parameters
+        # a loop may go back to the entry: its parameters remain parameters
+        copies = clone_blocks(order, {}, loc, unwind)
         here.append(Inst(JUMP, loc=call.loc, targets=[Edge(copies[entry], call.args)]))
         blocks.extend(copies.values())
     else:
@@ -224,13 +225,13 @@ def _bind(call: Inst, ret: Inst, replace: dict[Value, Value]) -> None:
 
 
 def put_in(fn: Function, called: list[Function], own: dict[Function, Function]) -> None:
-    """Put the bodies of these library functions in place of the calls of them. own: see `owned`."""
+    """Inline the calls of these library functions. own: see `owned`."""
     state: dict[Function, bool] = {}
     for callee in called:
         if callee not in state:
             known = callee.flags.simplified
             _inline(callee, state)
-            if not known:  # what later passes would otherwise do for every copy
+            if not known:  # simplify once what later passes would otherwise simplify in every copy
                 gvn.run(callee)
                 dce.run(callee)
     _inline_into(fn, state)
@@ -238,15 +239,15 @@ def put_in(fn: Function, called: list[Function], own: dict[Function, Function]) 
 
 
 def put_in_kernels(fn: Function, before: set[Function]) -> None:
-    """The same where nests were written out, whose kernels are in finished form. before: what was called before then;
-    a function that calls itself would bring nests that nobody writes out."""
+    """Inline the calls in kernels after nests were written out; kernels are in their final form. before: the functions
+    that were called before; a recursive one would bring in nests that nothing writes out."""
     _inline_into(fn, None, before)
 
 
 def reachable(found: list[Function], own: dict[Function, Function], each: Callable | None = None) -> list[Function]:
-    """These functions and those that they call. own: see `owned`; each: called with each of them first."""
+    """These functions and all that they call. own: see `owned`; each: called first with each of them."""
     own.update((fn, fn) for fn in found)
-    for fn in found:  # grows
+    for fn in found:  # appended to during the iteration
         if each is not None:
             each(fn)
         found += [callee for callee in owned(fn, own) if callee not in found]
@@ -254,8 +255,8 @@ def reachable(found: list[Function], own: dict[Function, Function], each: Callab
 
 
 def owned(fn: Function, own: dict[Function, Function]) -> list[Function]:
-    """What `fn` calls, library functions as copies that the module has for itself: passes change functions in place,
-    and the library's are shared. own: function -> the one that stands for it in the module."""
+    """The callees of `fn`; library functions are replaced by copies that belong to this module, since passes change
+    functions in place and library functions are shared. own: library function -> its copy in the module."""
     found: dict[Function, None] = {}
     for block in fn.blocks:
         for inst in block.insts:

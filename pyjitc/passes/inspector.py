@@ -1,10 +1,10 @@
-"""Look ahead whether what a loop computes from its elements could fail, so that LLVM can make vectors of the loop that
-stores it.
+"""Split a loop whose operations may fail into one that computes and checks, and one that stores, so that LLVM can
+vectorise both.
 
-Runs after versioning, on innermost counted loops without index checks that carry nothing from trip to trip. Where what
-they write does not overlap what they read, they run in blocks: a loop that computes and asks, and keeps its results in
-the frame; a loop that copies these, in turn. From the first block in which something would fail, the loop as it was
-goes on, and fails where it always did, after the same writes.
+Runs after versioning, on innermost counted loops without index checks and without loop-carried values. Where their
+writes do not overlap their reads, they run in blocks of trips: first a loop that computes, checks and keeps its results
+in the frame, then a loop that copies these to their places. From the first block in which a check would fail the
+original loop continues, and fails at the same trip and after the same writes as before.
 Before:  header(i, left): ... y = truncate x ; z = narrow y ; array_store b, i, z
 After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take, False, 0), header(i, left)
          scan(i, take, bad, k): ... y = whole x ; z = cast y ; array_store kept, k, z ; bad |= y does not fit ...
@@ -12,8 +12,8 @@ After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take
          fast(i, take, k): z = array_load kept, k ; array_store b, i, z
              then: block(i, left - take)
          header: as before
-Where only some trips store, or several times, or too much would be kept, the first loop only asks, and the second one
-computes again.
+Where only some trips store, or several times, or the results need too much room, the first loop only checks, and the
+second one computes again.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; up to three copies of a small loop.
 """
 from __future__ import annotations
@@ -33,13 +33,14 @@ from .versioning import MAX_ARRAYS, no_overlap
 
 __all__ = ["run"]
 
-BLOCK = 256  # trips that are looked at before they are made: what they read stays in the first cache
-ROOM = 4096  # bytes of the frame of a function for what is computed ahead
-LEAST = 16  # trips of a loop for which this is worth it
+BLOCK = 256  # trips in a block: what they read stays in the L1 cache
+ROOM = 4096  # the most bytes of a function's frame for results that are computed ahead
+LEAST = 16  # the fewest trips for which a loop is split
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
-_UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}  # conversions of what is known to fit
+# conversions with a check -> those for values that are known to fit
+_UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -56,7 +57,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _plan(fn, loop, nest, defs, edges):
-    """(counted, checks, arrays that must not overlap, blocks that each trip passes) of a loop that this is for, or
+    """(counted, checks, arrays that must not overlap, blocks that every trip passes) of a loop that can be split, or
     None."""
     insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
@@ -80,7 +81,8 @@ def _plan(fn, loop, nest, defs, edges):
 
 
 def _required_distinct(insts, loop, defs):
-    """Array -> the others that it must share no memory with; None where reading ahead may read something else."""
+    """Array -> the others with which it must share no memory; None where a read that is done earlier may see another
+    value."""
     reads: dict[ir.Value, list] = {}
     writes: dict[ir.Value, list] = {}
     for inst in insts:
@@ -97,13 +99,14 @@ def _required_distinct(insts, loop, defs):
         return None
     if any(indices != writes[x][0] for x in writes for indices in (*reads[x], *writes[x])) or any(
             x.type.layout == "A" for x in writes if reads[x]):
-        return None  # what is read is written in the same trip, after it
+        return None  # a trip writes an element before it reads it
     return {x: others for x in reads if (others := [y for y in reads if y is not x and (x in writes or y in writes)])}
 
 
 def _stores(loop, order, always, room) -> tuple[list[ir.Inst], set[ir.Value]] | None:
-    """The stores of a loop, and the values that a loop needs which only stores what is known. None where not each trip
-    stores each once, where that is more than `room` in bytes, or where indices come from elements or from branches."""
+    """The stores of a loop, and the values that a loop must compute which only stores known results. None where not
+    every trip does each store once, where the results need more than `room` bytes, or where indices depend on elements
+    or branches."""
     stores: list[ir.Inst] = []
     made: dict[ir.Value, ir.Inst] = {}
     for block in order:
@@ -131,8 +134,8 @@ def _stores(loop, order, always, room) -> tuple[list[ir.Inst], set[ir.Value]] | 
 
 
 def _copies(loop, order, stores, needed, kept) -> dict[ir.Block, ir.Block]:
-    """A loop that stores what another has kept: block of the loop -> block of this one. kept: array -> the array that
-    its elements are in."""
+    """Make the loop that stores results which another loop has kept: block of the loop -> block of the copy. kept:
+    array -> the array in which its elements were kept."""
     header = loop.header
     values = {p: ir.Value(p.type, p.name) for p in header.params}
     head, body = ir.Block(header.name, list(values.values())), ir.Block(order[-1].name)
@@ -157,7 +160,7 @@ def _copies(loop, order, stores, needed, kept) -> dict[ir.Block, ir.Block]:
 
 
 def _count(head, latch, k) -> None:
-    """`k` counts the trips of a loop from 0 on; edges into it from outside get the 0 by their makers."""
+    """Let `k` count the trips of a loop from 0; the code that makes the edges into it from outside passes the 0."""
     head.params.append(k)
     jump = latch.insts.pop()
     one, more = ir.Value(Int), ir.Value(Int)
@@ -169,7 +172,7 @@ def _count(head, latch, k) -> None:
 
 
 def _split(fn, room, counted, checks, distinct, always) -> int:
-    """room: bytes of the frame that are left. Returns how many are taken."""
+    """room: bytes that are left in the frame. Returns the number of bytes that it uses."""
     loop, header = counted.loop, counted.loop.header
     order = [b for b in fn.blocks if b in loop.blocks]
     at = header.params.index(counted.left)
@@ -182,7 +185,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     def branch(block, condition, yes, no, **attrs):
         block.insts.append(ir.Inst(control.BRANCH, (condition,), attrs, None, loc, [yes, no]))
 
-    # the way in
+    # before the loops
     guard, outer = ir.Block("guard"), ir.Block("block", [ir.Value(p.type, p.name) for p in header.params])
     entry = counted.entry
     enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
@@ -198,16 +201,16 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
         kept[store.args[0]] = ir.Value(array)
         outer.insts.append(ir.Inst(FRAME_ARRAY, (make(outer, control.CONST, value=BLOCK),),
                                    {"type": array, "zero": False}, kept[store.args[0]], loc))
-    # a block of trips
+    # one block of trips
     left = outer.params[at]
     limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
     take = make(outer, SELECT, make(outer, a.ILT, left, limit, type=Bool), left, limit)
     starts = [take if k == at else p for k, p in enumerate(outer.params)]
     more, fine = make(outer, a.IGT, left, zero, type=Bool), make(outer, control.CONST, type=Bool, value=False)
-    # what asks
+    # the loop that computes and checks
     values: dict = {}
     scan = clone_blocks(order, values)
-    bad = ir.Value(Bool, "bad")  # as long as what it is found from: an int would make shorter vectors
+    bad = ir.Value(Bool, "bad")  # of the type of the tests: as an int it would make shorter vectors
     scan[header].params.append(bad)
     place = ir.Value(Int, "k")
     verdict = ir.Block("verdict")
@@ -240,7 +243,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
         _count(scan[header], latch, place)
         first.append(zero)
     branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
-    # what stores
+    # the loop that stores
     fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
     rest = ir.Block("rest")
     if distinct and not known:
@@ -261,7 +264,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     branch(verdict, bad, ir.Edge(header, outer.params), ir.Edge(fast[header], [*starts, zero] if kept else starts),
            likely=False)
     fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
-    none = ir.Value(Bool)  # of a check that a trip goes round
+    none = ir.Value(Bool)  # the operand for trips that do not reach the check
     scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": False}, none, loc))
     repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
                 for wrong, block in wrongs.items() if block not in always})
@@ -269,7 +272,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
 
 
 def _known_distinct(blocks) -> bool:
-    """Whether the guard of the nest has asked it."""
+    """Whether the guard of the nest has compared these arrays already."""
     return all("noalias" in i.attrs for b in blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE)
 
 
@@ -278,8 +281,8 @@ def _ends(t) -> tuple[int, int]:
 
 
 def _narrowed(blocks) -> dict:
-    """Results of `truncate`, and of the `narrow` that is all they are read by -> the type of that; shorter than the
-    float is exact."""
+    """Results of `truncate` that only a `narrow` reads -> the type of that; only types shorter than the float's
+    precision."""
     readers: dict[ir.Value, list] = {}
     for block in blocks:
         for inst in block.insts:
@@ -306,7 +309,7 @@ def _make_plain(inst, narrowed=None) -> None:
 
 
 def _ask(insts, check, loc, narrowed) -> ir.Value:
-    """Whether a check would raise; the check becomes the plain operation. What that gives in bad
+    """Add the test whether a check would raise; the check becomes an unchecked operation. Its result in failing
     trips is not used. narrowed: the type of integers that a truncated float goes to, which no other instruction
     reads."""
     def make(op, *args, type=Int, **attrs):
@@ -331,13 +334,13 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
             good = make(a.FEQ, x, x, type=Bool)
         else:
             good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
-        if narrowed is None:  # else nobody reads it
+        if narrowed is None:  # the result has no other use
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
         wrong = make(a.BNOT, good, type=Bool)
     elif op is a.FIT:
         good = ir.Value(Bool)
         insts.append(ir.Inst(a.FITS, (x,), {"type": check.result.type}, good, loc))
-        if is_float(x.type):  # a conversion of what does not fit would be undefined
+        if is_float(x.type):  # converting a number that does not fit would be undefined behaviour
             check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
         wrong = make(a.BNOT, good, type=Bool)
     elif op is a.NARROW:

@@ -76,6 +76,8 @@ def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[t
     """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
     are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
     classes that have none."""
+    if any([fn.flags.parallel for fn in functions]):  # threads would share memory for new objects without a lock
+        return {}, set()
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
         return {}, set()
     objects = _Objects(functions, without)

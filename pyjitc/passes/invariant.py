@@ -1,8 +1,8 @@
-"""What a loop nest reads from memory, and computes from that, that is the same in every trip: limits, shapes, factors.
+"""Loop-invariant loads of a loop nest, and values computed from them: limits, shapes, factors.
 
-`versioning.py` asks before it copies a nest. A load from an array or a cell gives the same in every trip where its
-address does and nothing in the nest writes what it reads; of arrays that may overlap, the guard before the fast copy
-finds that out. The fast copy then has these loads in front of it, so that the limits of inner loops are known there:
+Called by `versioning.py` before it copies a nest. A load from an array or a cell is invariant where its address is and
+nothing in the nest writes that memory; for arrays that may overlap, the guard before the fast copy tests it. The loads
+are hoisted to just before the fast copy, so that the limits of inner loops are known there:
 Before:  head(i): ... n = array_load a, 0 ; inner(j, n): ... array_store b, i, j, x
 After:   guard: a and b lie apart ; 0 < length of a      read: n = array_load a, 0 ; the other conditions
          fast copy(i): ... inner(j, n): ... array_store b, i, j, x                    and the nest as before
@@ -23,22 +23,22 @@ from .rewrite import clone_inst
 
 __all__ = ["Invariant", "find_invariant"]
 
-MOST = 12  # loads of a nest
+MOST = 12  # the most loads that are hoisted out of a nest
 _CHECKED = {IADD_CK: IADD, ISUB_CK: ISUB, TRUNCATE: WHOLE}
 _PURE = MOVED | {control.CONST, UNION_IS, UNION_GET}
 
 
 class Invariant:
-    """early: what can be computed before the guard has asked anything, in order; late: what is read then, and made of
-    that; distinct: pairs of arrays that must not share memory, as array -> the others."""
+    """early: instructions that can run before the guard, in order; late: the loads and what is computed from them;
+    distinct: array -> the arrays that must share no memory with it."""
 
     def __init__(self, early: list[ir.Inst], late: list[ir.Inst], distinct: dict[ir.Value, list[ir.Value]]):
         self.early, self.late, self.distinct = early, late, distinct
         self.insts = dict.fromkeys([*early, *late])
 
     def ask(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
-        """Append copies of what comes early, and whether all indices of the loads are in range. values: filled with
-        what the copies give."""
+        """Append copies of the early instructions, and return the test whether all indices of the loads are in range.
+        values: the results of the copies are added."""
         make = _maker(block, loc)
         condition = None
         for inst in self.early:
@@ -61,7 +61,8 @@ class Invariant:
         return condition
 
     def read(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
-        """Append the loads and what is made of them, and whether sums and integers of floats fit."""
+        """Append the loads and what is computed from them, and return the test whether sums and conversions to int
+        fit."""
         make = _maker(block, loc)
         condition = None
         for inst in self.late:
@@ -70,7 +71,7 @@ class Invariant:
                 number = float if x.type is Float else numpy_class(x.type)
                 zero, *ends = (make(control.CONST, type=x.type, value=number(end)) for end in (0.0, -2.0**63, 2.0**63))
                 fits = make(BAND, *(make(op, x, end, type=Bool) for op, end in zip((FGE, FLT), ends)), type=Bool)
-                # the conversion of what does not fit is undefined
+                # converting a number that does not fit would be undefined behaviour
                 values[inst.result] = make(WHOLE, make(SELECT, fits, x, zero, type=x.type))
                 condition = _both(make, condition, fits)
             elif inst.op in _CHECKED:
@@ -97,33 +98,33 @@ def _both(make, x, y):
 
 
 def _inside(make, condition, i, n):
-    """`condition`, and that 0 <= i < n."""
+    """The test `condition` and 0 <= i < n."""
     condition = _both(make, condition, make(ILE, make(control.CONST, value=0), i, type=Bool))
     return _both(make, condition, make(ILT, i, n, type=Bool))
 
 
 def _is_length(n, load, axis) -> bool:
-    """Whether `n` is the length of an axis of the array that is read."""
+    """Whether `n` is the length of an axis of the array that a load reads."""
     made = n.inst
     return made is not None and made.op is ARRAY_DIM and made.args[0] is load.args[0] and made.attrs["axis"] == axis
 
 
 def _copy(block, inst, values):
     block.insts.append(clone_inst(inst, values, {}))
-    if "flags" in inst.attrs or "noalias" in inst.attrs:  # may hold in the loop only
+    if "flags" in inst.attrs or "noalias" in inst.attrs:  # flags such as nsw and noalias may hold in the loop only
         block.insts[-1].attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "noalias")}
 
 
 def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: dict) -> Invariant | None:
-    """What `loop` reads that stays the same; None where that is nothing worth it. distinct: arrays -> others that the
-    guard compares anyway."""
+    """The invariant loads of a loop, or None where hoisting them is not worth it. distinct: array -> others with which
+    the guard compares it anyway."""
     insts = [i for b in loop.blocks for i in b.insts]
     lengths: dict[ir.Value, None] = {}
     if not _lengths(loop, loop, defs, edges, lengths):
         return None
     writers = [i for i in insts if i.op.effects & ir.WRITES]
-    pairs: dict[ir.Inst, list[ir.Value]] = {}  # load -> the arrays that must not share memory with its own
-    found: dict[ir.Inst, bool] = {}  # what stays the same -> whether it depends on a load
+    pairs: dict[ir.Inst, list[ir.Value]] = {}  # load -> the arrays that must share no memory with its own
+    found: dict[ir.Inst, bool] = {}  # invariant value -> whether it depends on a load
 
     def same(v):
         return v.inst in found or defs.block_of.get(v) not in loop.blocks
@@ -134,7 +135,8 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: d
         after = any(found.get(v.inst) for v in inst.args)
         if inst.op in _PURE or inst.op in _CHECKED and after and _is_wide(inst.args[0].type):
             found[inst] = after
-        elif inst.op is ARRAY_VIEW and defs.constant(inst.args[1]) is not None:  # others may lead out of the array
+        # views at other offsets may reach outside the array
+        elif inst.op is ARRAY_VIEW and defs.constant(inst.args[1]) is not None:
             found[inst] = after
         elif inst.op is CHECK_INDEX and not after:
             found[inst] = False
@@ -143,7 +145,7 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: d
             if compared is not None:
                 pairs[inst] = compared
                 found[inst] = True
-    # Arrays are compared for limits and indices; what costs nothing comes along.
+    # Only loads of limits and indices are worth comparisons of arrays; loads that need none are hoisted too.
     wanted = _made_of([*lengths, *(v for i in insts if i.op is CHECK_INDEX for v in i.args)], found)
     needed = {load: others for load, others in pairs.items() if load in wanted or all(
         y in distinct.get(load.args[0], ()) for y in others)}
@@ -167,7 +169,8 @@ def _is_wide(t) -> bool:
 
 
 def _lengths(loop, top, defs, edges, found) -> bool:
-    """Collect where the counters of inner loops begin and how many trips these make; False where one is not counted."""
+    """Add the starts and numbers of trips of the counters of inner loops to `found`; return False where a loop is not
+    counted."""
     for one in loop.inner:
         counted = find(one, defs, edges)
         if counted is None or not _lengths(one, top, defs, edges, found):
@@ -177,7 +180,7 @@ def _lengths(loop, top, defs, edges, found) -> bool:
 
 
 def _compared(load, writers, same, aliases) -> list[ir.Value] | None:
-    """The arrays that must not share memory with the one that is read; None where that is no help."""
+    """The arrays that must share no memory with the one that is read; None where such a test would not be enough."""
     found: dict[ir.Value, None] = {}
     for inst in writers:
         if not aliases.may_change(inst, load):
@@ -192,7 +195,7 @@ def _compared(load, writers, same, aliases) -> list[ir.Value] | None:
 
 
 def _made_of(values, found) -> dict[ir.Inst, None]:
-    """The instructions of `found` that these values are made by, and their operands, and so on."""
+    """The instructions in `found` from which these values are computed, directly or indirectly."""
     seen: dict[ir.Inst, None] = {}
     work = [v.inst for v in values if v.inst in found]
     while work:

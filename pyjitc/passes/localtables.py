@@ -1,21 +1,21 @@
-"""Make dicts and sets that nobody else sees tables of native keys and values.
+"""Replace dicts and sets that do not escape by tables of native keys and values.
 
-Runs when library functions are inlined and before loads are shared: a search of a local table is one, so that
-`d[k] = d.get(k, 0) + 1` searches once. A dict or a set is local where every use of it, and of the block parameters that
-stand for it, is an operation on it, with keys and values of its own types. It may leave, into a result or into what
-somebody else sees, where that is its last use: there it becomes an object of the interpreter (`local_leave`), once. A
-set's order is CPython's because its items come in the order in which they were added; therefore sets from which
-something is removed do not leave, and those that are iterated over stay the interpreter's. So do dicts that are
-iterated over and from which something is removed, whose slots would move, and dicts that are only filled before they
-leave, which would be made twice. `defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing
-values are zero.
+Runs after library functions are inlined and before gvn shares loads: a search of a local table counts as a load, so
+that `d[k] = d.get(k, 0) + 1` searches once. A dict or a set is local where every use of it, and of the block parameters
+to which it is passed, is an operation on it with keys and values of its own types. It may escape, into a result or
+another object, where that is its last use: there it becomes a Python object (`local_leave`), once. A set that escapes
+gets its items in the order in which they were added, so that its order is CPython's; sets from which items are removed
+therefore must not escape, and sets that are iterated over stay Python objects. So do dicts that are both iterated over
+and removed from, whose slots would move, and dicts that are only filled before they escape, which would be built twice.
+`defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing values are zero, and those of
+`defaultdict(list)` are new lists.
 Before:  d = dict_new ; v = dict_has d, k              After:  d = local_table ; s = local_slot d, k ; v = ige s, 0
 Needs: SSA, references not yet counted.  Keeps: SSA, control flow.
 """
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
+from typing import Any, Callable
 
 from ..ir import core as ir
 from ..ops import localtables as t
@@ -25,25 +25,25 @@ from ..ops.containers import HOLDS
 from ..ops.control import CONST
 from ..ops.pyobject import PY_CALL, PY_UNBOX
 from ..ops.structure import SELECT, TUPLE_GET
-from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, Set, Tuple, Type
+from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, Set, Tuple, Type
 from .rewrite import substitute
 
-__all__ = ["run"]
+__all__ = ["of_lists", "run"]
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
-# The operations on a table whose other operands are a key, and a value or none.
+# Operations on a table whose other operands are a key, and a value or none.
 _KEYED = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_SET, of.DICT_DELETE, of.SET_HAS,
                     of.SET_ADD, of.SET_DISCARD))
 _OTHERS = frozenset((of.DICT_LEN, of.DICT_NEXT, of.DICT_HOLD, of.SET_LEN))
-_ZEROS = {int: Int, float: Float}  # factories of defaultdicts, and the types of what they make
+_ZEROS = {int: Int, float: Float}  # factories of defaultdicts -> the types of the values that they make
 _REMOVES = frozenset((of.DICT_DELETE, of.SET_DISCARD))
 _READS = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_NEXT, of.SET_HAS))
 
 
 def run(fn: ir.Function, options=None) -> None:
-    leaving: dict[ir.Inst, list[ir.Value]] = {}  # values in an instruction that leave there
+    leaving: dict[ir.Inst, list[ir.Value]] = {}  # instruction -> its operands that escape there
     local: set[ir.Value] = set()
-    factories: dict[ir.Value, Any] = {}  # what makes missing values
+    factories: dict[ir.Value, Any] = {}  # table -> the factory of its missing values
     for group in _groups(fn):
         leaves = _leaves(fn, group)
         if leaves is not None:
@@ -55,21 +55,28 @@ def run(fn: ir.Function, options=None) -> None:
         _Rewrite(fn, local, leaving, factories).run()
 
 
+def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
+    """For each dict that does not leave, and with values of a type that has lists in it, the values that stand for
+    it."""
+    return [group.values for group in _groups(fn) if isinstance(group.type, Dict) and has_lists(group.type.values)
+            and _leaves(fn, group) == []]
+
+
 class _Group:
-    """Values that may be one dict or set."""
+    """A set of values that may refer to one dict or set."""
 
     def __init__(self, made: ir.Value, factory=None):
         self.values = {made}
         self.type = made.type
         self.types = (made.type.keys, made.type.values) if isinstance(made.type, Dict) else (made.type.item,)
         self.factory = factory
-        self.mixed = False  # whether something else may be in their places, too
+        self.mixed = False  # whether these values may also refer to another object
         self.uses: list[tuple[ir.Block, ir.Inst]] = []
 
 
 def _groups(fn: ir.Function) -> list[_Group]:
-    """The dicts and sets that a function makes and all that may stand for them; without those in whose places
-    something else may be, too."""
+    """The dicts and sets that a function makes, each with all values that may refer to it. A group whose values may
+    refer to another object as well is left out."""
     of_value: dict[ir.Value, _Group] = {}
     uses = None
 
@@ -101,7 +108,7 @@ def _groups(fn: ir.Function) -> list[_Group]:
 
 
 def _pass(of_value: dict[ir.Value, _Group], value: ir.Value, param: ir.Value) -> bool:
-    """A value is passed to a parameter; whether that is new."""
+    """Record that `value` is passed to `param`; return whether that added to a group."""
     group, other = of_value.get(value), of_value.get(param)
     if group is other:
         return False
@@ -123,14 +130,16 @@ def _pass(of_value: dict[ir.Value, _Group], value: ir.Value, param: ir.Value) ->
 
 
 def _made_by(inst: ir.Inst):
-    """(the call that makes a defaultdict or a Counter without items, what makes missing values), else (None, None)."""
+    """(the call that makes an empty defaultdict or Counter, the factory of its missing values), or (None, None)."""
     made = inst.args[0].inst
     if made is None or made.op is not PY_CALL or made.attrs.get("kwnames"):
         return None, None
     given: list[Any] = [v.inst.attrs["value"] if v.inst is not None and v.inst.op is CONST else None for v in made.args]
     if given == [Counter] and inst.result.type.values is Int:
         return made, Counter
-    if len(given) == 2 and given[0] is defaultdict and _ZEROS.get(given[1]) is inst.result.type.values:
+    if len(given) == 2 and given[0] is defaultdict and (
+            type(inst.result.type.values) in (List, NativeList) if given[1] is list
+            else _ZEROS.get(given[1]) is inst.result.type.values):
         return made, given[1]
     return None, None
 
@@ -142,7 +151,7 @@ def _is_possible(table: Any) -> bool:
 
 
 def _is_operation(inst: ir.Inst, group: _Group) -> bool:
-    """Whether an instruction works on the table and keeps nothing of it."""
+    """Whether an instruction is an operation on the table that keeps no reference to it."""
     if inst.args[0] not in group.values or not group.values.isdisjoint(inst.args[1:]):
         return False
     if inst.op in _OTHERS or inst.op is HOLDS:
@@ -151,7 +160,7 @@ def _is_operation(inst: ir.Inst, group: _Group) -> bool:
 
 
 def _leaves(fn: ir.Function, group: _Group):
-    """(instruction, value) where a table leaves; None where it is not local."""
+    """[(instruction, value)] where a table escapes; None where it cannot be local."""
     for value in group.values:
         made = value.inst
         if made is not None and made.op in _NEW and any(
@@ -191,7 +200,7 @@ def _needed(edge: ir.Edge, live_in, values) -> set:
 
 
 def _live(fn: ir.Function, values) -> dict[ir.Block, set]:
-    """Which of some values each block needs."""
+    """Which of the given values are live at the start of each block."""
     live_in: dict[ir.Block, set] = {block: set() for block in fn.blocks}
     changed = True
     while changed:
@@ -245,7 +254,7 @@ class _Rewrite:
         return result
 
     def become(self, inst: ir.Inst, op, args, **attrs) -> None:
-        """The result of an instruction is that of another operation."""
+        """Replace an instruction by another operation with the same result value."""
         if not op.effects & ir.RAISES:
             inst.unwind = None
         inst.op, inst.args, inst.attrs = op, list(args), attrs
@@ -260,7 +269,7 @@ class _Rewrite:
         return self.make(t.LOCAL_SLOT, [x, key], inst, Int)
 
     def put(self, inst, x, key, *value) -> None:
-        slot = self.make(t.LOCAL_CLAIM, [x, key, self.slot(inst, x, key)], inst, Int)
+        slot = self.make(t.LOCAL_CLAIM, [x, self.slot(inst, x, key), key], inst, Int)
         if value:
             self.make(t.LOCAL_STORE, [x, slot, *value], inst)
 
@@ -283,14 +292,16 @@ class _Rewrite:
     def ask(self, inst) -> None:
         x, key = inst.args
         slot = self.slot(inst, x, key)
-        if isinstance(x.type, CounterDict):  # which keeps nothing of what it is asked for
+        if isinstance(x.type, CounterDict):  # a lookup in a Counter does not store the missing key
             found = self.make(t.LOCAL_FIND, [x, slot], inst, Tuple((Bool, Int)))
             there = self.make(TUPLE_GET, [found], inst, Bool, index=0)
             value = self.make(TUPLE_GET, [found], inst, Int, index=1)
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
+        elif self.factories[x] is list:
+            self.become(inst, t.LOCAL_ASK, [x, slot, key])
         else:
-            slot = self.make(t.LOCAL_CLAIM, [x, key, slot], inst, Int)  # its value is zero
+            slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # the value in a claimed slot is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])
 
     def same(self, inst) -> None:
@@ -305,7 +316,7 @@ class _Rewrite:
 
     def remove(self, inst) -> None:
         x, key = inst.args
-        # a Counter says nothing of a key that is not there
+        # removing a missing key from a Counter is no error
         must = inst.attrs.get("must", True) and not isinstance(x.type, CounterDict)
         self.become(inst, t.LOCAL_REMOVE, [x, self.slot(inst, x, key), key], must=must)
 

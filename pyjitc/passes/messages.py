@@ -1,7 +1,7 @@
-"""Make the message of an exception where it is raised, by one formatted call, when it is a text of ints and strings.
+"""Format the message of an exception where it is raised, in one call, if it consists of ints and strings.
 
-Runs first, and once over each library function: an f-string is a dozen calls on Python objects with their references,
-all of them on paths that are almost never taken, and the rest of the compile need not see them.
+Runs first, and once over each library function: an f-string is a dozen calls with references to Python objects, all of
+them on paths that are almost never taken, which later passes would have to process.
 Before:  b = py_box i ; t = py_format b, None ; s = py_join 'no ', t ; e = exc_new {cls} (s) ; exc_throw e
 After:   throw {cls, message: 'no %s'} (i)
 Needs: SSA, references not yet counted.  Keeps: control flow, the exception, its message and its unwind edge.
@@ -50,7 +50,7 @@ def run(fn: Function, options: Any = None) -> None:
 
 
 def _plain(cls: type) -> bool:
-    """A class of Python's own whose instances are made of one text. (Those of UnicodeError are not.)"""
+    """Whether a class is a builtin exception whose instances are made of one text. (Those of UnicodeError are not.)"""
     return getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)
 
 
@@ -59,7 +59,7 @@ def _message(value: Value, defs: dict, parts: list, used: list) -> bool:
     inst = defs.get(value)
     if inst is None:
         return False
-    if inst.op is CONST:  # shared with others, perhaps
+    if inst.op is CONST:  # it may have other uses, and is not added to `used`
         text = inst.attrs["value"]
         parts.append(text)
         return value.type is Str and text.isascii() and "\0" not in text

@@ -1,10 +1,11 @@
 """With the option `debug`: stop where the first NaN is made.
 
-Runs before inlining, on the functions of the program, so that what is checked is what their lines say and not how the
-library computes it. Behind an operation of floats comes a test that fails when its result is a NaN and no operand is;
-kernels of array statements are wrapped in functions that test. The exception is that of np.errstate(invalid="raise").
+Runs before inlining, on the functions of the program, so that the operations of the program are checked, and not those
+by which the library computes them. Each operation on floats is followed by a test that fails when its result is a NaN
+and no operand is; kernels of array statements are wrapped in functions that test. The exception is that of
+np.errstate(invalid="raise").
 Before:  y = fdiv a, b        After:  y = fdiv a, b ; nan_check y, a, b
-Needs: typed IR, nests not written out.  Keeps: SSA.  A check leaves the function past its handlers.
+Needs: typed IR, nests not written out.  Keeps: SSA.  A failing check leaves the function without running its handlers.
 """
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def _tree(node, wrapped, memo):
 
 
 def _wrapped(kernel: Function) -> Function:
-    """A kernel that tests what the kernel makes."""
+    """A kernel that calls `kernel` and tests its result."""
     fn = Function(f"{kernel.name}.checked", kernel.qualname, kernel.filename, kernel.firstlineno, True)
     fn.result, fn.flags = kernel.result, kernel.flags._replace(simplified=False)
     entry = Block("entry", [Value(p.type, p.name) for p in kernel.params])

@@ -1,13 +1,15 @@
-"""Lists that compiled code makes and that nobody else sees become native lists, whose items have no objects.
+"""Escape analysis of lists: those that compiled code makes and that do not escape become native lists with unboxed
+items.
 
-Runs over the functions of a module together, after what the library and closures are made of was taken apart. Values of
-which one may be the list that another is are one class. A class stays Python's where some value of it comes from
-elsewhere (an argument, a result of the interpreter) or goes to an operation that is not known here, unless nothing
-reads a list of the class, or of a class that holds it or that it holds, after that: then the list *leaves*, as the
-result of the function mostly, and becomes a Python list there, once. One that is only filled before it leaves is
-Python's from the start, or it would be made twice. Classes hold classes: the rows of a list of lists.
-What methods and operators of the interpreter do with a list is done by functions of lib/py/natives.py.
-Classes of the program whose objects nobody else sees have native objects as well: see `instances`.
+Runs over the functions of a module together, after library functions and closures were inlined. Values that may refer
+to the same list form one alias class. A class consists of Python lists where one of its values comes from elsewhere (an
+argument, a result of the interpreter) or goes to an operation that is not known here. The exception is a list that
+*escapes* there, mostly as the result of the function, after which no list of its class is read, nor of a class that
+contains it or that it contains: it becomes a Python list there, once. A list that is only filled before it escapes is a
+Python list from the start; otherwise it would be built twice. Classes may contain classes: the rows of a list of lists.
+Methods and operators of native lists are functions of lib/py/natives.py.
+Objects of the program's classes that nobody else sees become native objects as well: see `instances`.
+A dict that does not escape (passes/localtables.py) contains classes, too: if they are native it becomes a table here.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
          y = invoke leave s ; return y
@@ -20,10 +22,11 @@ import operator
 from collections import deque
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
-from ..ops import control, memory, natives, pyobject, structure
+from ..ops import control, memory, natives, pyobject, structure, tables
 from ..ops import instances as of
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..ops.sorting import SORT_BY
@@ -35,12 +38,15 @@ from .rewrite import substitute
 
 __all__ = ["run"]
 
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
+localtables = lazy(f"{__package__}.localtables")
+
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 
-# What the interpreter does with lists: function -> for each number of operands and their kinds, the function of
-# lib/py/natives.py, what its result is, and whether it changes the length of the first operand. Operands: `x` the list,
-# `q` the deque, `y` another of the same type, `i` an int, `v` an item, `w` what items are compared with, `s` a slice,
-# `t` what yields items, `l` a list that does, native or not, `n` None, `e` an empty tuple. Results: `x` the list
+# Calls of the interpreter on lists: function -> for each number of operands and their kinds: (the function of
+# lib/py/natives.py, its result, whether it changes the length of the first operand). Operands: `x` the list, `q` the
+# deque, `y` another of the same type, `i` an int, `v` an item, `w` a value that is compared with items, `s` a slice,
+# `t` an iterable of items, `l` a list of items, native or not, `n` None, `e` an empty tuple. Results: `x` the list
 # itself, `new` another list of the same items, `item`, a type, or None.
 _NEW, _SELF, _ITEM = "new", "x", "item"
 _CALLS: dict[Callable, dict[str, tuple[str, Any, bool]]] = {
@@ -77,6 +83,10 @@ _OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
     c.LIST_SORT: ("xb", ("sort", None, False)), c.HEAP_PUSH: ("xv", ("heap_push", None, True)),
     c.HEAP_POP: ("x", ("heap_pop", _ITEM, True)),
 }
+# Operations on dicts: the operands that become values, and where in the result a value is.
+_STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
+_FOUND: dict[ir.Op, tuple[int, ...]] = {
+    tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
@@ -87,11 +97,11 @@ _LISTS = frozenset((List, Deque))
 
 
 class _Class:
-    """Lists or deques of which one may be another. type: of Python's list; items: path in an item -> the class
-    of the lists that stand there; python: whether they stay Python's; resized: whether something changes their length;
-    used: whether something is done with them but to make them; worked: whether that is more than to fill them;
-    held: whether native objects hold some; parts: whether some are of parts of a text; changed: whether some are no
-    such lists, or more is done with them than to read them."""
+    """An alias class: lists or deques that may be the same object. type: the type of the Python list; items: path in an
+    item -> the class of the lists there; python: whether they must be Python lists; resized: whether an operation
+    changes their length; used: whether there are uses other than making them; worked: whether there are uses other than
+    filling them; held: whether native objects hold some; parts: whether some are the result of splitting a text;
+    changed: whether a list of the class has another origin, or is used for more than reading."""
 
     __slots__ = ("changed", "functions", "held", "into", "items", "made", "native", "parts", "python", "resized",
                  "type", "used", "worked")
@@ -116,8 +126,8 @@ class _Class:
 
 
 class _Call:
-    """One of `_CALLS` in the program. operands: what the function gets; boxes, unbox: the instructions around it that
-    only hand objects over."""
+    """One of `_CALLS` in the program. operands: the arguments of the function; boxes, unbox: the instructions around it
+    that box operands and unbox the result."""
 
     def __init__(self, inst, operands, boxes, unbox, meaning, kinds):
         self.inst, self.operands, self.boxes, self.unbox = inst, operands, boxes, unbox
@@ -143,7 +153,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
 
 
 def _lists_in(t: Type, path: tuple = ()):
-    """(path, type) of the lists and deques in values of type t that can be followed."""
+    """(path, type) of all lists and deques in values of type t that the pass can follow."""
     if type(t) in _LISTS:
         yield path, t
     elif isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
@@ -152,7 +162,8 @@ def _lists_in(t: Type, path: tuple = ()):
 
 
 def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()) -> Type:
-    """t with other types for the lists and objects in it. change: (path, type) -> type; of_object: type -> type."""
+    """The type t with the types of the lists and objects in it replaced. change: (path, type) -> type; of_object: type
+    -> type."""
     if type(t) in _LISTS:
         return change(path, t)
     if type(t) is k.ObjectOf:
@@ -192,7 +203,7 @@ def _values(fn: ir.Function):
 
 
 class _Lists:
-    """Finds the classes of a module, and which of them are native."""
+    """Finds the alias classes of a module, and decides which of them are native."""
 
     def __init__(self, functions: list[ir.Function], attributes: dict[type, dict[str, Type]]):
         self.functions = functions
@@ -207,7 +218,7 @@ class _Lists:
         self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
         self.calls: dict[ir.Inst, _Call] = {}
-        self.around: dict[ir.Inst, _Call] = {}  # boxes and unboxes of calls
+        self.around: dict[ir.Inst, _Call] = {}  # instruction that boxes or unboxes -> its call
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
@@ -215,11 +226,13 @@ class _Lists:
         for value in self.fields.values():
             for path, _ in self.lists(value.type):
                 self.at(value, path).held = True
+        self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
         for fn in functions:
             self.fn = fn
+            self.find_tables(fn)
             self.look(fn)
 
-    # -- classes
+    # -- alias classes
 
     def lists(self, t) -> list:
         found = self.known.get(t)
@@ -270,7 +283,7 @@ class _Lists:
                     one.items[path] = item
 
     def joined(self, x: ir.Value, y: ir.Value) -> None:
-        """Two values of which one may be the other."""
+        """Two values may refer to the same object."""
         mine, its = self.lists(x.type), self.lists(y.type)
         if not mine and not its:
             return
@@ -282,7 +295,7 @@ class _Lists:
             self.keep_all(y)
 
     def keep(self, one: _Class) -> None:
-        """Lists of this class are Python's."""
+        """Mark the lists of this class as Python lists."""
         one.root.python = True
 
     def keep_all(self, value: ir.Value) -> None:
@@ -290,7 +303,7 @@ class _Lists:
             self.keep(self.at(value, path))
 
     def stored(self, one: _Class, value: ir.Value) -> None:
-        """A value becomes an item."""
+        """A value is stored as an item."""
         item = one.type.item
         if value.type is not item and not (isinstance(item, k.Union) and value.type in item.members):
             self.keep(one)
@@ -302,7 +315,7 @@ class _Lists:
             self.keep_all(value)
 
     def read(self, one: _Class, value: ir.Value) -> None:
-        """A value is an item."""
+        """A value is read as an item."""
         if value.type is not one.type.item:
             self.keep(one)
             self.keep_all(value)
@@ -311,11 +324,46 @@ class _Lists:
             self.same(self.item(one, path), self.at(value, path))
 
     def share_items(self, one: _Class, two: _Class) -> None:
-        """What is an item of one may be an item of the other."""
+        """An item of one may also be an item of the other."""
         for path, _ in self.lists(one.type.item):
             self.same(self.item(one, path), self.item(two, path))
 
-    # -- what instructions say
+    def held(self, table: ir.Value, path: tuple) -> _Class:
+        """The class of the lists at a place in the values of a dict that does not leave."""
+        found = self.tables[table].get(path)
+        if found is None:
+            t: Any = table.type
+            found = self.tables[table][path] = _Class(dict(self.lists(t.values))[path])
+        found = found.root
+        found.functions.add(self.fn)
+        return found
+
+    # -- constraints from instructions
+
+    def find_tables(self, fn: ir.Function) -> None:
+        if any([inst.result is not None and isinstance(inst.result.type, k.Dict) and self.lists(inst.result.type.values)
+                for block in fn.blocks for inst in block.insts]):
+            for values in localtables.of_lists(fn, self.lists):
+                held: dict[tuple, _Class] = {}
+                self.tables.update(dict.fromkeys(values, held))
+
+    def of_table(self, inst: ir.Inst) -> bool:
+        """An operation on a dict that does not leave, as its record says; whether it is one."""
+        table = inst.result if inst.op is tables.DICT_NEW else inst.args[0] if inst.args else None
+        if table not in self.tables or inst.op not in _STORED and inst.op not in _FOUND:
+            return False
+        t: Any = table.type
+        for path, _ in self.lists(t.values):
+            one = self.held(table, path)
+            if inst.op is tables.DICT_ASK:  # of a defaultdict(list)
+                one.made = one.changed = True
+            if inst.op in _STORED:
+                for v in inst.args[_STORED[inst.op]]:
+                    self.same(one, self.at(v, path))
+            else:
+                where = (1, 1) if inst.attrs.get("what") == "items" else _FOUND[inst.op]
+                self.same(one, self.at(inst.result, (*where, *path)))
+        return True
 
     def look(self, fn: ir.Function) -> None:
         blocks = self.blocks[fn]
@@ -329,8 +377,13 @@ class _Lists:
         if fn is self.functions[0]:
             for p in fn.params:
                 self.keep_all(p)
-            if fn in self.returned:  # which a call of it in this module gets, too
+            if fn in self.returned:  # a call of it in this module gets the same lists
                 self.keep_all(self.returned[fn])
+        for v in independent.shared(fn) if fn.flags.parallel else ():
+            self.keep_all(v)
+            held = self.tables.get(v)
+            if held is not None:
+                self.tables = {one: its for one, its in self.tables.items() if its is not held}
         for block in blocks:
             for inst in block.insts:
                 if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
@@ -350,6 +403,8 @@ class _Lists:
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
+        if self.of_table(inst):
+            return
         if op is c.LIST_NEW:
             one = self.at(result)
             one.made = one.changed = True
@@ -399,7 +454,7 @@ class _Lists:
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
-        elif op is SORT_BY:  # of the objects, which it puts in order by keys that are native
+        elif op is SORT_BY:  # it sorts the objects by keys that are native
             self.keep_all(args[0])
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
@@ -413,7 +468,7 @@ class _Lists:
                 self.keep_all(result)
 
     def leaves_whole(self, t: Type) -> bool:
-        """Whether a tuple can be made again of what its lists leave as."""
+        """Whether a tuple can be rebuilt from the lists that its native lists escape as."""
         return isinstance(t, k.Tuple) and all(
             [type(part) is List or not self.lists(part) or self.leaves_whole(part) for part in t.parts])
 
@@ -431,7 +486,7 @@ class _Lists:
             args = inst.args[1:]
             try:
                 forms = _CALLS.get(callee.attrs["value"])
-            except TypeError:  # it has no hash
+            except TypeError:  # the constant has no hash
                 return
         else:
             forms, args = _CALLS.get(pyobject.MEANINGS[inst.attrs["function"]]), inst.args
@@ -506,15 +561,16 @@ class _Lists:
         if call.result == _SELF and result is not None:
             self.joined(call.operands[0], result)
         elif call.result == _NEW:
-            self.at(result).changed = True
-            self.share_items(first, self.at(result))
+            one = self.at(result)
+            one.used = one.changed = True
+            self.share_items(first, one)
         elif call.result == _ITEM and result is not None:
             self.read(first, result)
 
-    # -- which are native
+    # -- which classes are native
 
     def settle(self) -> bool:
-        """Decide for every class; whether some are native."""
+        """Decide for every class, and return whether some are native."""
         if not any([one.root.made for one in self.classes.values()]):
             return False
         while self.share_work():
@@ -524,8 +580,8 @@ class _Lists:
         return any([not one.root.python for one in self.classes.values()])
 
     def share_work(self) -> bool:
-        """One round: what is worked with makes it worth that lists of which it is made, that are made of it, and that
-        hold it are native; whether it found more."""
+        """One round of: mark a class as `worked` where it is an operand of a call with a `worked` class, or contains
+        one, so that both become native. Returns whether a mark was added."""
         changed = False
         for call in self.calls.values():
             group = self.operands_of(call) + [one for one in self.sources_of(call) if not one.python]
@@ -540,7 +596,7 @@ class _Lists:
 
     def everything(self) -> list[_Class]:
         found: dict[_Class, None] = {}
-        work = [one.root for one in self.classes.values()]
+        work = [one.root for one in (*self.classes.values(), *self.in_tables())]
         while work:
             one = work.pop().root
             if one not in found:
@@ -548,8 +604,11 @@ class _Lists:
                 work += one.items.values()
         return list(found)
 
+    def in_tables(self) -> list[_Class]:
+        return [one.root for held in self.tables.values() for one in held.values()]
+
     def spread(self) -> bool:
-        """One round; whether it found more that stay Python's."""
+        """One round of: classes that meet Python lists must be Python lists, too. Returns whether one was added."""
         changed = False
         for one in self.everything():
             one.native = None
@@ -570,7 +629,7 @@ class _Lists:
         return changed or self.stay()
 
     def main(self, call: _Call) -> _Class:
-        """The class that says whether a call is one of native lists."""
+        """The class that decides whether a call is a call on native lists."""
         return self.classes[(call.unbox.result if call.kinds[0] in _MAKERS else call.operands[0]), ()].root
 
     def operands_of(self, call: _Call) -> list[_Class]:
@@ -580,7 +639,7 @@ class _Lists:
         return found
 
     def sources_of(self, call: _Call) -> list[_Class]:
-        """The lists from which a call takes items, and which may be native or not."""
+        """The lists from which a call takes items; they may be native or not."""
         return [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind == "l"]
 
     def holds(self, one: _Class) -> bool:
@@ -588,7 +647,7 @@ class _Lists:
         return item not in (k.Undefined, k.NoneType) and item.size < _LARGE and natives.can_hold(self.inside(one))
 
     def inside(self, one: _Class) -> Type:
-        """What a native list of a class holds."""
+        """The item type of a native list of a class."""
         def change(path, t):
             held = one.items.get(path)
             return t if held is None or held.root.python else self.native(held.root)
@@ -602,7 +661,12 @@ class _Lists:
         return one.native
 
     def type_of(self, value: ir.Value) -> Type:
-        """The type of a value where classes are what they are now."""
+        """The type of a value under the present decisions on classes."""
+        if value in self.tables:
+            held, t = self.tables[value], value.type
+            assert isinstance(t, k.Dict)
+            return type(t)(t.keys, _with_lists(t.values, lambda path, t: (
+                t if path not in held or held[path].root.python else self.native(held[path])), lambda t: t))
         if not self.lists(value.type) and not self.has_objects(value.type):
             return value.type
 
@@ -660,12 +724,14 @@ class _Lists:
                 self.objects[cls] = found
         return found
 
-    # -- what leaves
+    # -- lists that escape
 
     def stay(self) -> bool:
-        """Find the classes of which a list is read after one has left."""
+        """Make classes Python lists where one of their lists is read after it has escaped; return whether there were
+        such."""
         changed = False
         group = self.groups()
+        kept = {group[one] for one in self.in_tables()}
         for fn in self.functions:
             mine = [(block, inst, n) for f, block, inst, n in self.escapes if f is fn]
             out = [(block, inst, n) for block, inst, n in mine
@@ -678,7 +744,7 @@ class _Lists:
                 v = inst.args[n]
                 gone = {group[self.classes[v, path].root] for path, _ in self.lists(v.type)}
                 home = set().union(*(of.functions for of, number in group.items() if number in gone))
-                bad = bool(gone & after[inst]) or fn is not self.functions[0] and (
+                bad = bool(gone & (after[inst] | kept)) or fn is not self.functions[0] and (
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
                 ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
@@ -689,12 +755,13 @@ class _Lists:
         return changed
 
     def leaves(self, one: _Class) -> bool:
-        """Whether lists of a class can leave: tuples with native lists in them would have to be made again."""
+        """Whether lists of a class can be converted when they escape; not if tuples with native lists in them would
+        have to be rebuilt."""
         return one.python or type(one.type) is List and not one.parts and all([
             path == () and self.leaves(item.root) for path, item in one.items.items() if not item.root.python])
 
     def groups(self) -> dict[_Class, _Class]:
-        """Class -> what stands for all classes that it holds, or that hold it."""
+        """Class -> a representative of all classes that contain it or that it contains."""
         into: dict[_Class, _Class] = {one: one for one in self.everything()}
 
         def end(one):
@@ -709,9 +776,10 @@ class _Lists:
         return {one: end(one) for one in into}
 
     def read_after(self, fn, gone, group) -> dict[ir.Inst, set]:
-        """Instruction through which something leaves -> the groups of which a value is read after it."""
+        """Instruction through which a list escapes -> the groups of which a value is read after it."""
         blocks = self.blocks[fn]
-        live: dict[ir.Block, set] = {block: set() for block in blocks}  # at its start, its parameters among them
+        # block -> values live at its start, its parameters included
+        live: dict[ir.Block, set] = {block: set() for block in blocks}
         found: dict[ir.Inst, set] = {}
         leaving = {inst for inst, _ in gone}
 
@@ -743,7 +811,7 @@ class _Lists:
 
 
 def _splits(inst: ir.Inst) -> bool:
-    """Whether it is text.split() into words, or at one character that is known."""
+    """Whether an instruction is text.split() into words, or at one known character."""
     callee = inst.args[0].inst
     if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
             or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str or type(inst.result.type) is not List):
@@ -755,12 +823,12 @@ def _splits(inst: ir.Inst) -> bool:
 
 _CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
 _PLACES = k.Tuple((Int, Int))
-_LARGE = 64  # the size of a type of items
-_ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # what gives a bool that is no object
+_LARGE = 64  # the most bytes of an item
+_ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # calls whose result is a bool without an object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
-_MAKERS = frozenset("tle")  # first operands of calls that make a list or a deque of something else
+_MAKERS = frozenset("tle")  # kinds of first operands of calls that make a list or deque of something else
 _FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated", "sort"))
-# What compares items, which must be of types that have an order.
+# Calls that compare items, whose types must have an order.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
 
@@ -808,17 +876,17 @@ def _is_compared(t: Type | None) -> bool:
 
 
 def _yields(t: Type | None) -> Type | None:
-    """The type of what a loop over a value yields, of kinds of which a list is made here."""
+    """The type of the items of an iterable, for the kinds of iterables that lists are made of here; else None."""
     if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
         return t.parts[0] if all([part is t.parts[0] for part in t.parts]) else None
     return t.item if type(t) is List else Int if t is k.Range else k.Str if t is k.Str else None
 
 
-_MOST = 16  # items of a tuple that become items of a list one by one
+_MOST = 16  # the most items of a tuple that are stored in a list one by one
 
 
 def _plain_type(v: ir.Value) -> Type | None:
-    """The type of a value, of a constant that was boxed that of the constant."""
+    """The type of a value; for a constant that was boxed, the type of the constant."""
     if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
         return _type_of_constant(v.inst.attrs["value"])
     return v.type
@@ -830,7 +898,7 @@ def _type_of_constant(value) -> Type | None:
 
 
 class _Rewriting:
-    """Puts the operations of native lists where those of Python's were."""
+    """Replaces the operations on Python lists by those on native lists."""
 
     def __init__(self, lists: _Lists, helpers: Callable, own: dict, first: set[ir.Inst]):
         self.lists = lists
@@ -839,16 +907,18 @@ class _Rewriting:
         self.own = own
         self.mapping: dict[ir.Value, ir.Value] = {}
         self.types: dict[ir.Value, Type] = {}
-        self.fresh: dict[ir.Function, None] = {}  # functions of the library that are called now
+        self.fresh: dict[ir.Function, None] = {}  # library functions that are called now
         self.out: list[ir.Inst] = []
         self.inst: Any = None
 
     def run(self) -> None:
         lists = self.lists
-        self.types = {v: lists.type_of(v) for v, _ in lists.classes}
+        self.types = {v: lists.type_of(v) for v in dict.fromkeys([*(v for v, _ in lists.classes), *lists.tables])}
         if lists.attributes:
             self.types.update({v: lists.type_of(v) for fn in lists.functions for v in _values(fn)
                                if lists.has_objects(v.type)})
+        tables_of = {fn for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
+                     if inst.result in lists.tables and self.types[inst.result] is not inst.result.type}
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         for value, t in self.types.items():
             value.type = t
@@ -867,10 +937,12 @@ class _Rewriting:
                 fn.result = lists.type_of(lists.returned[fn])
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
+            if fn in tables_of:  # which the interpreter's operations cannot be done with
+                localtables.run(fn)
             if self.fresh:
                 inline.put_in(fn, list(self.fresh), self.own)
 
-    # -- what is written
+    # -- operands
 
     def emit(self, op: ir.Op, *args: ir.Value, type: Type | None = None, result: ir.Value | None = None,
              **attrs) -> Any:
@@ -903,7 +975,7 @@ class _Rewriting:
         return self.emit(memory.CHECK_INDEX, i, self.length(x), type=Int, axis=0, message=message)
 
     def stored(self, x: ir.Value, value: ir.Value) -> ir.Value:
-        """A value as an item of a list."""
+        """A value in the form in which the list stores its items."""
         t = x.type.item
         return value if value.type is t else self.emit(structure.UNION_MAKE, value, type=t)
 
@@ -958,7 +1030,7 @@ class _Rewriting:
                       of.INSTANCE_STORE, x, value, name=name)
 
     def repeats(self, user: ir.Inst) -> bool:
-        """Whether a list of one item is only made for `[x] * n`."""
+        """Whether the only use of a list of one item is `[x] * n`."""
         call = self.lists.around.get(user)
         return call is not None and call.name == "repeated"
 
@@ -983,7 +1055,7 @@ class _Rewriting:
             self.emit(natives.NATIVE_TAKE, x, result=result)
 
     def outside(self, v: ir.Value) -> ir.Value:
-        """What a value is where it has left."""
+        """The value as which a native value escapes: a Python list."""
         if self.is_native(v):
             return self.library("leave" if v.type.item in natives.QUIET else "leave_each", v)
         if isinstance(v.type, k.Tuple) and any(map(_holds_native, v.type.parts)):
@@ -994,7 +1066,7 @@ class _Rewriting:
         return v
 
     def call(self, inst: ir.Inst) -> None:
-        """Of a call, the boxes before it and what opens its result, the call alone stays."""
+        """Replace a call on native lists and the boxes and unboxes around it by one call of a library function."""
         call = self.lists.calls.get(inst) or self.lists.around[inst]
         if self.lists.main(call).python:
             self.out.append(inst)
@@ -1020,7 +1092,7 @@ class _Rewriting:
             self.mapping[opened] = operands[0] if call.result == _SELF else found
 
     def plain(self, v: ir.Value, kind: str, call: _Call) -> ir.Value:
-        """An operand: a constant that was an object is a number again."""
+        """The form in which an operand is passed: a constant that was boxed is unboxed."""
         if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
             value = v.inst.attrs["value"]
             v = self.emit(control.CONST, type=_type_of_constant(value), value=value)
@@ -1036,4 +1108,4 @@ _EMPTY = k.Tuple(())
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
 _OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
 _TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
-                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST))
+                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

@@ -1,10 +1,10 @@
 """Fuse loop nests over array elements (fusion.py), and write them out as loops.
 
-Runs after inlining, before everything that looks at loops. A nest whose result only another nest reads becomes part of
-that nest's tree, so temporaries and their loops vanish; then each nest's template takes its place, with its holes
+Runs after inlining and before the loop passes. A nest whose result only another nest reads becomes part of that nest's
+tree, which removes the temporary array and its loop; then each nest is replaced by its template, whose holes are
 filled.
 Before:  t = nest {map, add} (a, b) ; s = nest {sum, square} (t)     After:  loop: s += square(add(a[i], b[i]))
-Needs: templates and kernels in finished form (see ops/nest.py).  Keeps: SSA, effects and their order.
+Needs: templates and kernels in their final form (see ops/nest.py).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ from .rewrite import clone_blocks, copy_of, resolve, substitute
 
 __all__ = ["run", "write_out"]
 
-FEW = 4  # elements of a row that are copied without a loop
-# Instructions of templates and elements that one function writes out itself: LLVM takes a time that is quadratic in the
+FEW = 4  # the longest row that is copied without a loop
+# The most instructions of templates and elements that one function contains itself: LLVM takes time quadratic in the
 # branches of a function.
 MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
-_ROUNDED = frozenset((a.FADD, a.FMUL))  # whose results depend on their order
+_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results depend on their order, by rounding
 
 
 def run(functions: list[Function], options=None) -> list[Function]:
-    """Write out the nests of a module, the entry first; returns the functions that are reachable then."""
+    """Expand the nests of the functions of a module, the entry first, into loops; returns the functions that can then
+    be reached."""
     own = {fn: fn for fn in functions}
     return inline.reachable(functions[:1], own, _write_out)
 
@@ -54,7 +55,7 @@ def _write_out(fn: Function) -> None:
     simplify.run(fn)
     gvn.run(fn)
     simplify.run(fn)
-    dce.run(fn)  # arrays that only the next trip of a loop reads go before they are loops
+    dce.run(fn)  # removes arrays that only a later trip of a loop reads, before they become loops
     Fusion(fn).run()
     _outline(fn)
     _expand(fn)
@@ -62,15 +63,16 @@ def _write_out(fn: Function) -> None:
 
 
 def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
-    """Write out those nests of a function that are wanted, each by itself. Needs: as `run`; callees are inlined."""
+    """Expand those nests of a function for which `wanted` is true, without fusing them. Needs: as `run`; callees are
+    inlined."""
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
 
 
 def _outline(fn: Function) -> None:
-    """Give each nest beyond the first `MANY` instructions a function of its own, which its operands are passed to.
-    Nests that do the same share one; the first nest of all stays where it is."""
+    """Move each nest beyond the first `MANY` instructions to a function of its own, whose parameters are its operands.
+    Equal nests share one function; the very first nest is not moved."""
     size = None
     made: dict = {}
     for block in fn.blocks:
@@ -91,13 +93,13 @@ def _outline(fn: Function) -> None:
 
 
 def _same(nest: Inst, other: Inst) -> bool:
-    """Whether two nests of one template, with operands of the same types, do the same with them."""
+    """Whether two nests of one template, with operands of the same types, compute the same."""
     return (alike(nest.attrs["tree"], other.attrs["tree"])
             and {**nest.attrs, "tree": None} == {**other.attrs, "tree": None})
 
 
 def _function_of(name: str, nest: Inst) -> Function:
-    """A function whose parameters are the arguments of a nest, and which is this nest."""
+    """A function that consists of a nest; its parameters are the nest's arguments."""
     entry = Block("entry", [Value(v.type, v.name) for v in nest.args])
     result = Value(nest.result.type, nest.result.name)
     entry.insts = [Inst(nest.op, entry.params, nest.attrs, result, nest.loc), Inst(RETURN, [result], loc=nest.loc)]
@@ -123,8 +125,8 @@ class _Expansion:
         self.lengths: tuple | None = None
 
     def save(self, target) -> set[int]:
-        """Copy operands of fewer elements than the target where they share memory with it; which these are. Without
-        them the whole result would go through a copy."""
+        """Add copies of operands with fewer elements than the target where they share memory with it, and return their
+        positions. Otherwise the whole result would be computed into a copy."""
         b, found = self.before, set()
         for k, v in enumerate(self.operands):
             t = v.type
@@ -160,8 +162,8 @@ class _Expansion:
         return self.lengths or None
 
     def view(self, k, n, unit):
-        """(array to load from, axes of the index that it takes, step along the last or None) for operand k in a space
-        of n axes."""
+        """(array to load from, the axes of the index that it uses, step along the last axis or None) for operand k in a
+        space of n axes."""
         key = (k, unit)
         if key in self.views:
             return self.views[key]
@@ -203,9 +205,9 @@ class _Expansion:
         return found
 
     def loose(self, n):
-        """The operands of several axes that come from elsewhere and may have one column in a space of n axes: a slice,
-        or what the function makes with as many columns as something has, hardly ever has one, and each copy of the
-        loops takes its time."""
+        """The positions of operands of several axes that are arguments or loaded, and so may have one column that is
+        broadcast in a space of n axes. Slices and new arrays hardly ever have one column, and each copy of the loops
+        costs compile time."""
         return [k for k, operand in self.arrays.items() if operand.type.ndim > 1
                 and (step := self.view(k, n, True)[2]) is not None
                 and step.inst.op is m.ARRAY_STEP and not is_made_here(operand.value)]
@@ -231,7 +233,7 @@ class _Expansion:
             self.view(k, n, False)
 
     def fill(self, b: Builder, hole: Inst, replace):
-        """What stands in place of a hole."""
+        """The instructions for a hole of the template."""
         op, args = hole.op, [resolve(replace, v) for v in hole.args]
         if op is ELEMENT or op is ELEMENT_UNIT:
             return self.element(b, args, op is ELEMENT_UNIT, hole.attrs["type"])
@@ -315,7 +317,7 @@ class _Expansion:
             dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
             step = step_of(b, array, dims[-1], dims[-1]) if not is_settled(b, target) and stepping(t) else None
-            # these are no longer the strides of Fortran order
+            # the strides of the result are no longer those of Fortran order
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
             array = b.op(m.ARRAY_VIEW, array, b.const(Int, 0), *dims, *strides, b.const(Int, m.item_bytes(t.dtype)),
                          type=made)
@@ -345,8 +347,8 @@ class _Expansion:
         given = self.space()
         for operand in self.arrays.values():
             t = operand.type
-            # An operand of one column by its type is read once a row where the result may have more columns: its view
-            # has no last axis that one row of all elements could run along.
+            # An operand whose type has one column is read once for each row where the result may have more columns: it
+            # has no last axis along which one row of all elements could run.
             one_column = t.ndim and b.is_const(operand.dims[-1], 1) and (
                 given is None or not b.same(operand.dims[-1], given[-1]))
             if t.ndim == len(space) and t.layout == "C" and not one_column:
@@ -357,7 +359,8 @@ class _Expansion:
                 yield b.const(Bool, False)
 
     def overlaps(self, b, target):
-        """Spans of memory meet, and the operand is not the target itself, element by element."""
+        """Add the test whether an operand shares memory with the target but is not the same array, element for
+        element."""
         found = None
         for k, operand in self.arrays.items():
             if k in self.saved or self.aliases.distinct(operand.value, target):
@@ -365,14 +368,14 @@ class _Expansion:
             same = None
             dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
             if operand.type.ndim == target.type.ndim:
-                # what is to be compared
+                # the components that must be compared
                 same = [] if start_of(b, operand.value) is start_of(b, target) else [(m.ARRAY_DATA, {})]
                 for j in range(target.type.ndim):
                     if stride_key(b, target, j) != stride_key(b, operand.value, j):
                         same.append((m.ARRAY_STRIDE, {"axis": j}))
                     if not b.same(dims[j], operand.dims[j]):
                         same.append((m.ARRAY_DIM, {"axis": j}))
-                if not same:  # it is the target
+                if not same:  # it is known to be the target itself
                     continue
             low, high = span_of(b, target, dims)
             low2, high2 = span_of(b, operand.value, operand.dims)
@@ -410,7 +413,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
                 template = _independent(template)
             expansion.prepare(inst.attrs["ndim"])
             result = None
-            if inst.result is not None:  # later nests still ask what their operands are made by
+            if inst.result is not None:  # later nests still look up the instruction that defines an operand
                 result = replace[inst.result] = Value(inst.result.type, inst.result.name)
             call = Inst(INVOKE, inst.args[:inst.attrs["count"]], {"callee": template}, result, inst.loc, (),
                         inst.unwind)
@@ -425,8 +428,8 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
 
 
 def _with_few_apart(template: Function) -> Function:
-    """A copy of a template that writes up to four elements, where they follow each other, one by one: in a loop, made
-    for many, counting would take longer."""
+    """A copy of a template in which up to four contiguous elements are written without a loop, where the overhead of
+    the loop would be larger than the work."""
     found = template.memo.get("few apart")
     if found is None:
         found = template.memo["few apart"] = copy_of(template)
@@ -439,8 +442,8 @@ def _with_few_apart(template: Function) -> Function:
 
 
 def _independent(template: Function) -> Function:
-    """A copy of a template in which loops say that their iterations may run on several threads: those that put each
-    element at a place of its own, and those that fold elements in a way whose order does not matter."""
+    """A copy of a template whose loops are marked as independent, so that they may run on several threads: loops that
+    store each element at a place of its own, and folds whose result does not depend on their order."""
     found = template.memo.get("independent")
     if found is None:
         found = template.memo["independent"] = copy_of(template)
@@ -464,7 +467,7 @@ def _independent(template: Function) -> Function:
 
 
 def _unroll_few(fn: Function, loop) -> None:
-    """Go past a counted loop, by way of as many copies of its body, where it makes few trips."""
+    """Bypass a counted loop that makes few trips by that many copies of its body."""
     header, entry = loop.loop.header, loop.entry
     copies = [clone_blocks(loop.loop.blocks, {}) for _ in range(FEW)]
     last: dict[Value, Value] = {}
@@ -486,7 +489,7 @@ def _unroll_few(fn: Function, loop) -> None:
 
 
 def _moves(nest: Inst, block: Block, loops) -> bool:
-    """Whether a nest is in a loop whose trips do not all use the same arrays: as `a[i]`, which may be a short row."""
+    """Whether a nest is in a loop whose trips use different arrays, such as `a[i]`, which may be a short row."""
     counted = {p for loop in loops if block in loop.blocks for one in loop.blocks for p in one.params}
     if not counted:
         return False
@@ -504,8 +507,8 @@ def _moves(nest: Inst, block: Block, loops) -> bool:
 
 
 def _tell_lengths(fn: Function) -> None:
-    """What a broadcast into an array has found to fit has the length of that array; a constant among the lengths,
-    but 1, is it."""
+    """Replace a broadcast shape that was checked against the target's by the lengths of the target, or by a constant
+    length other than 1 where there is one."""
     replace: dict[Value, Value] = {}
     for block in fn.blocks:
         for inst in block.insts:

@@ -1,7 +1,7 @@
-"""The arrays of a loop nest: what is known of their steps, of where they lie and of whether they share memory.
+"""The array operands of a loop nest: their strides, their addresses, and whether they share memory.
 
-Questions are answered from the instructions that made a value; where they are not settled by those, `Builder` adds
-instructions that find out when the program runs.
+Answers come from the instructions that define a value; where those do not decide, `Builder` adds instructions that test
+it at run time.
 """
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "retyped",
            "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
 
-gpu = lazy("pyjitc.ops.gpu")  # programs without kernels need it not
+gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
 
 
 class Builder:
-    """Appends instructions; small constants and folds that need no pass."""
+    """Appends instructions; reuses small constants, and folds operations for which no pass is needed."""
 
     def __init__(self, insts, loc, unwind):
         self.insts, self.loc, self.unwind = insts, loc, unwind
@@ -54,7 +54,7 @@ class Builder:
             if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
                 return self.key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
             return array, axis
-        # the length of what is written
+        # a length of the array that is written
         if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:
             return self.key(made.args[made.attrs["ndims"][0] - 1 - made.attrs["axis"]])
         return made.attrs["value"] if made is not None and made.op is CONST else value
@@ -87,7 +87,7 @@ class Operand:
 
 
 def span_of(b, array, dims):
-    """Where the elements of an array begin and end; of an empty one, anything."""
+    """The addresses at which the elements of an array start and end; any addresses for an empty array."""
     low = b.op(m.ARRAY_DATA, array, type=Int)
     high = b.op(a.IADD, low, b.const(Int, m.item_bytes(array.type.dtype)), type=Int)
     zero, one = b.const(Int, 0), b.const(Int, 1)
@@ -105,7 +105,7 @@ def span_of(b, array, dims):
 
 
 def start_of(b, v: Value) -> Value:
-    """An array that begins where `v` does."""
+    """An array that starts at the same address as `v`."""
     while (made := v.inst) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW
                                                    and b.is_const(made.args[1], 0)):
         v = made.args[0]
@@ -113,7 +113,7 @@ def start_of(b, v: Value) -> Value:
 
 
 def stride_key(b, v: Value, axis: int):
-    """The stride as an int, positive, or what it is the same as."""
+    """A key of a stride: its number of bytes where that is known and positive, else the value that defines it."""
     made = v.inst
     if v.type.layout == "C" and axis == v.type.ndim - 1:
         return m.item_bytes(v.type.dtype)
@@ -137,19 +137,19 @@ def retyped(b, v: Value, t) -> Value:
 
 
 def stepping(t: Array) -> bool:
-    """Whether elements are reached by whole steps of their own size, for any strides."""
+    """Whether strides are always multiples of the element size."""
     return t.aligned and not isinstance(t.dtype, NpComplex)
 
 
 def is_settled(b, v: Value) -> bool:
-    """Whether the elements along the last axis are known to follow each other."""
+    """Whether the elements along the last axis are known to be contiguous."""
     made = v.inst
     return (v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW
             and b.is_const(made.args[-1], m.item_bytes(v.type.dtype)))
 
 
 def is_reversed(b, v: Value) -> bool:
-    """Whether the elements along the last axis are known to follow each other backwards."""
+    """Whether the elements along the last axis are known to be contiguous in reverse order."""
     made = v.inst
     stride = made.args[-1].inst if made is not None and made.op is m.ARRAY_VIEW and v.type.ndim else None
     if stride is None or stride.op is not a.IMUL or not b.is_const(stride.args[0], -1):
@@ -162,7 +162,8 @@ def is_reversed(b, v: Value) -> bool:
 
 
 def step_of(b, v: Value, dim: Value, length: Value) -> Value:
-    """Elements from one to the next along the last axis of `v`, `dim` of them in an index space of `length`."""
+    """The number of elements from one to the next along the last axis of `v`, which has length `dim`, in an index space
+    of length `length`; 0 where it is broadcast."""
     size = m.item_bytes(v.type.dtype)
     known = _known_step(b, v) if b.same(dim, length) else None
     if known is not None:
@@ -177,8 +178,8 @@ def is_made_here(v: Value) -> bool:
 
 
 def _known_step(b, v: Value) -> int | None:
-    """The step where `v` is a slice of a C-ordered array with a small constant step: a reversed array, every other
-    element."""
+    """The step where `v` is a slice of a C-ordered array with a small constant step, such as a[::-1] or a[::2]; else
+    None."""
     made = v.inst
     stride = made.args[-1].inst if made is not None and made.op is m.ARRAY_VIEW else None
     if stride is None or stride.op is not a.IMUL:
@@ -197,8 +198,8 @@ def stepped(b, index: list, step: Value | None) -> list:
 
 
 def strided(v: Value) -> bool:
-    """Whether the last axis is another axis of a C-ordered array: a column. Its elements are next to each other only
-    where rows have one element."""
+    """Whether the last axis runs over another axis of a C-ordered array, as in a column. Its elements are contiguous
+    only where rows have one element."""
     made = v.inst
     if made is None or made.op is not m.ARRAY_VIEW or not v.type.ndim:
         return False
@@ -208,8 +209,8 @@ def strided(v: Value) -> bool:
 
 
 def settled(b: Builder, v: Value, always=False) -> Value:
-    """The same array with its last stride as a constant where a C-ordered array gives it. (An axis of length 1 may have
-    any stride there, so what the program sees of the array stays as it is.)"""
+    """The same array with its last stride as a constant where a C-ordered array implies it. (An axis of length 1 may
+    have any stride there, so the array that the program sees is not changed.)"""
     t = v.type
     if not isinstance(t, Array) or not t.ndim:
         return v

@@ -1,26 +1,28 @@
 """Run loops whose iterations are independent in chunks, on several threads.
 
-Runs when loops have their final form and before they are versioned and vectorised: the body of a loop becomes a
-function that runs one chunk of the iterations, whose loop is then treated as any other.
+Runs when loops have their final form and before they are versioned and vectorised. The body of a loop is outlined: it
+becomes a function that runs one chunk of the iterations, whose loop is then optimised like any other.
 Before:  header(i, left, s): branch {independent} left > 0 -> body, exit      body: ... jump header(i + 1, left - 1, t)
 After:   size, chunks = (by the number of iterations alone); parts = array_new chunks
          invoke {callee: chunk, chunks} (chunks, size, trips, i, ..., parts)
          for each chunk in order: s = s + parts[chunk]; jump header(i + trips, 0, s)       header(...): jump exit
          fn chunk(k, size, trips, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
                                                   parts[k] = what it has added up
-How many chunks there are depends on the number of iterations, not on that of threads: so the sums of floats are the
-same with any number of threads. A loop of little work is one chunk, which runs where it stands.
+The number of chunks depends on the number of iterations, not on that of threads, so that sums of floats are the same
+with any number of threads. A loop with little work is one chunk, which the calling thread runs.
 
-What lives across iterations must be one of these: a counter; a reduction (+ * & | ^ in any form, also of a
-condition; min, max, and what goes with them, as the place of the minimum); a flag that is only ever set to one value;
-or a value that no iteration reads, of which the last one stays: see `carried.py`. Anything else is an error that says
-so, as is an element that each iteration writes, or that one writes and another reads. Elements at places that are not
-known are the program's own promise. What Python must do for (printing, objects) runs the loop serially, with a warning.
+A value that is carried across iterations must be one of these: a counter; a reduction (+ * & | ^, also under a
+condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
+ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
+an error that names it; so is an element that all iterations write, or that one writes and another reads. Where indices
+are not known, the program guarantees that iterations are independent. A loop that needs the interpreter (printing,
+objects) runs on one thread, with a warning.
 Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 """
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 
@@ -36,17 +38,17 @@ from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, growing, typed
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, constant_of, element_type, typed
 from .operands import Builder
-from .rewrite import clone_blocks, clone_inst, read_outside, remove_unreachable, substitute
+from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
 
 __all__ = ["run"]
 
-WORK = 1 << 14  # cost of the least work that is worth a chunk of its own, some microseconds
-_FAR = 64  # iterations that a loop is taken to make, for two that are as far apart to collide
-_INNER = 16  # iterations that an inner loop is taken to make
+WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
+_FAR = 64  # iterations that a loop is assumed to make, in tests whether two of them access one element
+_INNER = 16  # iterations that an inner loop is assumed to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
-# what gives an object without making one, or one of an exception
+# operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
 _SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
@@ -77,15 +79,15 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def _note(fn, branch, kind: str, how: str, details) -> None:
-    """What `parallel_diagnostics` tells of a loop."""
+    """Record what `parallel_diagnostics` reports of a loop."""
     what = "the loop over prange" if kind == "prange" else "the loop of a whole-array statement"
     text = f"line {branch.loc.line or fn.firstlineno}: {what} {how}" + "".join(f"; {one}" for one in details if one)
     fn.memo.setdefault("parallel", []).append((branch.loc.line, text))
 
 
 def _fork(fn: ir.Function, loop, marked) -> bool:
-    """Let a nest that is one row, as that of arrays whose elements all follow each other, share the elements of the row
-    among threads, and any other its rows. Whether the loop now has another form.
+    """Version a nest of loops: where it makes one trip, as for contiguous arrays, the elements of the row are divided
+    among threads, otherwise the rows. Returns whether the loop was changed.
     After:  branch trips <= 1 -> a copy in which the loop inside is marked, the loop in which none is"""
     inner = [one for one in marked if one is not loop and one.header in loop.blocks]
     if not inner:
@@ -121,11 +123,11 @@ def _warn(fn, inst, why: str, hint: str) -> None:
 
 
 class _Gone(Exception):
-    """The loop makes no iterations."""
+    """Raised where a loop makes no iterations."""
 
 
 class _Region(Carried):
-    """One loop on its way to become a region."""
+    """One loop that is being outlined."""
 
     def __init__(self, fn: ir.Function, loop, kind: str, single: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
@@ -161,7 +163,7 @@ class _Region(Carried):
         return UnsupportedError(Diagnostic(message, filename, loc.line or fn.firstlineno, loc.end_line, loc.col,
                                            loc.end_col, qualname, hint=hint))
 
-    # -- what the loop consists of
+    # -- blocks of the loop
 
     def outline(self) -> None:
         self.find_blocks()
@@ -172,13 +174,13 @@ class _Region(Carried):
         self.build()
 
     def find_blocks(self) -> None:
-        """The blocks of a chunk: those of the loop, and those on ways out that only raise. `unwind`: the edge on which
-        exceptions leave to a handler around the loop."""
+        """Find the blocks of a chunk: those of the loop, and those on paths out of it that only raise. `unwind`: the
+        edge on which exceptions leave to a handler around the loop."""
         loop, header = self.loop, self.header
         inside = dict.fromkeys(loop.blocks)
         defined = {v for v, block in self.defs.block_of.items() if block in inside}
         self.unwind = None
-        self.unwinds: set[int] = set()  # edges that leave the chunk
+        self.unwinds: set[int] = set()  # edges on which exceptions leave the chunk
         work = list(loop.blocks)
         while work:
             block = work.pop()
@@ -207,7 +209,7 @@ class _Region(Carried):
                         defined.update(one.params)
                         defined.update(i.result for i in one.insts if i.result is not None)
                     work += closure
-        if self.unwind is not None:  # every exception that leaves must take the same way
+        if self.unwind is not None:  # all exceptions must leave to the same handler
             for block in inside:
                 for inst in block.insts:
                     if inst.op.effects & ir.RAISES and inst.unwind is None:
@@ -215,7 +217,8 @@ class _Region(Carried):
         self.inside, self.defined = inside, defined
 
     def closure(self, start: ir.Block, inside) -> tuple[list[ir.Block], bool]:
-        """(the blocks that are reached from a block outside, whether one of them returns or goes on after the loop)"""
+        """(the blocks that are reached from a block outside the loop, whether one of them returns or continues after
+        the loop)"""
         found, ends = {start: None}, False
         for block in growing(found):
             last = block.insts[-1].op
@@ -228,7 +231,7 @@ class _Region(Carried):
         return list(found), ends
 
     def check_effects(self) -> None:
-        """Nothing that needs Python, and nothing that changes memory other than elements of arrays."""
+        """Raise Serial where an instruction needs Python or writes memory other than elements of arrays."""
         for block in self.inside:
             for inst in block.insts:
                 effects = self.aliases.effects(inst)
@@ -251,11 +254,14 @@ class _Region(Carried):
                 if written & ir.RANDOM:
                     self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
+                if rest & (ir.LISTS | ir.ITEMS) and self.own_lists(inst):
+                    rest &= ~(ir.LISTS | ir.ITEMS)
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
 
     def find_generators(self, inst: ir.Inst) -> None:
-        """The generators from which an instruction draws: in a chunk, a stream of its own stands for each."""
+        """Find the random generators from which an instruction draws: each chunk uses a stream of its own in place of
+        each."""
         found = [v for v in inst.args if isinstance(v.type, k.Instance)]
         hidden = inst.op is control.INVOKE and _asks_for_global(inst.attrs["callee"], set())
         if inst.op is control.INVOKE and not _draws(inst.attrs["callee"], set()):
@@ -273,6 +279,10 @@ class _Region(Carried):
         """Whether the cells that an instruction writes were made in the same iteration."""
         return all(v in self.defined for v in inst.args if _holds_cell(v.type))
 
+    def own_lists(self, inst: ir.Inst) -> bool:
+        """Whether the native lists that an instruction changes were made in the same iteration."""
+        return all(v in self.defined for v in inst.args if isinstance(v.type, k.NativeList))
+
     def find_users(self) -> None:
         for block in self.inside:
             for inst in block.insts:
@@ -282,12 +292,13 @@ class _Region(Carried):
                     for n, v in enumerate(edge.args):
                         self.users.setdefault(v, []).append((block, inst, edge, n))
 
-    # -- elements
+    # -- array elements
 
     def check_elements(self) -> None:
-        """Elements that are known to be the same in two iterations, of which one writes. Those that iterations add up
-        become arrays of the chunks: `self.shared`, array -> operation."""
-        self.shared: dict[ir.Value, ir.Op] = {}
+        """Raise for elements that are known to be accessed by two iterations, one of which writes. Arrays to whose
+        elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
+        (operation, neutral element)."""
+        self.shared: dict[ir.Value, tuple] = {}
         if self.kind != "prange":
             return
         memo: dict = {}
@@ -320,7 +331,8 @@ class _Region(Carried):
                     self.counters.get(v) for form in places for v in form.terms)
                     for _, _, whose, writes, places in accesses):
                 raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
-                                   "the same", "only sums are added up for each thread: a[j] += x or -=, |=, ^=")
+                                   "the same", "only sums, products and bits are combined: a[j] += x, or -=, *=, "
+                                   "|=, &=, ^=")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -332,7 +344,7 @@ class _Region(Carried):
                                      "write into another array, or write range for prange")
 
     def is_same(self, v: ir.Value, inner, known) -> bool:
-        """Whether a value is computed alike in every iteration, from what stays the same and counters of inner
+        """Whether a value is computed in the same way in every iteration, from invariant values and counters of inner
         loops."""
         if v not in self.defined or v in inner or v in self.fixed:
             return True
@@ -344,8 +356,9 @@ class _Region(Carried):
                                 and all(self.is_same(x, inner, known) for x in v.inst.args))
         return found
 
-    def added_up(self, root: ir.Value, accesses) -> ir.Op | None:
-        """The operation by which iterations add to elements of an array, where they do nothing else with it."""
+    def added_up(self, root: ir.Value, accesses) -> tuple | None:
+        """(the operation by which iterations update elements of an array, its neutral element), where they do nothing
+        else with the array; else None."""
         if root.type.layout == "F" or root.type.ndim > 3:
             return None
         op, known = None, set()
@@ -354,9 +367,9 @@ class _Region(Carried):
                 continue
             value = inst.args[-1]
             made = value.inst
-            if made is None or made.op not in SUMS or SUMS[made.op][1] != 0 or op not in (None, SUMS[made.op][0]):
+            if made is None or made.op not in SUMS or op not in (None, SUMS[made.op]):
                 return None
-            op = SUMS[made.op][0]
+            op = SUMS[made.op]
             load = next((x.inst for n, x in enumerate(made.args) if x.inst is not None
                          and x.inst.op is memory.ARRAY_LOAD and x.inst.args[1:] == inst.args[1:-1]
                          and (x.inst.args[0] is inst.args[0]
@@ -380,7 +393,7 @@ class _Region(Carried):
         return op
 
     def inner_counters(self) -> set[ir.Value]:
-        """Counters of inner loops that begin and step alike in each iteration."""
+        """Counters of inner loops whose start and step are the same in each iteration."""
         found: set[ir.Value] = set()
         work = list(self.loop.inner)
         while work:
@@ -396,7 +409,7 @@ class _Region(Carried):
         return found
 
     def collide(self, one, two, inner) -> bool:
-        """Whether two places are the same in two different iterations for certain."""
+        """Whether two accesses are known to reach the same element in two different iterations."""
         distance = None
         for x, y in zip(one, two):
             difference = x.plus(y, -1)
@@ -419,13 +432,13 @@ class _Region(Carried):
         trips = self.defs.constant(self.count.start[self.count.left])
         return distance is not None and 0 < abs(distance) < (_FAR if trips is None else trips)
 
-    # -- the region
+    # -- outlining
 
     def details(self) -> list[str]:
-        """What is done with what lives across iterations, and with loops inside."""
+        """The report of `parallel_diagnostics`: how carried values and inner loops are handled."""
         found = []
         names: set[str] = set()
-        for part in sorted(self.parts, key=lambda part: part.shown_last):  # a flag may be a component of another one
+        for part in sorted(self.parts, key=lambda part: part.shown_last):  # a flag may be a component of another part
             if not names.issuperset(part.names()):
                 found.append(str(part))
             names.update(part.names())
@@ -468,13 +481,13 @@ class _Region(Carried):
         size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
         if self.kind == "prange" and not self.single:
             asked = b.op(GET_CHUNK_SIZE, type=k.Int)
-            if self.parts or self.shared:  # of each there is one for each chunk
+            if self.parts or self.shared:  # one of each is stored for every chunk
                 floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
                 floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
                 asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
             size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
         extents = {}
-        for root in self.shared:  # putting the parts together must not take longer than the loop
+        for root in self.shared:  # combining the copies must not take longer than the loop
             extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
             floor = b.const(k.Int, 2)
             for n in extents[root]:
@@ -488,7 +501,7 @@ class _Region(Carried):
             for p in part.stored:
                 t = k.Array(element_type(p.type), 1, "C")
                 arrays.append((p, typed(b, memory.ARRAY_NEW, chunks, t)))
-        seeds = {}  # generator -> what it has drawn; one for all uses of the generator of np.random
+        seeds = {}  # generator -> the number drawn from it as a seed; one for all uses of the generator of np.random
         for v in self.generators:
             shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
             key = v.type.cls if shared else v
@@ -499,9 +512,9 @@ class _Region(Carried):
         for root, lengths in extents.items():
             t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
             made = b.op(memory.ARRAY_NEW, chunks, *lengths, type=t)
-            made.inst.attrs.update(type=t, zero=True)
+            made.inst.attrs.update(type=t, zero=not self.shared[root][1])
             copies_of[root] = made
-        # the function of a chunk
+        # the function that runs a chunk
         starts = {p: count.start[p] for p in header.params if p is not count.left}
         live = self.live_ins(starts)
         number, size_in, trips_in = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
@@ -511,7 +524,8 @@ class _Region(Carried):
         e = Builder(entry.insts, loc, None)
         given = []
         def take(v):
-            """Constants, and what shows how arrays lie, are computed anew: then the chunk knows of it."""
+            """Recompute constants, and views that show the layout of arrays, in the chunk, so that passes can use them
+            there."""
             if v not in values:
                 inst = v.inst
                 if inst is not None and (inst.op is control.CONST or inst.op in _SHAPES):
@@ -581,7 +595,7 @@ class _Region(Carried):
             for inst, copy in zip(block.insts, copies[block].insts):
                 if inst.unwind is not None and id(inst.unwind) in self.unwinds:
                     copy.unwind = None
-                if "independent" in copy.attrs:  # a loop inside runs in its chunk
+                if "independent" in copy.attrs:  # an inner loop runs on the thread of its chunk
                     _unmark(copy)
         for part in self.parts:
             part.loosen(values)
@@ -595,9 +609,19 @@ class _Region(Carried):
         substitute(chunk.blocks, replaced)
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
-        # the call, and what comes of it
+        arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
+        chunk.memo["apart"] = frozenset(
+            frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y))
+        # the call, and its results
+        blocks, ready = [before], before
+        for root, array in copies_of.items():
+            empty = self.shared[root][1]
+            if empty:
+                ready = _for_all(ready, blocks, [chunks, *extents[root]], loc, None, lambda b, *indices: b.op(
+                    memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
+        b = Builder(ready.insts, loc, b.unwind)
         result = ir.Value(k.NoneType)
-        before.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
                                     result, loc, (), self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
         final: dict[ir.Value, ir.Value] = {count.left: zero, **starts}
         for p, step in self.counters.items():
@@ -609,12 +633,12 @@ class _Region(Carried):
                 last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
                         for p, step in self.counters.items()}
                 part.finish(b, last, b.op(a.IGT, trips, zero, type=k.Bool), final)
-        blocks = [before]
-        where = before
+        where = ready
         if arrays:
-            where = self.combine(before, blocks, chunks, arrays, final, zero, one, loc)
+            where = self.combine(ready, blocks, chunks, arrays, final, zero, one, loc)
         for root, array in copies_of.items():
-            where = _add_up(where, blocks, root, array, self.shared[root], [chunks, *extents[root]], loc, self.unwind)
+            lengths = [chunks, *extents[root]]
+            where = _add_up(where, blocks, root, array, self.shared[root][0], lengths, loc, self.unwind)
         where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
                                    [ir.Edge(header, [final[p] for p in header.params])]))
         self.branch.op, self.branch.args, self.branch.attrs = control.JUMP, [], {}
@@ -639,7 +663,7 @@ class _Region(Carried):
         return [v for v in found if v not in self.defined and v not in self.shared and v not in self.generators]
 
     def combine(self, before, blocks, chunks, arrays, final, zero, one, loc):
-        """A loop over the chunks in order; returns the block after it. `final` gets the results."""
+        """Make a loop that combines the chunks in order; returns the block after it. `final` gets the results."""
         params = [p for p, _ in arrays]
         head = ir.Block("combine", [ir.Value(k.Int, "chunk"), ir.Value(k.Int, "left"),
                                     *(ir.Value(p.type, p.name) for p in params)])
@@ -670,11 +694,11 @@ class _Region(Carried):
         return after
 
 
-# ---------------------------------------------------------------- arrays that are added up
+# ---------------------------------------------------------------- arrays to which iterations add
 
 
 def _whole(v: ir.Value, root: ir.Value) -> bool:
-    """Whether a view shows all of an array, in its order."""
+    """Whether a view covers all elements of an array, in the same order."""
     if v is root:
         return True
     made = v.inst
@@ -693,7 +717,7 @@ def _whole(v: ir.Value, root: ir.Value) -> bool:
 
 
 def _length(root: ir.Value, axis: int):
-    """What a length of an array is known as."""
+    """The values that are known to equal a length of an array."""
     made = root.inst
     known = [made.args[axis]] if made is not None and made.op is memory.ARRAY_NEW else []
     return _Lengths(root, axis, known)
@@ -719,7 +743,18 @@ def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
 
 
 def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:
-    """Loops that add each chunk's array, in order, to the array; returns the block after them."""
+    """Make loops that add each chunk's copy, in order, to the array; returns the block after them."""
+    def added(b, chunk, *indices):
+        old = b.op(memory.ARRAY_LOAD, root, *indices, type=root.type.dtype)
+        part = b.op(memory.ARRAY_LOAD, array, chunk, *indices, type=root.type.dtype)
+        b.op(memory.ARRAY_STORE, root, *indices, b.op(op, old, part, type=root.type.dtype))
+
+    return _for_all(where, blocks, lengths, loc, unwind, added)
+
+
+def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
+    """Make loops over all indices below these lengths, for which body(builder, *indices) writes code; returns the block
+    after them."""
     zero = None
     counters: list[ir.Value] = []
     latches: list[tuple] = []
@@ -736,10 +771,7 @@ def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> i
         latches.append((head, after))
         blocks += [head, inside, after]
         where = inside
-    b = Builder(where.insts, loc, unwind)
-    old = b.op(memory.ARRAY_LOAD, root, *counters[1:], type=root.type.dtype)
-    part = b.op(memory.ARRAY_LOAD, array, *counters, type=root.type.dtype)
-    b.op(memory.ARRAY_STORE, root, *counters[1:], b.op(op, old, part, type=root.type.dtype))
+    body(Builder(where.insts, loc, unwind), *counters)
     for head, after in reversed(latches):
         b = Builder(where.insts, loc, None)
         steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
@@ -779,7 +811,7 @@ def _holds_cell(t) -> bool:
 
 
 def _needs_python(fn: ir.Function, seen: set) -> bool:
-    """Whether a function, or one that it calls, works on Python objects where it does not raise."""
+    """Whether a function, or one that it calls, works on Python objects other than to raise."""
     if fn in seen:
         return False
     seen.add(fn)
@@ -789,7 +821,7 @@ def _needs_python(fn: ir.Function, seen: set) -> bool:
 
 
 def _returning(fn: ir.Function) -> set[ir.Block]:
-    """The blocks from which the function may still return."""
+    """The blocks from which a return can be reached."""
     before: dict[ir.Block, list[ir.Block]] = {}
     for block in fn.blocks:
         for edge in block.edges():

@@ -12,23 +12,25 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, Deque, List
+from ..types.kinds import Bool, DefaultDict, Deque, Int, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
-derivatives = lazy(f"{__package__}.derivatives.make")  # programs that ask for derivatives load it
-restarts, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("restarts", "device", "nans", "nests"))
+derivatives = lazy(f"{__package__}.derivatives.make")  # loaded only by programs that ask for derivatives
+counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
+    "counted", "device", "nans", "nests", "restarts"))
 
-# Passes that are loaded where a function has loops, or one of the operations that they look for: a first call pays for
-# each module.
+# Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
+# module makes a first call slower.
 (accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, speculate, texts, unroll, versioning) = (
+ ranges, reboxing, reload, remainders, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "speculate", "texts", "unroll",
-                 "versioning"))
-_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, speculate, unroll, versioning}
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "speculate", "texts",
+                 "unroll", "versioning"))
+_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
+             versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
@@ -39,25 +41,28 @@ _LOOK_FOR = {
     localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
     reboxing: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
+    remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     speculate: lambda op: op.wrapping or op is arith.IAND,
-    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format"),
+    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format",
+                                  "native_piece"),
     versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
                             or op is arith.ISHR),
 }
 
-# Passes over one function. Each has a reason to run at its place; see their headers.
+# Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame, reboxing, refcount,
+    remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame,
+    reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
-_FIRST = PASSES[:3]  # after these, `natives` looks at the functions of a module together
+_FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
 def _loops(functions: list[ir.Function], options, check) -> list[ir.Function]:
-    """The module with library functions inlined and nests written out: of a function that has no nest, nothing is
-    loaded for them."""
+    """The module with library functions inlined and nests expanded into loops; the modules for nests are imported only
+    where there is one."""
     module = inline.run(functions, options)
     if check:
         check(module, "inline")
@@ -69,8 +74,8 @@ def _loops(functions: list[ir.Function], options, check) -> list[ir.Function]:
 
 
 def run(functions: list[ir.Function], options, body, helpers, check=None) -> list[ir.Function]:
-    """Optimise and complete a module (the entry first); returns the functions that are left.
-    body: what computes an elementary function, see `elementary.run`; helpers: see `derivatives.make.run`; check: called
+    """Run all passes over a module (the entry first); returns the functions that can still be reached.
+    body: the code of elementary functions, see `elementary.run`; helpers: see `derivatives.make.run`; check: called
     with a list of functions and the name of the pass that left them, or None."""
     if any(request_of(fn) for fn in functions):
         made = derivatives.run(functions, options, helpers)
@@ -81,7 +86,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
     begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) else ()
-    for fn in kept:  # grows: a call in a dead branch needs no callee
+    for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
                 one.run(fn, body, own)
@@ -99,17 +104,17 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 
 def _makes_lists(module: list[ir.Function]) -> bool:
-    """Whether there may be native lists. Threads would count references to them without a lock."""
-    return not any([fn.flags.parallel for fn in module]) and any(
-        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (Deque, List)
+    """Whether a module may get native lists or objects."""
+    return any(
+        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (DefaultDict, Deque, List)
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
 def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
-    """The functions of a module that makes lists, after the first passes and with its native lists."""
+    """Run the first passes and `natives` over a module that makes lists; returns its functions."""
     found = kept[:]
-    for fn in found:  # grows
-        for one in _FIRST:
+    for fn in found:  # appended to during the iteration
+        for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
             one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
@@ -121,9 +126,10 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
 
 
 def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
-    """The same as far as parallel loops are regions; for an interpreter of the IR."""
+    """Run the passes up to `parallel`, for an interpreter of the IR; returns the functions that can still be
+    reached."""
     kept = _loops(functions, options, None)[:1]
-    for fn in kept:  # grows
+    for fn in kept:  # appended to during the iteration
         for one in _wanted(fn):
             if PASSES.index(one) > PASSES.index(parallel):
                 break
@@ -133,13 +139,22 @@ def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
 
 
 def _asks(inst: ir.Inst) -> bool:
-    """Whether a load may find another class than the code was compiled for, in an object that may change."""
+    """Whether an instruction loads from an object that may change, and so may find another class than the code was
+    compiled for."""
     return "restart" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
+def _is_small_number(v: ir.Value) -> bool:
+    """Whether a value may be how many iterations a loop is entered with that `unroll` writes out."""
+    inst = v.inst
+    return (inst is not None and inst.op is CONST and v.type is Int
+            and 0 < inst.attrs["value"] <= counted.MOST_UNROLLED)
+
+
 def _wanted(fn: ir.Function, first: int = 0):
-    """The passes, from this one on, that the function has work for when their turn comes."""
-    straight = None  # whether the function has no loops, once that is known
+    """Iterate over the passes, from index `first` on, that have something to do in the function. Each is decided when
+    its turn comes."""
+    straight = None  # whether the function has no loops; None while unknown
     for one in PASSES[first:]:
         if one is parallel and not fn.flags.parallel:
             continue
@@ -148,34 +163,38 @@ def _wanted(fn: ir.Function, first: int = 0):
                 straight = is_straight(fn)
             if straight:
                 if one is polling:
-                    fn.flags = fn.flags._replace(skips_loop_passes=True)  # as polling does
+                    fn.flags = fn.flags._replace(skips_loop_passes=True)  # polling would set the same flag
                 continue
         if one in _LOOK_FOR:
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
+        elif one is unroll:
+            wanted = any(map(_is_small_number, [v for block in fn.blocks for inst in block.insts
+                                                for edge in inst.targets for v in edge.args]))
         else:
             wanted = one is not flags or any(p.type is Bool for block in fn.blocks for p in block.params)
         if wanted:
             yield one
             if one is elementary:
-                straight = None  # a body may have brought loops; no other pass makes one where there is none
+                # an expanded elementary function may contain loops; no other pass adds loops to a function without any
+                straight = None
 
 
-# No copies of loops without checks, which a GPU has none of; no signals, no references.
+# Without versioning of loops, which is for CPUs, polls for signals, and reference counts.
 DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, independent, gvn, ranges, elementary, simplify, gvn,
                             dce]
 
 
 def run_device(functions: list[ir.Function], options, body, recursive, check=None) -> list[ir.Function]:
-    """The same for a GPU; UnsupportedError for what it cannot do. body: as above, or None where elementary functions
-    stay operations; recursive: a module -> the functions in it that call themselves."""
+    """Run the passes for a GPU; raises UnsupportedError for what it cannot do. body: as in `run`, or None where
+    elementary functions stay operations; recursive: a module -> the recursive functions in it."""
     module = _loops(functions, options, check)
     device.lower(module)
     if check:
         check(module, "device")
     own = {fn: fn for fn in module}
-    for fn in module:  # grows
+    for fn in module:  # appended to during the iteration
         for one in DEVICE_PASSES:
             if one is not elementary:
                 one.run(fn, options)

@@ -26,15 +26,14 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IGT, ILT, INE, ISHR, ISUB
+from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import Definitions, counts_down, find, step_of
+from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
-from .unroll import FEW
 
 __all__ = ["run", "adds_in_order"]
 
@@ -45,12 +44,12 @@ _SMALL = 45  # most operations of a loop with polynomials that keeps four vector
 _TINY = 16  # most operations of a loop that keeps two vectors in flight, since its own counting would show
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
-_SHORT = 256  # a loop that is known to make no more iterations than this does not poll
+_SHORT = 256  # a loop that is known to make at most this many iterations does not poll
 
 
 def run(fn: ir.Function, options=Options()) -> None:
     idle = True
-    while idle:  # a loop around an idle one may be idle then
+    while idle:  # a loop may become idle when the idle loop inside it is removed
         fn.blocks = reverse_postorder(fn)
         nest = LoopNest(fn)
         if not nest.loops and not nest.irreducible:
@@ -63,15 +62,15 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         _cross(loop, edges, defs)
     paused = 0
-    rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end -> its length
-    short: set[ir.Block] = set()  # headers of loops that are known to be
-    polled: set[ir.Block] = set()  # headers that are entered through a poll
+    rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
+    short: set[ir.Block] = set()  # headers of loops that are known to be short
+    polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
     in_order = fn.flags.novectorize or fn.flags.optnone
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
-            continue  # inside `try`: the front end has put one where handlers see it
+            continue  # inside `try` the front end has added a poll whose exception the handlers catch
         if not loop.inner and all(block.insts[-1].attrs.get("few_trips") for block in loop.latches):
-            continue  # it ends soon; it is written twice like others, which costs fewer wrong guesses of the processor
+            continue  # it ends soon, and polls at every other iteration like others, which mispredicts fewer branches
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:
@@ -79,8 +78,8 @@ def run(fn: ir.Function, options=Options()) -> None:
             trips = _at_most(length, defs)
             if trips is not None and trips <= _SHORT and not work:
                 short.add(loop.header)
-                # As a vector it would load what was stored as single numbers before, and such a load waits until the
-                # stores have reached the cache.
+                # A vector load would wait until the stores of its elements have reached the cache, since single numbers
+                # were stored there just before.
                 if not loop.inner and trips <= FEW:
                     _note(loop, "novectorize")
                 continue
@@ -111,6 +110,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
+            _note_columns(loop, defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
@@ -128,7 +128,7 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def _packs(loop) -> bool:
-    """Whether a loop stores so many numbers in one array that they may make a vector."""
+    """Whether a loop stores at least FEW numbers to one array in each iteration, which LLVM may combine to a vector."""
     count: dict[ir.Value, int] = {}
     if any(block.insts[-1].attrs.get("novectorize") for block in loop.latches):
         return False
@@ -142,16 +142,16 @@ def _packs(loop) -> bool:
 
 
 def _headers_in(loop):
-    """The headers of the loops inside of a loop."""
+    """Iterate over the headers of the loops inside a loop."""
     for one in loop.inner:
         yield one.header
         yield from _headers_in(one)
 
 
 def _cross(loop, edges, defs) -> None:
-    """Hide from LLVM where an induction variable starts that its first step takes below 0. As an unsigned int it never
-    wraps in two iterations, and LLVM 22.1.0 then mixes signed and unsigned comparisons with it (llvm-project issue
-    180870)."""
+    """Hide the start of an induction variable from LLVM where it is not negative and the first step takes it below 0.
+    As an unsigned int it never wraps in two iterations, and LLVM 22.1.0 then mixes signed and unsigned comparisons of
+    it (llvm-project issue 180870)."""
     for k, p in enumerate(loop.header.params):
         for source, inst, edge in edges[loop.header]:
             start = defs.constant(edge.args[k]) if source not in loop.blocks else None
@@ -162,8 +162,8 @@ def _cross(loop, edges, defs) -> None:
 
 
 def _pass_by(loop, defs, edges, readers) -> bool:
-    """Let control pass by a counted loop that has no effect and whose values are not read; whether it was such a
-    loop. readers: value -> blocks that read it."""
+    """Remove a counted loop that has no effect and whose values are not used; return whether the loop was removed.
+    readers: value -> blocks that read it."""
     if any(inst.op.effects & ~ir.TERMINATOR for block in loop.blocks for inst in block.insts):
         return False
     parts = counts_down(loop, defs, edges)
@@ -184,8 +184,8 @@ def _pass_by(loop, defs, edges, readers) -> bool:
 
 
 def _at_most(v, defs):
-    """An upper bound of a number of trips, or None: 128 for min(x, 128), or for what range(i, i + 128) leaves. Where
-    sums wrapped it would be wrong, and a poll would be missing: nothing worse."""
+    """An upper bound of a number of trips, or None: 128 for min(x, 128), or for the length of range(i, i + 128). Where
+    sums wrap the bound may be too small; then only a poll is missing."""
     inst = v.inst
     if inst is None:
         return None
@@ -213,9 +213,9 @@ def _at_most(v, defs):
 
 
 def _independent(loop, short, in_order) -> None:
-    """Set the hint `parallel` on a loop whose accesses to memory all come from one nest: no iteration touches what
-    another writes (see ops/nest.py)."""
-    # the copy for steps of any size
+    """Set the hint `parallel` on a loop whose memory accesses all belong to one nest: no iteration accesses an element
+    that another writes (see ops/nest.py)."""
+    # the copy of the loop for arbitrary strides
     if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
         _note(loop, "novectorize")
         return
@@ -228,6 +228,29 @@ def _independent(loop, short, in_order) -> None:
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
 
 
+def _note_columns(loop, defs) -> None:
+    """Tell accesses that go from row to row, and stay in a column, from others; but where a few columns with constant
+    numbers are read of every row, as of points: these lie side by side, and are loaded sooner one by one."""
+    columns: dict[ir.Value, list[ir.Inst]] = {}
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                array = inst.args[0].type
+                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
+                if array.layout in "CF" and any(changing) and not changing[_last(array)]:
+                    columns.setdefault(inst.args[0], []).append(inst)
+    for insts in columns.values():
+        places = {inst.args[1:][_last(inst.args[0].type)] for inst in insts}
+        if len(places) == 1 or any(defs.constant(v) is None for v in places):
+            for inst in insts:
+                inst.attrs = {**inst.attrs, "column": True}
+
+
+def _last(array) -> int:
+    """The axis whose elements lie next to each other."""
+    return array.ndim - 1 if array.layout == "C" else 0
+
+
 def _note(loop, name) -> None:
     """Set a hint (control.LOOP_HINTS) on the terminators that jump back to the header of a loop."""
     for block in loop.latches:
@@ -235,19 +258,22 @@ def _note(loop, name) -> None:
 
 
 def _interleave(loop, short) -> int:
-    """How many vectors an iteration should take. The steps of an elementary function wait for each other; a machine
-    looks ahead 100 or 200 of them, which is not far enough to find others. Elsewhere it is: more vectors only leave
-    more elements over."""
+    """The number of vectors that one iteration should process. The steps of an elementary function depend on each
+    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
+    loops it does, and more vectors only leave a longer remainder."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:
         return 4 if size <= _SMALL else 2
+    if any((inst.op is IMOD or inst.op is IFLOORDIV) and inst.result.type in WIDE
+           and (inst.args[1].inst or inst).op is not control.CONST for inst in insts):
+        return 1  # no vector divides these, and each division has branches
     return 1 if short or size > _TINY else 2
 
 
 def _poll(fn, source, inst, edge, work=()):
-    """A poll on a back edge, outside `try` (see generic.POLL). work: lengths of the loops inside that do not poll."""
+    """Add a poll on a back edge, outside `try` (see generic.POLL). work: lengths of inner loops that do not poll."""
     insts: list[ir.Inst] = []
     cost: tuple = ()
     for length in work:
@@ -267,8 +293,7 @@ def _poll(fn, source, inst, edge, work=()):
 
 
 def _scalar(loop) -> bool:
-    """A few operations on numbers, in which counting for the poll shows: of a loop with its test at the end. One that
-    jumps back has the poll among its own blocks, and gains nothing."""
+    """Whether a loop is a few operations on numbers, so that the cost of a poll in every iteration would show."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
     return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
                                         and (i.op is ARRAY_STORE
@@ -277,12 +302,13 @@ def _scalar(loop) -> bool:
 
 
 def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Two iterations for one poll: the body, and a copy of it that goes back.
+    """Unroll a loop once, with one poll for two iterations: the original body continues with a copy, which polls and
+    jumps back.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
              header': ... branch -> latch', out            latch': poll; jump header
-    Returns what the values that are read behind the loop are now, as `repair` takes it. number: block -> its place in
-    the order."""
+    Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
+    order."""
     latch = loop.latches[0]
     blocks = sorted(loop.blocks, key=number.__getitem__)
     values: dict[ir.Value, ir.Value] = {}
@@ -301,14 +327,14 @@ def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
 
 
 def _plain(loop) -> bool:
-    """Whether a loop has no calls and its header only tests, so that it may be cut into strips."""
+    """Whether a loop has no calls and its header has no effects, so that it may be cut into strips."""
     header = loop.header
     return all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts) and all(
         not i.op.effects for i in header.insts[:-1])
 
 
 def _count_to_zero(counted, defs) -> None:
-    """LLVM finds how often `while left != 0` runs at once."""
+    """Let the loop test `left != 0`, from which LLVM finds the number of trips most quickly."""
     branch = counted.loop.header.terminator
     if _not_negative(counted.start[counted.left], defs):
         zero, more = ir.Value(Int), ir.Value(Bool)
@@ -323,7 +349,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     loc = branch.loc
     at = header.params.index(counted.left)
     spare = _only_counts(counted, readers)
-    # the way in: how long the strip is, and the poll
+    # before the loop: the length of the strip, and the poll
     strip = ir.Block("strip", [ir.Value(p.type, p.name) for p in header.params])
     left = strip.params[at]
     limit, fewer, take = ir.Value(Int), ir.Value(Bool), ir.Value(Int, "take")
@@ -349,9 +375,10 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     if spare:
         _drop(counted)
     header.params.append(counter)
-    # the way out: what is left after the strip
+    # after the loop: the trips that remain after the strip
     zero, more = ir.Value(Int), ir.Value(Bool)
-    test = INE if _not_negative(counted.start[counted.left], defs) else IGT  # LLVM counts with `!=` at once
+    # LLVM recognises the count fastest with `!=`
+    test = INE if _not_negative(counted.start[counted.left], defs) else IGT
     header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc),
                          ir.Inst(test, (counter, zero), {}, more, loc), branch]
     branch.args = [more]
@@ -369,7 +396,8 @@ def _strip(fn, counted, edges, defs, readers, unroll):
 
 
 def _drop(counted) -> None:
-    """Take out the parameter that counts down and what is made of it; the edges into the header are the caller's."""
+    """Remove the parameter that counts down and the instructions computed from it; the caller changes the edges into
+    the header."""
     loose = {i.result for b in counted.loop.blocks for i in b.insts if counted.left in i.args}
     for b in counted.loop.blocks:
         b.insts = [i for i in b.insts if i.result is None or i.result not in loose]
@@ -377,18 +405,18 @@ def _drop(counted) -> None:
 
 
 def _in_order(loop, options) -> bool:
-    """Whether LLVM cannot or shall not vectorise a loop: it may raise on the way, or adds floats up, whose order
-    counts."""
+    """Whether LLVM cannot vectorise a loop, since it may raise, or must not, since it accumulates floats in order."""
     if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
     return adds_in_order(loop, options)
 
 
 def adds_in_order(loop, options) -> bool:
-    """Whether a loop adds up floats, or makes another chain of rounded operations, whose order counts."""
+    """Whether a loop accumulates floats, or has another chain of operations that round, so that the order of its trips
+    counts."""
     if options.fastmath:
         return False
-    parts: dict[ir.Value, list[ir.Value]] = {}  # value -> what it is made of inside the loop
+    parts: dict[ir.Value, list[ir.Value]] = {}  # value -> the values inside the loop from which it is computed
     sums = set()
     for block in loop.blocks:
         for inst in block.insts:
@@ -404,7 +432,7 @@ def adds_in_order(loop, options) -> bool:
 
 
 def _repeats(loop) -> bool:
-    """Whether a loop computes something anew that stays the same."""
+    """Whether a loop recomputes a value that is invariant."""
     inside = ({p for block in loop.blocks for p in block.params}
               | {i.result for block in loop.blocks for i in block.insts})
     return any(inst.args and inst.result is not None and inside.isdisjoint(inst.args) for block in loop.blocks
@@ -428,7 +456,7 @@ def _pause(fn, counted, edges, readers):
     branch = header.terminator
     loc = branch.loc
     at = header.params.index(counted.left)
-    # An index that goes up by one counts in place of `left`, where that is read nowhere else.
+    # An index with step one replaces `left` as the counter, where `left` has no other use.
     index = (next((p for p, step in counted.steps.items() if step == 1), None) if _only_counts(counted, readers)
              else None)
     insts = []
@@ -437,7 +465,7 @@ def _pause(fn, counted, edges, readers):
         insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
         return insts[-1].result
 
-    # the way in: the first test fails
+    # before the loop: set so that the first test leaves to the poll
     stop = ir.Value(Int, "stop")
     end = None
     for source, inst, edge in edges[header]:
@@ -478,9 +506,9 @@ def _pause(fn, counted, edges, readers):
 
 
 def _worth_unrolling(counted) -> bool:
-    """Whether a loop is a chain of steps that cannot be vectorised, and short enough for its own overhead to show:
-    indices from elsewhere, a sum of floats in a loop around it, or scalars alone (whose steps LLVM can combine).
-    Elsewhere it only takes time to compile."""
+    """Whether to unroll a loop: it is a chain of steps that cannot be vectorised, and short enough for its own overhead
+    to count. Such are loops with computed indices, sums of floats inside another loop, and loops of scalars (whose
+    steps LLVM can combine). Unrolling others only costs compile time."""
     loop = counted.loop
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
@@ -517,7 +545,7 @@ def _not_negative(value, defs) -> bool:
 
 
 def _only_counts(counted, readers) -> bool:
-    """Whether `left` is read by the test and by its own decrement alone."""
+    """Whether only the loop test and its own decrement use `left`."""
     left, loop = counted.left, counted.loop
     derived = set()
     for block in loop.blocks:

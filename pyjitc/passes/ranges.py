@@ -1,9 +1,10 @@
-"""Intervals of numbers: checks that cannot fail become the plain operation, and LLVM is told what it may rely on.
+"""Interval analysis: checks that cannot fail become unchecked operations, and LLVM gets flags such as nsw.
 
-Runs after simplify and hoisting. Grows the intervals of all values from those of constants, extents and parameters
-until a round adds nothing, then narrows what was widened on the way. Branches say more of a value in the blocks that
-they lead to (`conditions.py`), array extents are below 2**60, remainders below the divisor, loop counters between their
-ends; whether an index is below an extent is asked of `inequalities.py`. Comparisons that this decides become constants.
+Runs after simplify and hoisting. Computes the intervals of all values from those of constants, extents and parameters,
+by widening to a fixed point and then narrowing. A branch narrows the intervals of the compared values in the blocks
+that it dominates (`conditions.py`); array extents are below 2**60, remainders below the divisor, loop counters between
+their ends; `inequalities.py` proves that an index is below an extent. Comparisons that intervals decide become
+constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 A loop that cannot make more trips than its number has bits is noted as `few_trips`: `while x: x &= x - 1`.
@@ -30,35 +31,37 @@ bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 FULL = (LOW, HIGH)
 INF = float("inf")
-ANY = (-INF, INF)  # of a float; nan is never excluded
+ANY = (-INF, INF)  # the interval of a float; NaN is never excluded
 _TRUTH = (0, 1)
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
 _SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
 _SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
-_FITTING = {a.FIT, a.NARROW}  # conversions of numbers that must fit
-_SAFE = {a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, a.CAST}  # give numbers for numbers, or what is infinite
+_FITTING = {a.FIT, a.NARROW}  # conversions that raise if the number does not fit
+# operations whose result is a number or infinite where the operands are numbers
+_SAFE = {a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, a.CAST}
 _TARGETS = {*(op for op in a.RANGED if op.wrapping is not None), *_FITTING, memory.CHECK_INDEX, a.CHECK_NONZERO,
             a.CHECK_NONNEG}
 _ASKED = {*a.RANGED, memory.CHECK_INDEX}
-_DEEP = 4  # joins on the way back of a loop that are looked through
-_ROUNDS = 12  # intervals only widen from the second on, so that loops in loops settle long before
+_DEEP = 4  # the most joins on a back edge that are looked through
+# the most rounds; widening starts with the second one, so that nested loops reach the fixed point long before
+_ROUNDS = 12
 _NARROWING = 2
-_SMALL = 1 << 32  # addends that a guard before a loop may sum up (versioning.py)
-_STEPS = 1 << 58  # no program adds more often: years of nothing else
+_SMALL = 1 << 32  # the largest addends for which a guard before a loop may bound a sum (versioning.py)
+_STEPS = 1 << 58  # no program adds more often: it would take years
 
 
 def run(fn: ir.Function, options=Options()) -> None:
     decided: set[ir.Value] = set()
     while _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), decided).run():
-        pass  # a loop less: more is known of what it counted
+        pass  # a loop was removed: more is known about values that it counted
     if decided:
         _take(fn, decided)
 
 
 def _take(fn, decided) -> None:
-    """Let branches by these comparisons go their one way. Blocks stay as they are otherwise: a loop has its one way
-    back (latches.py)."""
+    """Replace branches on decided comparisons by jumps. No other blocks are changed, so that a loop keeps its single
+    back edge (latches.py)."""
     taken = False
     for block in fn.blocks:
         last = block.insts[-1]
@@ -95,14 +98,15 @@ def _is_whole(t) -> bool:
 
 
 def _to_whole(inst) -> bool:
-    """Whether an instruction converts a float as astype does: what does not fit gives one number."""
+    """Whether an instruction converts a float to an integer as astype does: a value that does not fit has an
+    unspecified result."""
     return (inst.op is a.CAST and isinstance(inst.result.type, NpInt)
             and (inst.args[0].type is Float or isinstance(inst.args[0].type, NpFloat)))
 
 
 def _met(x, relation, y):
-    """The part of the interval x of values that have the relation to one of y; x itself where there is none, in code
-    that never runs."""
+    """The part of the interval x whose values can have the relation to a value of y; x itself where that is empty, in
+    code that never runs."""
     low, high = x
     whole = 0 if isinstance(low, float) else 1
     if relation is a.ILT:
@@ -151,7 +155,7 @@ class _Ranges:
         return t is Int or isinstance(t, NpInt) or (t is Float or isinstance(t, NpFloat)) and Float in self.followed
 
     def run(self) -> bool:
-        """Whether a loop has gone."""
+        """Whether a loop was removed."""
         self.solve()
         mapping: dict[ir.Value, ir.Value] = {}
         for block in self.order:
@@ -207,7 +211,7 @@ class _Ranges:
     # ------------------------------------------------------------ solving
 
     def solve(self):
-        """Grow intervals to a state that no round changes, and so a sound one; then narrow what was widened."""
+        """Widen intervals to a fixed point, which is sound, and then narrow them."""
         nest = self.nest
         self.seen: set[ir.Block] = set()
         self.growing = True
@@ -233,7 +237,7 @@ class _Ranges:
                 break
 
     def sweep(self, blocks) -> bool:
-        """Compute intervals anew; whether one has changed."""
+        """Compute the intervals of all values once more; whether one has changed."""
         changed = False
         known = self.known
         for block in blocks:
@@ -257,7 +261,8 @@ class _Ranges:
         return changed
 
     def get(self, v, block=None):
-        """Interval of `v`, at `block`: inside its loop a counter has not taken its last step, and branches say more."""
+        """The interval of `v` at `block`: in the body of its loop a counter has not taken its last step, and branches
+        narrow it."""
         found = self.known.get(v)
         if found is None:
             found = _top(v.type)
@@ -271,12 +276,12 @@ class _Ranges:
         return found
 
     def of(self, other):
-        """The interval of what a fact compares with."""
+        """The interval of the other side of a fact: a value or a number."""
         return self.get(other) if isinstance(other, ir.Value) else (other, other)
 
     def counting(self, p, counted, step, more):
-        """Interval of a counter over `trips + more` steps: a range ends where 64 bits do, and what goes beyond raises,
-        unless the program lets it wrap."""
+        """The interval of a counter over `trips + more` steps. A range ends at the limits of 64 bits: a sum beyond them
+        raises, unless the program lets it wrap."""
         first = self.get(counted.start[p])
         if p is counted.left:
             return (1 if more else 0, max(first[1], 0))
@@ -288,7 +293,7 @@ class _Ranges:
         return (max(low, LOW), min(high, HIGH))
 
     def steps_fit(self, p, loop):
-        """Whether the additions say of themselves that they do not wrap."""
+        """Whether the additions have flags that say that they do not wrap."""
         k = loop.header.params.index(p)
         return all("flags" in e.args[k].inst.attrs for source, _, e in self.edges[loop.header]
                    if source in loop.blocks)
@@ -324,7 +329,7 @@ class _Ranges:
         return (low, high)
 
     def arriving(self, v, source, inst, edge):
-        """Interval of what an edge hands over."""
+        """The interval of an argument of an edge."""
         found = self.get(v, source)
         if inst.unwind is not edge:
             for value, relation, other in self.conditions.on(inst, edge):
@@ -333,8 +338,8 @@ class _Ranges:
         return found
 
     def web(self, p):
-        """Interval of a sum that only small constants are added to, wherever they are added: what enters it from
-        outside, and what `_STEPS` additions can make of that. None where other operations take part."""
+        """The interval of a sum to which only small constants are added, on any path: that of the values from which it
+        starts, extended by `_STEPS` additions. None where other operations contribute."""
         members: dict[ir.Value, None] = {}
         low, high, up, down = HIGH, LOW, 0, 0
         work = [p]
@@ -358,7 +363,7 @@ class _Ranges:
                 step = self.get(inst.args[1])
                 if step[0] < -16 or step[1] > 16:
                     if self.growing:
-                        return None  # it would grow by a step in every round
+                        return None  # its interval would grow by a step in every round
                     outside = self.get(v)
                 else:
                     members[v] = None
@@ -405,7 +410,7 @@ class _Ranges:
         exact = self.exact(inst, block)
         if exact is not None:
             if op.wrapping is not None:
-                return (max(exact[0], LOW), min(exact[1], HIGH))  # what does not fit has raised
+                return (max(exact[0], LOW), min(exact[1], HIGH))  # a result that does not fit has raised
             return exact if top[0] <= exact[0] and exact[1] <= top[1] else top
         if op in _FITTING or op is a.CHECK_NONZERO or op is a.CHECK_NONNEG or op is a.TRUNCATE:
             least = 0 if op is a.CHECK_NONNEG else top[0]
@@ -468,7 +473,7 @@ class _Ranges:
         return None
 
     def chosen(self, inst, block):
-        """A choice: each side where its condition holds."""
+        """The interval of a select: the union of both operands, each under its condition."""
         condition, *sides = inst.args
         found = []
         for v, holds in zip(sides, (True, False)):
@@ -481,7 +486,7 @@ class _Ranges:
         return (min(x[0], y[0]), max(x[1], y[1]))
 
     def item(self, items, top):
-        """Any item of a tuple."""
+        """The union of the intervals of the items of a tuple."""
         made = items.inst
         if made is None or made.op is not control.CONST and made.op is not structure.TUPLE_MAKE:
             return top
@@ -489,21 +494,21 @@ class _Ranges:
         return (min(x[0] for x in found), max(x[1] for x in found)) if found else top
 
     def converted(self, v, t, block):
-        """The interval of a number as one of another type, which has the same value where that fits."""
+        """The interval of a number after conversion to another type: the same one where it fits."""
         top = _top(t)
         if not (self.follows(v.type) or v.type is Bool or v.type is NpBool):
             return top
         x = self.get(v, block)
         if isinstance(x[0], float):
             if top is not ANY:
-                return top  # a cast of what does not fit, or of nan, is no error
+                return top  # casting a number that does not fit, or NaN, does not raise
             return x if v.type is t else _with_room(x[0], x[1], t)
         if top is ANY:
             return _with_room(float(x[0]), float(x[1]), t)
         return x if top[0] <= x[0] and x[1] <= top[1] else top
 
     def rounded(self, inst, block):
-        """Rounding keeps order, so that the ends of a result are results of ends."""
+        """Rounding is monotonic, so the ends of the result are the rounded ends."""
         op = inst.op
         if self.loose:
             return ANY
@@ -525,10 +530,10 @@ class _Ranges:
                 return _with_room(min(ends), max(ends), inst.result.type)
         return ANY
 
-    # ------------------------------------------------------------ what is done with it
+    # ------------------------------------------------------------ uses of the intervals
 
     def compared(self, inst, block) -> bool | None:
-        """What a comparison of ints gives, where their intervals say it."""
+        """The result of a comparison of ints where their intervals decide it, else None."""
         x, y = inst.args
         if x.type is not y.type or x.type is not Int and not isinstance(x.type, NpInt):
             return None
@@ -538,27 +543,27 @@ class _Ranges:
             return op is a.INE if x[1] < y[0] or y[1] < x[0] else None
         if op is a.IGT or op is a.ILE:
             x, y = y, x
-        less = op is a.ILT or op is a.IGT  # what it gives where x < y
+        less = op is a.ILT or op is a.IGT  # the result where x < y
         return less if x[1] < y[0] else not less if x[0] >= y[1] else None
 
     def unsigned(self, inst, block) -> bool:
-        """Whether operands, and the result where it is that of a subtraction, are not negative."""
+        """Whether the operands are not negative, nor the result of a subtraction."""
         low = [self.get(v, block)[0] for v in inst.args]
         return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
 
     def is_remainder(self, inst, block) -> bool:
-        """Whether x % y is x."""
+        """Whether x % y equals x."""
         x, y = inst.args
         return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, 0, block)
 
     def fits_short(self, inst, block) -> bool:
-        """Whether the operand, a float, is a number whose whole part has 32 bits, signed ones."""
+        """Whether the operand, a float, is not NaN and its integral part fits in a signed int of 32 bits."""
         x = inst.args[0]
         low, high = self.get(x, block)
         return -2.0**31 <= low and high < 2.0**31 and self.is_number(x, block)
 
     def is_number(self, x, block, depth: int = 0) -> bool:
-        """Whether a float is never nan: computed from ints and constants, in intervals that have ends."""
+        """Whether a float is known not to be NaN: it is computed from ints and constants, with finite intervals."""
         inst = x.inst
         if inst is None or depth > _DEEP * 2:
             return False
@@ -571,7 +576,7 @@ class _Ranges:
                 and all(self.is_number(v, block, depth + 1) for v in inst.args if v.type is not Bool))
 
     def flags(self, inst, block) -> str:
-        """What a lowering may rely on, see the records of the operations."""
+        """The flags for the lowering of an operation, which the records of the operations describe."""
         op = inst.op
         x = self.get(inst.args[0], block)
         if op is a.TRUNCATE:
@@ -589,7 +594,8 @@ class _Ranges:
         return f"{word} nonnegative".strip() if x[0] >= 0 else word or "positive"
 
     def nearness(self, inst, block) -> str:
-        """Of x % y whether x is a neighbour on a ring: the sum of a small number and something from 0 to y - 1."""
+        """A flag for x % y where x is the sum of a small number and a number from 0 to y - 1, as the index of a
+        neighbour on a ring; else ""."""
         x, y = inst.args
         made = x.inst
         if made is None or made.op not in _SUMS or self.exact(made, block)[1] > HIGH:
@@ -631,8 +637,8 @@ class _Ranges:
         return exact is not None and LOW <= exact[0] and exact[1] <= HIGH
 
     def is_brief(self, loop) -> bool:
-        """Whether a number that a loop carries loses a bit in each trip, until none is left, or the distance of two is
-        halved."""
+        """Whether a loop makes at most as many trips as an int has bits: a number that it carries loses a bit in each
+        trip, or the distance of two is halved."""
         header = loop.header
         back = [(source, inst, edge) for source, inst, edge in self.edges[header] if source in loop.blocks]
         return self.halves(loop, back) or any(
@@ -653,8 +659,7 @@ class _Ranges:
         return False
 
     def halves(self, loop, back) -> bool:
-        """Whether a loop goes on with one half of what lies between two ints, the lower one included or not, the upper
-        one not."""
+        """Whether a loop is a binary search: it continues with one half of the interval between two ints."""
         header = loop.header
         for block in loop.blocks:
             for inst in block.insts:
@@ -669,14 +674,14 @@ class _Ranges:
         return False
 
     def half_of(self, inst):
-        """The instruction whose result is halved by another, or None."""
+        """The instruction whose result `inst` divides by two, or None."""
         by = {a.ISHR: 1, a.IFLOORDIV: 2}.get(inst.op)
         if by is None or self.defs.constant(inst.args[1]) != by:
             return None
         return inst.args[0].inst
 
     def is_half(self, low, high, p, q, total, loop, depth) -> bool:
-        """Whether low and high are p and their mean with q, or one above that and q."""
+        """Whether (low, high) is p and a value up to the mean of p and q, or a value above that mean and q."""
         defs = self.defs
 
         def is_mean(v):
@@ -711,7 +716,7 @@ class _Ranges:
 
 
 def _with_room(low, high, t):
-    """An interval of doubles as one of a type of floats, with room for what that rounds further."""
+    """An interval of doubles converted to a float type, widened by its rounding errors."""
     if t is Float or t.bits >= 64:
         return (low, high)
     if max(-low, high) > (1e38 if t.bits == 32 else 6e4):

@@ -1,8 +1,8 @@
-"""Append the object that a list has, where a number is read from it and appended to a list of Python's.
+"""Reuse the object of a list item, where a number is read from one Python list and appended to another.
 
-Runs when lists that nobody else sees are native, and before references are counted: to count one takes less than to
-make an object of a number, and to free it. The object is taken where the number is read, if the append is in the same
-loop, so that it is not taken in vain too often.
+Runs after lists that do not escape have become native, and before references are counted: a reference costs less than
+boxing the number and freeing the box. The object is loaded where the number is read, if the append is in the same loop,
+so that it is seldom loaded in vain.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """

@@ -1,13 +1,14 @@
-"""Make reference counts explicit: who owns each reference, and where it is given up, on exceptional paths too.
+"""Insert retains and releases: decide which value owns each reference, and where it is released, on exceptional paths
+too.
 
-Runs last but for code generation, when no pass moves uses any more.
+Runs last before code generation, when no pass moves uses any more.
 Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed
-from the caller for the whole call. Every other value (an element, a view, a tuple made of others, the address of an
-array) only looks at its owners, so a use of it is a use of them. An owner is released after its last use, on edges
-where it is not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler.
-Native objects that something else keeps are lent (passes/lending.py): such values look at owners, too, block parameters
-among them. Returning a value and passing it to a block hands the reference over, or makes one; so does appending to a
-text.
+from the caller for the whole call. Every other value (an element, a view, a tuple, the address of an array) borrows
+from its owners, so a use of it is a use of them. An owner is released after its last use, on edges where it is not
+needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native objects
+that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters among
+them. Returning a value, passing it to a block and appending it to a text transfer the reference of the owner, or a new
+one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -19,6 +20,7 @@ from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
 from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_refcounted
+from .alias import may_free
 
 __all__ = ["run"]
 
@@ -74,19 +76,20 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _may_hold(t: Type) -> bool:
-    """Whether a value that is made of an address may have it: an integer, or a pointer with the type of its items."""
+    """Whether a result of type t of an operation on an address may contain the address: an integer, or a type with
+    parts, such as a pointer."""
     return is_integer(t) or bool(t.parts)
 
 
 def _borrowed(blocks, refcounted) -> set[ir.Value]:
-    """The items of lists that are used up in their block, before anything may change the list: they need no reference
-    of their own."""
+    """Items of lists whose last use is in their block, before anything may change the list: they are borrowed, and need
+    no reference of their own."""
     found = set()
     for block in blocks:
         for n, inst in enumerate(block.insts):
             if "borrowed" in inst.op.attrs and refcounted(inst.result) and _used_up(block, n, refcounted):
                 found.add(inst.result)
-    if found:  # what is used elsewhere too
+    if found:  # remove those that have uses elsewhere
         for block in blocks:
             for inst in block.insts:
                 for edge in inst.edges():
@@ -110,19 +113,18 @@ def _used_up(block, n, refcounted) -> bool:
     if not uses:
         return False
     for inst in block.insts[n + 1:uses[-1]]:
-        effects = inst.op.effects
-        if (ir.regions_written(effects) or effects & ir.HOST and "borrowed" not in inst.op.attrs and inst.op.name
-                != "list_len" or any([refcounted(a) and not _is_harmless(a.type) for a in inst.args])):
+        if may_free(inst) and "borrowed" not in inst.op.attrs and inst.op.name != "list_len" or any(
+                [refcounted(a) and not _is_harmless(a.type) for a in inst.args]):
             return False
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
             and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
-        return False  # it becomes a part of something
+        return False  # the item becomes part of another value
     last = block.insts[uses[-1]]
     return last.op.effects & ir.TERMINATOR == 0 and not last.targets
 
 
 def _is_harmless(t: Type) -> bool:
-    """Whether to give up a value of type t runs no code of the program."""
+    """Whether releasing a value of type t never runs code of the program, such as a finaliser."""
     if isinstance(t, Container):
         return all(map(_is_harmless, t.parameters))
     if t.parts is not None:
@@ -178,7 +180,7 @@ class _Counting:
                     changed = True
 
     def block(self, block: ir.Block) -> None:
-        out: list[ir.Inst] = []  # in reverse
+        out: list[ir.Inst] = []  # in reverse order
         live: set = set()
         for inst in reversed(block.insts):
             uses = self.owners_of(inst.args)
@@ -232,13 +234,13 @@ class _Counting:
         block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
 
     def is_last_use(self, inst: ir.Inst, live: set) -> bool:
-        """Whether an instruction that uses up a reference to its first operand can have the owner's own."""
+        """Whether an instruction that consumes a reference to its first operand can take the owner's."""
         value = inst.args[0]
         return self.owners.get(value) == {value} and value not in live | self.owners_of(inst.args[1:]) and (
             inst.unwind is None or value not in self.edge_needs(inst.unwind))
 
     def sorted(self, values):
-        """In the order of their definitions."""
+        """Values in the order of their definitions."""
         return sorted(values, key=self.order.__getitem__)
 
     @staticmethod
@@ -246,7 +248,7 @@ class _Counting:
         return ir.Inst(op, (value,), {}, None, loc)
 
     def transfer(self, edge: ir.Edge, live: set, loc) -> list[ir.Inst]:
-        """What has to happen along `edge` when `live` is owned before it."""
+        """The instructions along `edge` when the owners `live` hold references before it."""
         needed = self.live_in[edge.block]
         moved: set = set()
         steps = []
@@ -261,7 +263,8 @@ class _Counting:
         return steps
 
     def leave(self, inst: ir.Inst, live: set) -> list[ir.Inst]:
-        """Steps before a terminator with one target; for more, blocks on the edges."""
+        """The instructions before a terminator with one target; where it has more, they are put in blocks on the
+        edges."""
         if len(inst.targets) == 1:
             return self.transfer(inst.targets[0], live, inst.loc)
         for i, edge in enumerate(inst.targets):

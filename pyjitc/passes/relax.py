@@ -1,7 +1,7 @@
 """Drop the checks that options turn off.
 
-boundscheck=False keeps what a negative index means and trusts the rest; overflow='wrap' makes 64-bit ints wrap, and
-NumPy's numbers that are stored in arrays of shorter integers;
+boundscheck=False keeps the meaning of negative indices and assumes that all indices are in range; overflow='wrap' makes
+64-bit ints wrap, as well as NumPy integers that are stored in arrays of shorter ones;
 error_model='numpy' lets Python numbers be divided by zero.
 Before:  y = iadd_ck x, c          After:  y = iadd x, c
 Needs: nothing.  Keeps: everything else. Does nothing with the default options.

@@ -1,13 +1,12 @@
-"""Keep what the test of a loop has loaded for its body, and what it stores for the next test.
+"""Forward loads and stores across iterations: from the test of a loop to its body, and from the body to the next test.
 
-Runs after the second numbering of values, which shares loads where one dominates the other; indices are no longer
-checked where they need not be. The test of a `while` loop stands before the loop and at its end, so that what it loads
-has two places:
+Runs after the second gvn, which shares loads where one dominates the other; needless index checks have been removed.
+The test of a `while` loop stands before the loop and at its end, so that what it loads has two places:
 Before:  b: x = array_load a, j ; branch c -> head(j)
          head(k): y = array_load a, k ; ... z = array_load a, m ; branch d -> head(m), out
 After:   b: x = array_load a, j ; branch c -> head(j, x)
          head(k, y): ... z = array_load a, m ; branch d -> head(m, z), out
-Only in loops that are not counted: LLVM can make vectors of those, and values that go round would be in the way.
+Only in loops that are not counted: LLVM can vectorise those, which loop-carried values would prevent.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .rewrite import resolve, substitute
 
 __all__ = ["run"]
 
-_FAR = 4  # blocks that are looked through
+_FAR = 4  # the most blocks that are searched backwards
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -57,7 +56,7 @@ class _Reload:
         return affine(v, self.defs, self.everywhere, self.forms)
 
     def forward(self, block):
-        """Loads of what was loaded or stored on the only way here."""
+        """Replace loads of elements that were loaded or stored on the only path here."""
         kept = []
         for n, inst in enumerate(block.insts):
             if inst.op is ARRAY_LOAD and is_scalar(inst.result.type):
@@ -69,7 +68,7 @@ class _Reload:
         block.insts = kept
 
     def carry(self, header):
-        """Loads at the start of a loop, which each way in has made."""
+        """Replace loads at the start of a loop by parameters, where each edge into it knows the element."""
         arriving = self.edges[header]
         if any(edge is inst.unwind for _, inst, edge in arriving):
             return
@@ -95,7 +94,7 @@ class _Reload:
                 self.mapping[inst.result] = carried
 
     def handed(self, form, header, edge) -> Affine:
-        """An index of a block as what an edge to it says of it."""
+        """The value that an edge passes for an index of the block."""
         found = Affine(form.constant, {})
         for v, c in form.terms.items():
             if v in header.params:
@@ -104,7 +103,7 @@ class _Reload:
         return found
 
     def earlier(self, load, wanted, block, end) -> ir.Value | None:
-        """What the element is known to hold before instruction `end` of a block."""
+        """The value that the element is known to have before instruction `end` of a block, or None."""
         array = load.args[0]
         for _ in range(_FAR):
             for inst in reversed(block.insts[:end]):

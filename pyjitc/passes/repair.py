@@ -1,7 +1,8 @@
-"""SSA again after values got further definitions (a copied loop, a copied branch): uses find the one that reaches them.
+"""Restore SSA after values got further definitions (a copied loop, a copied branch): each use gets the definition that
+reaches it.
 
-A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use asks for
-it. Every other use finds the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently
+A block gets a parameter where definitions meet (the iterated dominance frontier of their blocks), if a use needs it.
+Every other use gets the nearest definition above it in the dominator tree. Source: Cytron et al., "Efficiently
 computing static single assignment form" (1991).
 Needs: every path to a use passes one of the definitions.  Keeps: everything else.
 """
@@ -30,14 +31,14 @@ def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
         return
     edges = in_edges(dom.order)
     frontiers = dom.frontiers()
-    found: dict[Block, dict[Value, Value]] = {}  # block -> what its uses are replaced by
+    found: dict[Block, dict[Value, Value]] = {}  # block -> replacements for its uses
     for old, blocks in reads.items():
         for block, new in _one(old, definitions[old], blocks, dom.idom, edges, frontiers):
             if new is not old:
                 found.setdefault(block, {})[old] = new
     for block, new in found.items():
         _replace(block, new)
-    # What holds at the end of a copy may itself have got further definitions.
+    # the value at the end of a copy may itself have further definitions
     again = {v: definitions[v] for ends in definitions.values() for v in ends.values() if v in definitions
              and definitions[v] is not ends}
     if again:
@@ -46,7 +47,7 @@ def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
 
 
 def _one(old, ends, blocks, idom, edges, frontiers):
-    """(block, the value that holds at its start) of each of `blocks`; joins that are asked for get their parameters."""
+    """(block, the value at its start) for each of `blocks`; joins that need one get a parameter."""
     joins: dict[Block, None] = {}
     work = [block for block in ends if block in idom]
     while work:
@@ -77,7 +78,7 @@ def _one(old, ends, blocks, idom, edges, frontiers):
         return new
 
     here = [(block, at_start(block)) for block in blocks]
-    for block in asked:  # grows
+    for block in asked:  # appended to during the iteration
         block.params.append(start[block])
         for source, _, edge in edges[block]:
             edge.args.append(ends[source] if source in ends else at_start(source))

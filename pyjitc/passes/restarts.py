@@ -1,12 +1,12 @@
-"""Find the loads from containers before which nothing was written that outlives the call.
+"""Mark the loads from containers at which the call has written nothing yet that outlives it, so that it can restart.
 
-Runs last, over the functions of a module together. A load checks the class of what it finds against the types that the
-code was compiled for (ops/containers.py). Where it meets another class and the call has done nothing yet that anybody
-could see, the call begins again (`restart`), in code for what the arguments hold. After writes that is too late, so the
-stub looks at what the arguments hold before it calls: at all of it where a load is in a loop, else at the first
-thousand items (`FunctionFlags.looks`).
-Under `jit` the same is done where an int leaves 64 bits before anything was written: the interpreter makes the call
-again, and goes on with longer ints (the note `redo`).
+Runs last, over the functions of a module together. A load guards the class of the item against the types that the code
+was compiled for (ops/containers.py). Where the guard fails and the call has had no visible effect yet, the call is
+deoptimised: it starts again (`restart`), in code that is compiled for what the arguments hold. After a write that is
+too late; then the stub checks the items of the arguments before the call: all of them where the load is in a loop, else
+the first thousand (`FunctionFlags.looks`).
+Under `jit` the same is done where an int leaves 64 bits before anything was written: the interpreter repeats the call,
+with ints of any length (the attribute `redo`).
 Before:  x = list_get l, i ; list_set l, j, x      After:  x = list_get {restart: True} l, i ; list_set l, j, x
 Needs: nothing.  Keeps: everything but that attribute of loads and the flags of the first function.
 """
@@ -23,27 +23,28 @@ from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
 
-_SOME = 1024  # items of a list that a call looks at where each load runs once
-# Functions that change nothing, where the program's classes do not.
+_SOME = 1024  # items of a list that the stub checks where each load runs once
+# Functions without effects, unless classes of the program have methods that they call.
 _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contains, operator.eq, operator.ne,
                    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, len, list, list.copy, list.index,
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
                    operator.sub, operator.xor))
-# Functions of that kind where all that they are given are numbers, text and the like.
+# Functions without effects if all their arguments are numbers, texts and the like.
 _COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
 _PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
 _MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE))
-_OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))  # they change their first operand
-_LEAVES = frozenset((control.INVOKE,))  # what fails in a callee is an instruction of the callee
+# they change only their first operand
+_OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))
+_LEAVES = frozenset((control.INVOKE,))  # a failure in a callee belongs to an instruction of the callee
 _UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES | ir.LISTS | ir.ITEMS
 
 
 def run(functions: list[ir.Function], redo: bool = False) -> None:
-    """functions: a module, the entry first. redo: whether the interpreter can make the calls of the entry."""
+    """functions: a module, the entry first. redo: whether the interpreter can repeat the calls of the entry."""
     own = _own_parameters(functions)
     aliases = {fn: Aliases(fn) for fn in functions}
-    quiet = set(functions)  # those that write nothing, however often they call each other
+    quiet = set(functions)  # functions that write nothing, even if they are recursive
     while True:
         loud = {fn for fn in quiet if any([_seen(inst, aliases[fn], quiet, own) for block in fn.blocks
                                            for inst in block.insts])}
@@ -51,7 +52,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
             break
         quiet -= loud
     early = {fn: _unwritten(fn, aliases[fn], quiet, own) for fn in functions}
-    late = set()  # functions that may be called after something was written
+    late = set()  # functions that may be called after a write
     changed = True
     while changed:
         changed = False
@@ -77,7 +78,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                 if fn not in late and inst in early[fn] and inst.unwind is None:
                     inst.attrs = {**inst.attrs, "restart": True}
                     restart = True
-                elif looks >= 0 and inst.op.name != "field_get":  # a stub does not look behind attributes
+                elif looks >= 0 and inst.op.name != "field_get":  # a stub does not check attributes
                     cyclic = _cyclic(fn) if cyclic is None else cyclic
                     looks = -1 if n or block in cyclic else _SOME
     if restart or looks:
@@ -89,9 +90,10 @@ def _loads(inst: ir.Inst) -> bool:
 
 
 def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
-    """The parameters of functions of the module that only get what is made while the call runs, and what that holds."""
+    """The parameters of functions of the module whose arguments are only objects that are made during the call, with
+    all that these hold."""
     sites: list[ir.Inst] = []
-    named = set(functions[:1])  # functions that are called in other ways
+    named = set(functions[:1])  # functions that are referred to other than by calls
     for fn in functions:
         for block in fn.blocks:
             for inst in block.insts:
@@ -130,17 +132,17 @@ def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: 
 
 
 def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> bool:
-    """Whether an instruction writes something that may be looked at after the call."""
+    """Whether an instruction writes something that can be observed after the call."""
     if inst.op is control.INVOKE and inst.attrs["callee"] in quiet:
         return False
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
     if inst.op is exceptions.EXC_NEW and inst.attrs["cls"].__module__ == "builtins":
         return False
-    if inst.op is containers.HEAP_PUSH:  # it compares, which runs methods of the program's classes
+    if inst.op is containers.HEAP_PUSH:  # comparisons may run methods of the program's classes
         return True
     if inst.op is containers.LIST_SORT and not all(map(_is_plain, inst.args[0].type.parameters)):
-        return True  # it compares, too
+        return True  # sorting compares, too
     if inst.op.stores is not None or inst.op in _OF_FIRST or (
             inst.op.name == "field_set"):
         return not _is_fresh(inst.args[0], own)
@@ -163,13 +165,13 @@ def _is_plain(t: Type) -> bool:
 
 
 def _is_known(v: ir.Value) -> bool:
-    """Whether an operand of the interpreter's is no object of a class of the program's."""
+    """Whether an operand of a call of the interpreter is known not to be an object of a class of the program."""
     return v.inst is not None and (v.inst.op is control.CONST or v.inst.op is pyobject.PY_BOX
                                    and not isinstance(v.inst.args[0].type, ObjectOf))
 
 
 def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool:
-    """Whether a value is made while the call runs, with all that can be changed through it."""
+    """Whether a value is made during the call, together with all objects that can be changed through it."""
     while v.inst is not None and v.inst.op in _PARTS:
         v = v.inst.args[0]
     if v.inst is None:
@@ -182,7 +184,7 @@ def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool
 
 
 def _is_own(load: ir.Inst) -> bool:
-    """Whether a load is from a list that is made here, of which all is known."""
+    """Whether a load is from a list that is made here, so that the types of its items are known."""
     v = load.args[0]
     if load.op is pyobject.PY_UNBOX:
         return v.inst is not None and v.inst.op is control.CONST
@@ -192,7 +194,7 @@ def _is_own(load: ir.Inst) -> bool:
 
 
 def _cyclic(fn: ir.Function) -> set[ir.Block]:
-    """The blocks that may run more than once in a call: those that lead to themselves."""
+    """The blocks that may run more than once in a call: those on a cycle."""
     found = set()
     for block in fn.blocks:
         seen, work = set(), [block]

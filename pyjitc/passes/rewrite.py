@@ -1,16 +1,16 @@
-"""What several passes do to the IR: substitute values, copy blocks, split edges, drop unreachable blocks."""
+"""Helpers of several passes: substitute values, copy blocks, split edges, remove unreachable blocks."""
 from __future__ import annotations
 
 from ..ir.cfg import reverse_postorder, uses_of
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "split_edge", "remove_unreachable",
-           "remove_params", "read_outside", "readers", "drop_check"]
+__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing", "split_edge",
+           "remove_unreachable", "remove_params", "read_outside", "readers", "drop_check"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
-    """What `value` stands for after following chains of replacements, which are shortened on the way."""
+    """The final replacement of `value`. Chains of replacements are shortened on the way."""
     end = mapping.get(value)
     if end is None:
         return value
@@ -23,7 +23,7 @@ def resolve(mapping: dict[Value, Value], value: Value) -> Value:
 
 
 def substitute(blocks, mapping: dict[Value, Value]) -> None:
-    """Replace every use of a key of `mapping` by what it stands for, in `blocks`."""
+    """Replace every use of a key of `mapping` in `blocks` by its final replacement."""
     if not mapping:
         return
     for value in list(mapping):
@@ -100,6 +100,15 @@ def copy_of(fn: Function) -> Function:
     return new
 
 
+def growing(found: dict):
+    """Iterate over the keys of a dict, including keys that are added during the iteration."""
+    done = 0
+    while done < len(found):
+        rest = list(found)[done:]
+        done = len(found)
+        yield from rest
+
+
 def split_edge(edge: Edge, name: str = "edge") -> Block:
     """Put a new empty block on `edge`; it takes over the arguments. The caller adds it to the function."""
     middle = Block(name)
@@ -127,7 +136,7 @@ def remove_params(block: Block, positions, arriving) -> None:
 
 
 def read_outside(fn: Function, blocks) -> set[Value]:
-    """What instructions and edges outside of `blocks` read."""
+    """The values that instructions and edges outside `blocks` read."""
     found: set[Value] = set()
     for block in fn.blocks:
         if block not in blocks:
@@ -139,7 +148,7 @@ def read_outside(fn: Function, blocks) -> set[Value]:
 
 
 def readers(fn: Function) -> dict[Value, list[Block]]:
-    """Value -> the blocks of which an instruction or an edge reads it."""
+    """Value -> the blocks with an instruction or edge that reads it."""
     found: dict[Value, list[Block]] = {}
     for block in fn.blocks:
         for v in uses_of(block):

@@ -1,7 +1,7 @@
-"""The rule table of simplify: what an instruction is worth, given the instructions that define its operands.
+"""The rules of simplify: the value that can replace an instruction, given the instructions that define its operands.
 
-A rule gets the `Facts` and the instruction, and answers with a value that replaces the result, or None. Every
-rule is exact in Python's semantics: floats keep signed zeros, NaNs and rounding.
+A rule gets the `Facts` and the instruction, and returns a value that replaces the result, or None. Every rule is exact
+in Python's semantics: floats keep signed zeros, NaNs and rounding.
 """
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ gpu = lazy("pyjitc.ops.gpu")  # kernels load it
 __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
 
 _TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE,
-                    s.UNDEF, a.CAST))  # attrs name the type
+                    s.UNDEF, a.CAST))  # their attrs contain the type
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
-_NEXT = 16  # lengths that are looked through for one broadcast
+_NEXT = 16  # the most lengths that are examined for one broadcast
 
 
 def const_key(type: k.Type | None, value: Any):
-    """Equal for constants that are the same in every respect: 1, True, 1.0 and -0.0, 0.0 differ."""
+    """A key that is equal for constants of the same type and representation: 1, True and 1.0 differ, as do 0.0 and
+    -0.0."""
     if isinstance(value, (float, complex)):
         return type, value.__class__, repr(value)
     if value is None or isinstance(value, (int, str, bytes)):
@@ -40,16 +41,16 @@ def const_key(type: k.Type | None, value: Any):
 
 
 class Facts:
-    """What is known while a function is rewritten: the instruction that defines a value, and its constants, which
-    all live in the entry block, one instruction each, so that equal constants are the same value."""
+    """What is known during simplification: the instruction that defines each value, and the constants. These are all in
+    the entry block, one instruction for each, so that equal constants are the same value."""
 
     def __init__(self, fn: Function):
         self.fn = fn
         self.defs: dict[Value, Inst] = {}
         self.pool: dict[tuple, Value] = {}
-        self.constants: list[Inst] = []  # those of the pool: the caller puts them at the start of the entry
-        self.fresh_constants: list[Inst] = []  # constants met on the way, for the entry block
-        self.fresh: list[Inst] = []  # instructions a rule made: go in front of the one being rewritten
+        self.constants: list[Inst] = []  # constants of the pool, which the caller puts at the start of the entry
+        self.fresh_constants: list[Inst] = []  # new constants for the entry block
+        self.fresh: list[Inst] = []  # instructions that a rule has made, for the place before the one that is rewritten
 
     def constant(self, type: k.Type, value: Any) -> Value:
         key = const_key(type, value)
@@ -69,7 +70,7 @@ class Facts:
         return self.constant(type, type.value) if isinstance(type, k.Singleton) else None
 
     def known(self, value: Value) -> Inst | None:
-        """The constant that defines `value`, or None."""
+        """The constant instruction that defines `value`, or None."""
         inst = self.defs.get(value)
         return inst if inst is not None and inst.op is CONST else None
 
@@ -83,7 +84,7 @@ class Facts:
         return inst if inst is not None and inst.op in ops else None
 
     def make(self, op: Op, *args: Value, type: k.Type, loc=NOWHERE, **attrs) -> Value:
-        """A new instruction; simplified itself. Only for operations that cannot raise."""
+        """Make a new instruction, and simplify it. Only for operations that cannot raise."""
         if op in _TYPED:
             attrs["type"] = type
         if op is s.UNDEF or op is s.RETYPE or op is a.CAST:
@@ -110,7 +111,7 @@ def simplify_inst(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _fold(facts: Facts, inst: Inst) -> Value | None:
-    """The Python meaning of an operation on constants; an operation that would raise is left to run time."""
+    """Evaluate an operation on constants in Python; an operation that would raise is left to run time."""
     op = inst.op
     if op.eval is None or op.effects & ~RAISES != PURE or not inst.args:
         return None
@@ -162,7 +163,7 @@ def _like(type: k.Type, value: int):
 
 
 def _float_neutral(value: float, both: bool) -> Callable:
-    """x op value = x, where the sign of a zero matters."""
+    """x op value = x, for a value that must have the right sign of zero."""
     text = repr(value)
 
     def rule(facts, inst):
@@ -292,10 +293,11 @@ def _check_nonzero(facts, inst):
     return inst.args[0] if known is not None and known.attrs["value"] != 0 else None
 
 
-# ---------------------------------------------------------------- projections of what was just made
+# ---------------------------------------------------------------- projections of aggregates
 
 def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
-    """get(make(...)) is the operand at `position(get, make)`; a choice of two such is the choice of their operands."""
+    """get(make(...)) is the operand at `position(get, make)`; get of a select of two such is a select of their
+    operands."""
 
     def part(facts, inst, value):
         made = facts.defs.get(value)
@@ -377,7 +379,7 @@ def _union_get(facts, inst):
     x = made.args[0]
     if x.type is inst.result.type:
         return x
-    return facts.make(s.UNDEF, type=inst.result.type, loc=inst.loc)  # never reached
+    return facts.make(s.UNDEF, type=inst.result.type, loc=inst.loc)  # this code is never reached
 
 
 def _union_cast(facts, inst):
@@ -392,7 +394,7 @@ def _union_cast(facts, inst):
 # ---------------------------------------------------------------- arrays
 
 def _broadcast(facts, inst):
-    """Lengths that are all the same, beside those that are 1, or of which one is known to go together with the
+    """Simplify a broadcast whose lengths are equal or 1, or one of whose lengths is known to be compatible with the
     others: where `m = broadcast n, k`, a broadcast of m and k is m."""
     lengths = aligned(inst.args, inst.attrs["ndims"], inst.attrs["axis"])
     varying = list(dict.fromkeys(v for v in lengths if not facts.is_const(v, 1)))
@@ -404,10 +406,10 @@ def _broadcast(facts, inst):
 
 
 def _fitted(facts, length: Value) -> set[Value]:
-    """A length, and the lengths that were broadcast to it: each of them equals it or is 1. Only the nearest broadcasts
-    are looked at, so that the time does not grow with the number of statements."""
+    """A length and the lengths that were broadcast to it: each of them equals it or is 1. Only the nearest broadcasts
+    are examined, so that the time does not grow with the number of statements."""
     found = [length]
-    for v in found:  # grows
+    for v in found:  # appended to during the iteration
         made = facts.defined_by(v, BROADCAST)
         if made is not None and made.attrs.get("into") is None and len(found) < _NEXT:
             found += aligned(made.args, made.attrs["ndims"], made.attrs["axis"])
@@ -415,7 +417,7 @@ def _fitted(facts, length: Value) -> set[Value]:
 
 
 def _array_dim(facts, inst):
-    """The extent of an array that was just made, or through a change of type."""
+    """The length of an axis of an array that was made here, or of one whose type was changed."""
     made = facts.defs.get(inst.args[0])
     if made is None:
         return None

@@ -1,11 +1,12 @@
-"""Fold, flatten and straighten: one table of rules over values, and the clean-up of control flow that follows.
+"""Simplify instructions by one table of rules, and the control flow that becomes simpler by that.
 
-Runs after inlining, which leaves constants, tuples taken apart where they were made, and blocks in a row; and once
-on every library function before it is inlined anywhere.
+Runs after inlining, which leaves constants, tuples that are packed and unpacked in one function, and chains of blocks;
+and once on every library function before it is inlined anywhere.
 Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c is True):  jump a
 - folds pure operations on constants (`eval`) and applies passes/rules.py;
 - block parameters: same value from everywhere, aggregates as their parts, values without bits;
-- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides.
+- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides,
+  handlers that only raise again.
 Needs: SSA.  Keeps: SSA, effects and their order. Constants without references end up at the start of the entry.
 """
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from ..ir.cfg import in_edges, reverse_postorder
 from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops.arith import BNOT
-from ..ops.control import BRANCH, CONST, JUMP, SWITCH
+from ..ops.control import BRANCH, CONST, JUMP, RERAISE, SWITCH
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
 from . import dce, flatten, thread
@@ -24,7 +25,7 @@ from .rules import Facts, simplify_inst
 
 __all__ = ["run"]
 
-ROUNDS = 12  # every round exposes work for the next; real functions need three or four
+ROUNDS = 12  # Every round finds work for the next; real functions need three or four.
 
 
 def run(fn: Function, options: Any = None) -> None:
@@ -56,7 +57,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
         for inst in block.insts:
             op, result = inst.op, inst.result
             if op is CONST:
-                if is_refcounted(result.type):  # stays where it is used
+                if is_refcounted(result.type):  # it stays where it is used
                     kept.append(inst)
                 else:
                     mapping[result] = facts.constant(result.type, inst.attrs["value"])
@@ -75,7 +76,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
             if fresh:
                 kept += fresh
                 fresh.clear()
-            if better is not None:  # rules know operations that compute or check, and checks that hold
+            if better is not None:  # rules know the unchecked forms of operations, and checks that hold
                 mapping[result] = better
                 changed = True
                 continue
@@ -90,7 +91,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
 
 
 def _terminator(facts: Facts, inst: Inst) -> bool:
-    """branch and switch on what is known, or with one destination."""
+    """Simplify a branch or switch on a known value, or with only one destination."""
     if inst.op is BRANCH:
         known = facts.known(inst.args[0])
         yes, no = inst.targets
@@ -119,8 +120,8 @@ def _jump(inst: Inst, edge: Edge) -> None:
 
 
 def _straighten(fn: Function) -> bool:
-    """Skip empty blocks, join blocks in a row, drop unreachable ones."""
-    changed = _skip_empty(fn)
+    """Skip empty blocks, merge chains of blocks, remove unreachable blocks."""
+    changed = _skip_handlers(fn) | _skip_empty(fn)
     changed |= remove_unreachable(fn)
     edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
@@ -146,8 +147,33 @@ def _straighten(fn: Function) -> bool:
     return changed or bool(gone)
 
 
+def _skip_handlers(fn: Function) -> bool:
+    """Exceptions do not stop at a handler that only raises them again, as those around the comprehensions of Python
+    3.12 and later do."""
+    again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
+    changed = False
+    for block in fn.blocks if again else ():
+        for inst in block.insts:
+            if inst.unwind is not None and inst.unwind.block in again:
+                outer = again[inst.unwind.block].unwind
+                inst.unwind = None if outer is None else Edge(outer.block, outer.args)
+                changed = True
+    return changed
+
+
+def _raised_again(block: Block) -> Inst | None:
+    """What raises the exception that arrives at a handler again, if the handler does nothing else."""
+    if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
+        return None
+    arrived, last = block.insts[0].result, block.insts[1]
+    if last.op is JUMP and last.targets[0].args == [arrived]:
+        arrived, last = last.targets[0].block.params[0], last.targets[0].block.insts[0]
+    return last if last.op is RERAISE and last.args == [arrived] and (
+        last.unwind is None or arrived not in last.unwind.args) else None
+
+
 def _skip_empty(fn: Function) -> bool:
-    """Edges to a block that only jumps lead to where it jumps, if nobody else reads its parameters."""
+    """Redirect edges to a block that only jumps to the target of the jump, if nothing else reads its parameters."""
     empty = {b for b in fn.blocks if len(b.insts) == 1 and b.insts[0].op is JUMP and b is not fn.entry
              and b.insts[0].targets[0].block is not b}
     if not empty:
@@ -178,7 +204,7 @@ def _skip_empty(fn: Function) -> bool:
 
 
 def _parameters(fn: Function, facts: Facts) -> bool:
-    """Remove block parameters that are the same value on every way in, or have only one value."""
+    """Remove block parameters that are the same value on every incoming edge, or whose type has only one value."""
     edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
     changed = True
@@ -203,7 +229,7 @@ def _parameters(fn: Function, facts: Facts) -> bool:
 
 
 def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
-    """The one value that arrives, besides the parameter itself and values nobody reads."""
+    """The only value that arrives, apart from the parameter itself and undefined values; or None."""
     only = undefined = None
     several = False  # of which each is there on its own way only
     for arg in args:
@@ -221,5 +247,5 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
     if only is None:
         return None if several else undefined
     if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
-        return None  # it need not be there on the other ways
+        return None  # it may not be defined on the other edges
     return only

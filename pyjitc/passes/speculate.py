@@ -1,19 +1,20 @@
-"""Compute both arms of a small `if` in a loop and choose, although the arms check for overflow, or the condition is a
+"""If-conversion of a small `if` in a loop into selects, also where the arms check for overflow or the condition is a
 bit.
 
-LLVM does this for arms that cannot fail, and where the condition is as good as random that is twice as fast. An arm
-whose checked results are all affine in one value fits in 64 bits exactly where that value lies in an interval: one
-comparison in front decides between the choice and the arms as they were, which raise.
-Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)      even: z = ishr n, 1 ;
-jump on(z) After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
+LLVM does this for arms that cannot fail; where the condition is as good as random it is twice as fast. If the checked
+results of an arm are all affine in one value, they fit in 64 bits exactly where that value lies in an interval: one
+comparison decides between the selects and the original arms, which raise.
+Before:  branch c -> odd, even      odd: x = imul_ck n, 3 ; y = iadd_ck x, 1 ; jump on(y)
+                                   even: z = ishr n, 1 ; jump on(z)
+After:   x' = imul n, 3 ; y' = iadd x', 1 ; z' = ishr n, 1 ; r = select c, y', z'
          fits = n in range ; branch fits {likely} -> on(r), arms      arms: branch c -> odd, even     and both as before
-A bit of a number (`if x & 1`) follows no pattern that a processor could learn: of that LLVM must not make a branch
-again, as its code generator does of a choice in a loop that the next step waits for.
+A bit of a number (`if x & 1`) has no pattern that a branch predictor could learn. LLVM's code generator turns a select
+on the critical path of a loop into a branch again; `choose` prevents that.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`.
-An arm may load an element of an array that the loop goes through, which is there on every trip.
-Runs after ranges, which removes most checks, after versioning, and after flags, which makes one value of two.
+An arm may load an element of an array over which the loop iterates, which exists on every trip.
+Runs after ranges, which removes most checks, after versioning, and after flags, which replaces two values by one.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -32,9 +33,9 @@ from .rewrite import clone_inst, drop_check
 
 __all__ = ["run"]
 
-MOST = 3  # instructions of an arm, beside constants
-CHAIN = 12  # of one in which there is a choice already
-_SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # of one value and constants they are in range where that is in an interval
+MOST = 3  # the most instructions of an arm, besides constants
+CHAIN = 12  # the most instructions of an arm that contains a choice
+_SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # sums of one value and constants are in range where the value is in an interval
 _CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
@@ -44,8 +45,8 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
-    left = False  # whether there are arms that nothing leads to any more
-    for block in reversed(list(fn.blocks)):  # of a chain of elif, the last first: it is in an arm of the one before
+    left = False  # whether there are arms that have become unreachable
+    for block in reversed(list(fn.blocks)):  # the last `elif` of a chain first: it is in an arm of the one before
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
             fn.blocks += _convert(block, branch, nest.of[block], defs, edges)
@@ -56,7 +57,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
-    """Returns new blocks."""
+    """Convert a branch; returns the new blocks."""
     ends, arms, intervals = [], [], []
     for edge in branch.targets:
         arm = edge.block
@@ -115,7 +116,8 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
 
 
 def _is_bit(condition, defs) -> bool:
-    """Whether a condition asks for a bit of a number, `x & 1`, `(x ^ y) & 4 != 0`, or compares a few: `x & 3 == 2`."""
+    """Whether a condition tests a bit of a number, `x & 1`, `(x ^ y) & 4 != 0`, or compares a few bits: `x & 3 ==
+    2`."""
     inst = condition.inst
     while inst is not None and inst.op is CAST and inst.args[0].type in (Bool, NpBool):
         inst = inst.args[0].inst
@@ -151,22 +153,25 @@ def _single_bit(value, defs, depth=0) -> bool:
 
 
 def _is_there(load, loop, defs, edges) -> bool:
-    """Whether an element may be loaded on any trip of a loop: its index counts the elements of the array."""
+    """Whether an element exists on every trip of a loop, so that it may be loaded unconditionally: its index iterates
+    over the array."""
     array, *indices = load.args
     counted = find(loop, defs, edges)
     if counted is None or len(indices) != 1 or counted.steps.get(indices[0]) != 1 \
             or defs.constant(counted.start[indices[0]]) != 0:
         return False
     trips = counted.start[counted.left].inst
-    if trips is not None and trips.op is structure.SELECT and defs.constant(trips.args[2]) == 0:  # no trips, or these
+    # the other operand of the select means no trip
+    if trips is not None and trips.op is structure.SELECT and defs.constant(trips.args[2]) == 0:
         trips = trips.args[1].inst
     return trips is not None and trips.op is ARRAY_DIM and trips.args[0] is array
 
 
 def _interval(arm, loop, defs, edges):
-    """(value, low, high): where the checked results of `arm` fit. () if none is checked; None: it cannot be said, or
-    takes too long to compute for nothing. loop: the one that it is in, unless it may run when no trip is made."""
-    forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> value, factor, constant
+    """(value, low, high): the interval of `value` in which all checked results of `arm` fit. () where none is checked;
+    None where there is no such interval, or where the arm costs too much to compute in vain. loop: the loop around the
+    arm, or None if the arm may run when no trip is made."""
+    forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> (value, factor, constant)
     root, low, high = None, INT_MIN, INT_MAX
     count, of_choice = 0, False
     for inst in arm:

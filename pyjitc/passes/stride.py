@@ -1,7 +1,7 @@
-"""Loops in which threads stride over data become loops over blocks of neighbours.
+"""Interchange loops in which the threads of a block stride over data with the loop over threads.
 
-Runs in grid, before kernels are cut. What threads do between waits has no order: here each takes its next step when all
-have taken theirs, so that neighbours touch neighbours, as on a GPU.
+Runs in grid, before kernels are cut. The order of threads between waits is not specified: here each thread takes its
+next step when all have taken theirs, so that neighbouring threads access neighbouring elements, as on a GPU.
 Before:  for i in range(base + thread, stop, step): work            (or the same by while i < stop)
 After:   j = base ; while j < stop: barrier ; i = j + thread ; if i < stop: work ; j += step
 Needs: SSA; a first loop that all threads enter, without waits, over a range whose stop and step are the same for all.
@@ -21,7 +21,7 @@ __all__ = ["run"]
 
 
 def run(fn: ir.Function, start: ir.Block) -> None:
-    """start: what was taken out of `fn`, as it is the same for all threads."""
+    """start: the instructions that were hoisted out of `fn`, since they are uniform."""
     if any(i.op in gpu.WARP_OPS for b in fn.blocks for i in b.insts):
         return
     edges, defs, nest = in_edges(fn.blocks), Definitions(fn), LoopNest(fn)
@@ -57,7 +57,7 @@ def _range(loop, before, edges, defs) -> _Loop | None:
 
 
 def _while(loop, before, edges, defs) -> _Loop | None:
-    """while i < stop: asked in front of the loop, and again at the end of each trip."""
+    """while i < stop: tested before the loop, and again at the end of each trip."""
     header, exits, asks = loop.header, loop.exits(), before.insts[-1]
     if len(exits) != 1 or len(loop.latches) != 1 or exits[0][0] is not loop.latches[0] or asks.op is not control.BRANCH:
         return None
@@ -73,7 +73,7 @@ def _while(loop, before, edges, defs) -> _Loop | None:
     if i is None or not found.counts(i):
         return None
     found.counters = [i]
-    # out without a trip, or after some: to the same place, with the values of the header's parameters
+    # both exits, without a trip and after some, must go to the same block, with the values of the header's parameters
     past, out = asks.targets[1], exits[0][1]
     if (past.block is not out.block
         and not all(len(b.insts) == 1 and b.insts[0].op is control.RETURN for b in (past.block, out.block))):
@@ -91,9 +91,9 @@ def _while(loop, before, edges, defs) -> _Loop | None:
 
 class _Loop:
     """entry: the edge into the loop; start: parameter of the header -> its first value; back: the edges to the next
-    step; counters: the parameters that only count, first `i`; advances: what adds `step` to it; needless: other
-    instructions that only count; body: the edge to what is done where there is a step, None: that is the header; leave:
-    the edge out, in terms of the header's parameters."""
+    step; counters: the parameters that only count, first `i`; advances: the additions of `step` to it; needless: other
+    instructions that only count; body: the edge to the body, None where that is the header; leave: the edge out, in
+    terms of the header's parameters."""
 
     counters: list[ir.Value]
     needless: list[ir.Inst]
@@ -108,7 +108,7 @@ class _Loop:
         self.back = [edge for source, _, edge in edges[loop.header] if source in loop.blocks]
 
     def counts(self, i) -> bool:
-        """Whether the same is added to `i` on all ways back, and it starts at the thread's place."""
+        """Whether all back edges add the same to `i`, and it starts at the thread's position."""
         k = self.header.params.index(i)
         made = [edge.args[k].inst for edge in self.back]
         if (any(one is None or one.op not in (a.IADD, a.IADD_CK) or one.args[0] is not i for one in made)
@@ -119,13 +119,13 @@ class _Loop:
         return self.thread is not None
 
     def fits(self, fn, loop, defs, uniform) -> bool:
-        """Whether stop and step are the same for all, and what counts is for the loop alone."""
+        """Whether stop and step are uniform, and the counters are used in the loop only."""
         if (self.stop not in uniform or not _is_size(self.step, defs) or self.base is not None
             and self.base not in uniform):
             return False
         insts = [one for block in loop.blocks for one in block.insts]
         outside = {v for v, block in defs.block_of.items() if block in loop.blocks} & read_outside(fn, loop.blocks)
-        if self.body is None and outside:  # they are of the last trip
+        if self.body is None and outside:  # they are values of the last trip
             return False
         if not outside | (set(self.leave.args) & {v for v, block in defs.block_of.items() if block in loop.blocks}) <= {
                 p for p in self.header.params if p not in self.counters}:
@@ -179,7 +179,7 @@ class _Loop:
 
 
 def _place(value, defs):
-    """(base or None, thread) where a value is the thread's number along x, or the base of its block and that; else
+    """(base or None, thread) where a value is the thread's number along x, alone or added to a base of its block; else
     (None, None)."""
     inst = value.inst
     if _is_thread(inst):
@@ -197,7 +197,7 @@ def _is_thread(inst) -> bool:
 
 
 def _is_size(v, defs) -> bool:
-    """Whether a step is a number of threads, or a small constant: adding it to a place never ends beyond 64 bits."""
+    """Whether a step is a number of threads or a small constant, so that adding it to a position does not overflow."""
     inst = v.inst
     if inst is not None and inst.op is a.IMUL:
         return all(x.inst is not None and x.inst.op in (gpu.BLOCK_DIM, gpu.GRID_DIM)
@@ -208,7 +208,7 @@ def _is_size(v, defs) -> bool:
 
 
 def _stop_of_range(start, trips, step, defs):
-    """n where `trips` is how often range(start, n, step) does, with a positive step."""
+    """n where `trips` is the length of range(start, n, step), with a positive step; else None."""
     chosen = trips.inst
     if chosen is None or chosen.op is not structure.SELECT or defs.constant(chosen.args[2]) != 0:
         return None

@@ -1,7 +1,8 @@
-"""Let characters be code points where nothing asks for the object: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`, `s += c`.
+"""Unbox characters: represent them by code points where no object is needed: `s[i] == "a"`, `ord(c)`, `c in "aeiou"`,
+`s += c`.
 
-Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] beside what reads it. Numbers become text,
-and text becomes numbers, without an object of the number. A character that goes
+Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] next to its use. Numbers are formatted, and
+texts parsed, without boxing the number. A character that is carried
 round a loop, or comes from several places, becomes its code point there and a character again behind them; what is
 still read as an object is made where it is read.
 Before:  c = str_char n ; t = const 'a' ; x = str_eq c, t     After:  k = const 97 ; x = ieq n, k
@@ -14,16 +15,19 @@ from typing import Any, Callable
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.core import Block, Edge, Function, Inst, Op, Value
 from ..ops import arith as a
+from ..ops import localtables as tables
 from ..ops import text as t
-from ..ops.pyobject import PY_BOX, PY_FORMAT
-from ..types.kinds import Bool, Float, Int, NoneType, Str
+from ..ops.natives import NATIVE_BOUNDS, NATIVE_PIECE, NATIVE_PLACES
+from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN
+from ..ops.structure import TUPLE_GET
+from ..types.kinds import Bool, Float, Int, NoneType, Str, Tuple
 from . import dce
 from .rewrite import remove_unreachable, resolve, substitute
 from .rules import Facts
 
 __all__ = ["run"]
 
-_MOST_RANGES = 24  # of code points that a membership test compares with
+_MOST_RANGES = 24  # the most ranges of code points with which a membership test compares
 
 
 def run(fn: Function, options: Any = None) -> None:
@@ -54,7 +58,7 @@ def run(fn: Function, options: Any = None) -> None:
     _make_where_read(fn)
 
 
-# ---------------------------------------------------------------- what reads a character
+# ---------------------------------------------------------------- operations on characters
 
 
 def _code(facts: Facts, value: Value) -> Value | None:
@@ -71,12 +75,27 @@ def _text(facts: Facts, value: Value) -> str | None:
     return known.attrs["value"] if known is not None and value.type is Str else None
 
 
+def _part(facts: Facts, value: Value) -> tuple[Value, Value, Value] | None:
+    """A text and the bounds in it between which a value stands, where that is known."""
+    made = facts.defined_by(value, t.STR_SLICE)
+    if made is not None:
+        return made.args[0], made.args[1], made.args[2]
+    made = facts.defined_by(value, NATIVE_PIECE)
+    places = None if made is None else facts.defined_by(made.args[0], NATIVE_PLACES)
+    if made is None or places is None:
+        return None
+    text = places.args[0]
+    bounds = facts.make(NATIVE_BOUNDS, *made.args, *places.args[:2], type=Tuple((Int, Int)), mark=places.attrs["mark"])
+    i, j = (facts.make(TUPLE_GET, bounds, type=Int, index=k) for k in range(2))
+    return text, i, j
+
+
 def _equal(facts: Facts, inst: Inst) -> Value | None:
     x, y = inst.args
     for part, whole in ((x, y), (y, x)):
-        made = facts.defined_by(part, t.STR_SLICE)
-        if made is not None:
-            return facts.make(t.STR_PART_EQ, *made.args, whole, type=Bool, loc=inst.loc)
+        bounds = _part(facts, part)
+        if bounds is not None:
+            return facts.make(t.STR_PART_EQ, *bounds, whole, type=Bool, loc=inst.loc)
         made = facts.defined_by(part, t.STR_REVERSED)
         if made is not None:
             return facts.make(t.STR_MIRRORED, made.args[0], whole, type=Bool, loc=inst.loc)
@@ -92,7 +111,7 @@ def _equal(facts: Facts, inst: Inst) -> Value | None:
     if text is not None:
         return facts.constant(Bool, False)
     one = facts.make(a.IEQ, facts.make(t.STR_LEN, y, type=Int, loc=inst.loc), facts.constant(Int, 1), type=Bool)
-    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), type=Int, loc=inst.loc)  # of '' it is the 0 behind
+    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), type=Int, loc=inst.loc)  # of '' it is the 0 that ends it
     return facts.make(a.BAND, one, facts.make(a.IEQ, first, code, type=Bool), type=Bool, loc=inst.loc)
 
 
@@ -128,7 +147,12 @@ def _contains(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _length(facts: Facts, inst: Inst) -> Value | None:
-    return None if facts.defined_by(inst.args[0], t.STR_CHAR) is None else facts.constant(Int, 1)
+    if facts.defined_by(inst.args[0], t.STR_CHAR) is not None:
+        return facts.constant(Int, 1)
+    if facts.defined_by(inst.args[0], NATIVE_PIECE) is None:
+        return None
+    part = _part(facts, inst.args[0])
+    return None if part is None else facts.make(a.ISUB, part[2], part[1], type=Int, loc=inst.loc)
 
 
 def _code_of(facts: Facts, inst: Inst) -> Value | None:
@@ -144,7 +168,7 @@ def _append(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _call(facts: Facts, inst: Inst) -> Value | None:
-    """A method of text that asks what kind of character it is, text of a number, or a number of a text."""
+    """Unbox a call of a method such as isdigit, a conversion of a number to text, or of a text to a number."""
     callee = facts.known(inst.args[0])
     if callee is None or len(inst.args) != 2 or inst.attrs.get("kwnames"):
         return None
@@ -155,8 +179,10 @@ def _call(facts: Facts, inst: Inst) -> Value | None:
             _become(inst, _MADE[boxed.args[0].type], boxed.args[0])
         return None
     if function is int or function is float:
-        if inst.args[1].type is Str and inst.attrs["type"] is _PARSED[function][1]:
-            _become(inst, _PARSED[function][0], inst.args[1])
+        type, whole, of_part = _PARSED[function]
+        if inst.args[1].type is Str and inst.attrs["type"] is type:
+            part = _part(facts, inst.args[1])
+            _become(inst, whole if part is None else of_part, *(part or (inst.args[1],)))
         return None
     made = facts.defined_by(inst.args[1], t.STR_CHAR)
     if made is None:
@@ -171,15 +197,18 @@ def _call(facts: Facts, inst: Inst) -> Value | None:
 
 
 _MADE = {Int: t.STR_OF_INT, Float: t.STR_OF_FLOAT}
-_PARSED = {int: (t.STR_TO_INT, Int), float: (t.STR_TO_FLOAT, Float)}
+_PARSED: dict[Any, tuple[Any, Op, Op]] = {
+    int: (Int, t.STR_TO_INT, t.STR_PART_TO_INT), float: (Float, t.STR_TO_FLOAT, t.STR_PART_TO_FLOAT),
+}
 
 
-def _become(inst: Inst, op: Op, value: Value, **attrs: Any) -> None:
-    inst.op, inst.args, inst.attrs = op, [value], attrs
+def _become(inst: Inst, op: Op, *values: Value, **attrs: Any) -> None:
+    inst.op, inst.args, inst.attrs = op, list(values), attrs
 
 
 def _format(facts: Facts, inst: Inst) -> Value | None:
-    """A part of an f-string that is a number, as str() shows it or with a number of digits behind the point."""
+    """Unbox a part of an f-string that is a number, in the format of str() or with a number of digits after the
+    point."""
     boxed = facts.defined_by(inst.args[0], PY_BOX)
     if boxed is None or boxed.args[0].type not in _MADE:
         return None
@@ -199,17 +228,45 @@ def _format(facts: Facts, inst: Inst) -> Value | None:
     return None
 
 
+def _join(facts: Facts, inst: Inst) -> Value | None:
+    """Numbers among the parts of an f-string become texts where it is made."""
+    made = [facts.defined_by(v, t.STR_OF_INT, t.STR_FIXED) for v in inst.args]
+    if any(made):
+        inst.args = [v if one is None else one.args[0] for v, one in zip(inst.args, made)]
+        inst.op = t.STR_BUILD
+        inst.attrs = {"digits": tuple([None if one is None else one.attrs.get("digits") for one in made])}
+    return None
+
+
+def _places(facts: Facts, inst: Inst) -> Value | None:
+    """A part of a text that is split is not made."""
+    part = _part(facts, inst.args[0]) if len(inst.args) == 1 else None
+    if part is not None:
+        inst.args = list(part)
+    return None
+
+
+def _key(facts: Facts, inst: Inst) -> Value | None:
+    """A part of a text that is looked for in a table is not made. The key is the last operand."""
+    part = _part(facts, inst.args[-1]) if inst.args[-1].type is Str else None
+    if part is not None:
+        inst.args = [*inst.args[:-1], *part]
+    return None
+
+
 _RULES: dict[Op, Callable] = {
-    PY_FORMAT: _format,
+    **dict.fromkeys((tables.LOCAL_SLOT, tables.LOCAL_CLAIM, tables.LOCAL_GET, tables.LOCAL_ASK,
+                     tables.LOCAL_REMOVE), _key),
+    NATIVE_PLACES: _places, PY_JOIN: _join, PY_FORMAT: _format,
     t.STR_EQ: _equal, t.STR_COMPARE: _compare, t.STR_IN: _contains, t.STR_LEN: _length, t.STR_CODE: _code_of,
     t.STR_APPEND: _append, t.TEXT_CALL: _call,
 }
 
-# ---------------------------------------------------------------- where characters meet
+# ---------------------------------------------------------------- joins of characters
 
 
 def _through_parameters(fn: Function, facts: Facts) -> None:
-    """Parameters that only characters reach become code points."""
+    """Make parameters that only receive characters code points."""
     edges = in_edges(fn.blocks)
     chars = {p for block in fn.blocks[1:] for p in block.params if p.type is Str}
     changed = True
@@ -222,7 +279,7 @@ def _through_parameters(fn: Function, facts: Facts) -> None:
                     changed = True
     if not chars:
         return
-    # Those that come from constants and each other alone stay: nobody makes an object for them.
+    # Parameters that only receive constants and each other stay texts: there are no objects to avoid.
     made: set[Value] = set()
     changed = True
     while changed:
@@ -258,12 +315,12 @@ def _is_char(facts: Facts, value: Value, chars: set[Value]) -> bool:
 
 
 def _make_where_read(fn: Function) -> None:
-    """Characters that are read in other blocks than where they come from are made there."""
+    """Make the text of a code point where it is used, if that is in other blocks than its definition."""
     made = {inst.result: (block, inst) for block in fn.blocks for inst in block.insts if inst.op is t.STR_CHAR}
     if not made:
         return
     readers: dict[Value, dict[Block, None]] = {v: {} for v in made}
-    leaving: set[Value] = set()  # those that an exception hands on
+    leaving: set[Value] = set()  # texts that are passed on when an exception is raised
     for block in fn.blocks:
         for inst in block.insts:
             for v in inst.args:

@@ -1,8 +1,8 @@
-"""Let each way into a block that only decides go where it decides (jump threading; a step of simplify).
+"""Jump threading: let an edge into a block that only branches go to the known target (a step of simplify).
 
 Before:  jump join(True, x)   join(has, item): branch has, body, exit      After:  jump body, with item = x
-The deciding block is copied for such an edge, so it must be short; loop headers stay, because later passes read the
-shape of loops. Values that the block defines get block parameters where both copies arrive (`repair`).
+The branching block is copied for such an edge, so it must be short; loop headers are not threaded, because later passes
+rely on the shape of loops. Values that the block defines get block parameters where both copies meet (`repair`).
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["thread"]
 
 repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
-LONGEST = 8  # instructions of a block that is copied
+LONGEST = 8  # the most instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
 
@@ -43,12 +43,13 @@ def thread(fn: Function, facts: Facts) -> bool:
             continue
         _split(fn, block, ways, facts)
         changed = True
-        break  # edges and dominators are stale: simplify comes again
+        break  # edges and dominators are stale: simplify runs this step again
     return changed
 
 
 def _condition(block: Block, facts: Facts):
-    """(parameter position, instruction between it and the branch or None) of what decides, or None."""
+    """(parameter position, instruction between it and the branch or None) where a parameter decides the branch, or
+    None."""
     value = block.insts[-1].args[0]
     if value in block.params:
         return block.params.index(value), None
@@ -61,7 +62,7 @@ def _condition(block: Block, facts: Facts):
 
 
 def _decided(block: Block, source: Inst, edge: Edge, facts: Facts) -> bool:
-    """Whether the branch at the end of `block` is known for control that comes along `edge`."""
+    """Whether the branch at the end of `block` is known for control that arrives on `edge`."""
     if source.unwind is edge:
         return False
     position, test = _condition(block, facts)
@@ -75,7 +76,7 @@ def _decided(block: Block, source: Inst, edge: Edge, facts: Facts) -> bool:
 
 
 def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
-    """Give each of `ways` a copy of `block`; what the block defines may be read anywhere behind it."""
+    """Give each of the edges `ways` a copy of `block`, whose values may be used anywhere after it."""
     defined = [*block.params, *(i.result for i in block.insts if i.result is not None)]
     ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
     for _, edge in ways:

@@ -1,8 +1,8 @@
-"""Which values are the same for all threads of a block, and whether threads may part at a wait.
+"""Divergence analysis: which values are uniform over the threads of a block, and whether threads may diverge at a wait.
 
-A value varies where it is computed from the thread's number, loaded, or merged behind a branch on such a value. Two
-threads part where a branch that varies leads to different waits, or to a wait and on, before its ways meet again.
-Used by grid; finds, changes nothing. A `wait` is a jump with that attribute.
+A value varies where it is computed from the thread's number, loaded, or merged after a branch on such a value. Threads
+diverge at a wait where a branch on a varying value leads to different waits, or to a wait on one path only, before its
+paths join again. Used by grid; an analysis, which changes nothing. A `wait` is a jump with that attribute.
 Source: Karrenberg, Hack: Whole-Function Vectorization (2011); Coutinho et al.: Divergence Analysis and Optimizations
 (2011).
 """
@@ -18,8 +18,8 @@ _FAILS = ("throw", "unreachable")  # an error ends the launch, whoever made it
 
 
 class Uniformity:
-    """varying: values; parts: whether threads may part. own: values that follow from the thread's number; uniform:
-    operations whose result is the same for all where their operands are."""
+    """varying: the values that vary; parts: whether threads may diverge at a wait. own: values that follow from the
+    thread's number; uniform: operations whose result is uniform where their operands are."""
 
     def __init__(self, fn: ir.Function, own: set[ir.Value], is_uniform):
         self.order = [b for b in reverse_postorder(fn)]
@@ -52,7 +52,7 @@ class Uniformity:
         return len(varying) > before
 
     def diverge(self) -> bool:
-        """Mark the parameters that depend on a branch which differs between threads; whether there were new ones."""
+        """Mark the parameters that depend on a branch on a varying value; whether there were new ones."""
         before = len(self.varying)
         for block in self.order:
             last = block.insts[-1]
@@ -69,10 +69,10 @@ class Uniformity:
         return len(self.varying) > before
 
     def walk(self, block, join):
-        """(blocks between a branch and where its ways meet, waits and returns among their ends)."""
+        """(blocks between a branch and its join, the waits and returns at which these end)."""
         seen: set[ir.Block] = set()
         waits: set = set()
-        self.meets = False  # whether the meeting comes before any wait, on some way
+        self.meets = False  # whether some path reaches the join before any wait
         work = [(b, True) for b in successors(block)]
         while work:
             b, near = work.pop()
@@ -93,9 +93,9 @@ class Uniformity:
 
 
 def _postdominators(order) -> dict[ir.Block, ir.Block | None]:
-    """Block -> the nearest block that all ways to the end pass, None: only the end itself."""
+    """Block -> its immediate postdominator; None where that is only the end of the function."""
     index = {b: k for k, b in enumerate(order)}
-    last = len(order)  # the end
+    last = len(order)  # the number of the end
     after = [[index[s] for s in successors(b)] for b in order]
     fails = {k for k, b in enumerate(order) if b.insts[-1].op.name in _FAILS}
     for k, b in enumerate(order):
@@ -121,7 +121,7 @@ def _postdominators(order) -> dict[ir.Block, ir.Block | None]:
         best = None
         for other in range(last):
             if other != k and sets[k] >> other & 1 and k not in fails:
-                # the nearest one is postdominated by all the others
+                # all others postdominate the nearest one
                 if best is None or sets[best] >> other & 1 == 0:
                     best = other
         found[b] = None if best is None else order[best]

@@ -1,10 +1,10 @@
-"""Write loops out whose number of iterations is a small constant: one iteration after the other.
+"""Fully unroll loops whose number of iterations is a small constant.
 
-Runs before polling, behind the passes that copy loops. The loop around is an innermost one then, and may become
-vectors; numbers that iterations store side by side may make one, and arrays in the frame are registers. LLVM would do
-the same where it is told so, but it may move what it is told of a loop to the loop around it.
+Runs before polling and after the passes that copy loops. The loop around becomes an innermost one, and may be
+vectorised; numbers that iterations store next to each other may become a vector, and arrays in the frame registers.
+LLVM has a hint for full unrolling, but may move the hint of a loop to the loop around it.
 Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i + 1, left - 1)
-the same where it is told so, but it may move what it is told of a loop to the one around it.
+After:   body(i) ; body(i + 1) ; ... ; jump exit
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -14,22 +14,20 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.memory import POLL
-from .counted import Definitions, find
+from .counted import FEW, MOST_UNROLLED, Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
 from .rewrite import readers as readers_of
 
-__all__ = ["run", "FEW"]
+__all__ = ["run"]
 
-FEW = 3  # so many iterations are written out wherever they are
-_MOST = 16  # most iterations that are written out in another loop
-_ROOM = 160  # most operations that they may become there
+_ROOM = 160  # the most operations that such a loop may become
 
 
 def run(fn: ir.Function, options=Options()) -> None:
     if fn.flags.novectorize or fn.flags.optnone:
         return
-    while True:  # a loop around one that is written out may be next
+    while True:  # a loop around an unrolled one may be next
         nest = LoopNest(fn)
         inner = [loop for loop in nest.loops if not loop.inner and _may(loop)]
         if not inner:
@@ -49,7 +47,7 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def _may(loop) -> bool:
-    """Whether a loop has one way back, is no copy that keeps its checks, and has no poll that a handler sees."""
+    """Whether a loop has one back edge, is no copy that keeps its checks, and has no poll inside `try`."""
     if len(loop.latches) != 1:
         return False
     latch = loop.latches[0]
@@ -59,18 +57,17 @@ def _may(loop) -> bool:
 
 
 def _trips(loop, defs, edges) -> int | None:
-    """How many iterations a loop has that is to be written out, or None."""
+    """The number of iterations of a loop that is to be unrolled, or None."""
     counted = find(loop, defs, edges)
     trips = None if counted is None else defs.constant(counted.start[counted.left])
-    if trips is None or not 0 < trips <= _MOST:
+    if trips is None or not 0 < trips <= MOST_UNROLLED:
         return None
     size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
     return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
 
 
 def _write_out(loop, trips, number, readers, definitions) -> None:
-    """Write out a loop; adds to `definitions` what its values are in each copy. number: block -> its place in the
-    order."""
+    """Unroll a loop; adds the values of each copy to `definitions`. number: block -> its place in the order."""
     header, latch = loop.header, loop.latches[0]
     blocks = sorted(loop.blocks, key=number.__getitem__)
     read = [(block, v) for block in blocks for v in (*block.params, *(i.result for i in block.insts))

@@ -1,10 +1,10 @@
-"""What all threads of a block decide stands in front of the loop over them, which becomes one loop for each way it can
-go.
+"""Loop unswitching: hoist uniform branches out of the loop over the threads of a block, with a copy of the loop for
+each target.
 
 Runs after grid, before versioning; then the loops vectorise.
 Before:  loop t: ... branch go -> work, end        After:  branch go -> (loop t: ... work), (loop t: ... end)
-What computes a condition moves in front of the loop with it. A check moves only when every thread makes it; where it
-fails, it fails for the whole block.
+The instructions that compute a condition are hoisted with it. A check is hoisted only if every thread makes it; where
+it fails, it fails for the whole block.
 Needs: SSA; loops that grid marked `parallel`, which run at least once.  Keeps: SSA; grows the code, up to a limit.
 """
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .rewrite import clone_blocks, read_outside, remove_unreachable
 
 __all__ = ["is_of_threads", "run"]
 
-MAX_INSTS = 300  # of a loop that is copied
-_TIMES = 6  # loops that are copied in one function
+MAX_INSTS = 300  # the most instructions of a loop that is copied
+_TIMES = 6  # the most loops that are copied in one function
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -35,12 +35,13 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def is_of_threads(loop: Loop) -> bool:
-    """Whether it is the inner loop over the threads of a block."""
+    """Whether a loop is the inner loop over the threads of a block."""
     return loop.parent is not None and any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
 
 
 def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
-    """Whether a branch was taken out of `loop`: over the rows of threads, or the columns of one row."""
+    """Hoist a branch out of `loop`, over the rows of threads or the columns of one row; return whether there was
+    one."""
     outside = loop.entries(edges)
     if len(outside) != 1 or sum(len(b.insts) for b in loop.blocks) > MAX_INSTS:
         return False
@@ -60,7 +61,8 @@ def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
 
 
 def _is_fixed(value, loop, columns, nest, defs, moved, depth) -> bool:
-    """Whether `value` is the same in all iterations; `moved` gets what computes it, operands first."""
+    """Whether `value` is invariant in the loop; the instructions that compute it are added to `moved`, operands
+    first."""
     home = defs.block_of.get(value)
     if home not in loop.blocks:
         return True

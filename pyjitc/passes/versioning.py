@@ -1,10 +1,12 @@
-"""Check once before a loop what its index checks would ask in every iteration.
+"""Version loops: one guard before a loop replaces the index checks of all its iterations.
 
 Runs after simplify, when loops over ranges are counted loops of plain ints. Where the indices of a nest are affine in
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
-wrapping arithmetic where the guard excludes overflow), and the loop as it was, which fails at the same iteration,
-after the same writes, with the same error. Of a nest, the guard also asks whether its few arrays lie apart in memory,
-and whether its innermost loops are so short that letting signals in between them is enough (`polling.py`).
+wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
+the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
+few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). A
+branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y
+in points` tests the length of a row on every trip.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -15,7 +17,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import BAND, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
+from ..ops.arith import BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
 )
@@ -28,12 +30,13 @@ from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
 __all__ = ["run", "no_overlap", "MAX_ARRAYS"]
 
-invariant = lazy(f"{__package__}.invariant")  # for nests that read from memory
+invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 
-MAX_INSTS = 500  # of a nest that is copied
-MAX_ARRAYS = 4  # that are compared for common memory
-MAX_WORK = 1 << 28  # operations of an innermost loop of a nest that runs to its end: less than 100 ms
-_ROOM = 1 << 62  # of a sum before a loop, and of what the loop adds to it
+MAX_INSTS = 500  # the most instructions of a nest that is copied
+MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
+MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
+MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
+_ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
 
 
@@ -43,8 +46,8 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(nest.dom.order)
-    plans: dict[ir.Block, tuple] = {}  # header -> the loop and its plan: of two loops, neither is in the other
-    covered: set[ir.Block] = set()  # headers of the loops in these
+    plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); no such loop is inside another
+    covered: set[ir.Block] = set()  # headers of all loops inside these
     aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
         if loop.header not in covered:
@@ -58,7 +61,7 @@ def run(fn: ir.Function, options=None) -> None:
     found = readers(fn)
     definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
     copied: set[ir.Block] = set()
-    # The last loop first: where one loop leads straight to another, the copy of the first then leads to the guard of
+    # The last loop first: where one loop leads directly to another, the copy of the first then leads to the guard of
     # the second.
     for loop, plan in reversed(plans.values()):
         if plan.outer.entry_block not in copied:
@@ -77,11 +80,12 @@ def _headers(loop):
 
 class _Plan:
     """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
-    indices that count from the end -> the constant; holds: comparisons that the guard answers; distinct: array -> the
-    others that it shares no memory with;
-    sums: what a sum starts with -> what one trip adds to it at most;
-    rows: header of an innermost loop -> (its length, which does not change in the nest; how long it may be);
-    fixed: what is read before the fast copy (`invariant.py`), or None."""
+    indices that count from the end -> the constant; holds: comparisons that the guard proves true; distinct: array ->
+    the others with which it must share no memory;
+    sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop, on an invariant
+    condition -> (the condition, which target stays in the loop);
+    rows: header of an innermost loop -> (its length, which is invariant in the nest; the greatest length for no poll);
+    fixed: the loads that are hoisted before the fast copy (`invariant.py`), or None."""
 
     outer: Counted
     counters: dict[ir.Value, tuple[Counted, int]]
@@ -94,25 +98,27 @@ class _Plan:
         self.holds: set[ir.Inst] = set()
         self.distinct: dict[ir.Value, list[ir.Value]] = {}
         self.sums: dict[ir.Value, int] = {}
+        self.ways: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
-        self.met: dict[ir.Value, int] = {}  # value -> how many others were in forms before it
+        self.met: dict[ir.Value, int] = {}  # value -> its number in the order in which values occur in forms
 
     def key(self, form, limit):
-        """One for forms that are equal: constant, terms in the order in which their values were met first, limit."""
+        """A key that is equal for equal forms: constant, terms in the order in which their values first occurred,
+        limit."""
         met = self.met
         return form.constant, tuple(sorted(form.terms.items(),
                                            key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
     def ask_below(self, form, limit, bounds):
-        """Let the guard ask that the largest of a form is below `limit`, a value."""
+        """Let the guard test that the largest value of a form is below `limit`, a value."""
         most = Affine(-1, {limit: 1}).plus(extremes(form, bounds)[1], -1)
         if most.terms or most.constant < 0:
             self.guards[self.key(most, _ROOM)] = None
 
     def ask(self, form, limit, bounds):
-        """Let the guard ask that a form is in range. Where it has counters between bounds that change in the nest, the
-        least and the largest of it must be."""
+        """Let the guard test that a form is in range. Where the form has counters whose bounds vary in the nest, its
+        least and largest values are tested."""
         if bounds.keys().isdisjoint(form.terms):
             self.guards[self.key(form, limit)] = None
             return
@@ -126,7 +132,8 @@ class _Plan:
 
 
 def _plan(loop, nest, defs, edges, aliases):
-    """The plan of a loop, with what is read before its fast copy where that helps; None where it has no such copy."""
+    """The plan of a loop, with the loads that are hoisted before its fast copy where that helps; None where it gets no
+    fast copy."""
     distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
     fixed = None
     if any(i.op in LOADS and not any(_counts(v, loop, defs) for v in i.args) for b in loop.blocks for i in b.insts) \
@@ -135,14 +142,15 @@ def _plan(loop, nest, defs, edges, aliases):
     if fixed is None:
         return _planned(loop, nest, defs, edges, distinct)
     homes = {i.result: defs.block_of[i.result] for i in fixed.insts}
-    defs.block_of.update(dict.fromkeys(homes))  # as if they were outside
+    defs.block_of.update(dict.fromkeys(homes))  # as if they were defined outside
     plan = _planned(loop, nest, defs, edges, _written_and_others(loop, nest, defs, fixed) if loop.inner else {}, fixed)
     defs.block_of.update(homes)
     return plan or _planned(loop, nest, defs, edges, distinct)
 
 
 def _counts(v, loop, defs) -> bool:
-    """Whether a value is a parameter of a block in the loop, or an index made of one: it is another on every trip."""
+    """Whether a value is a parameter of a block in the loop, or a checked index made of one, so that it differs between
+    trips."""
     if v.inst is None:
         return defs.block_of.get(v) in loop.blocks
     return v.inst.op is CHECK_INDEX and _counts(v.inst.args[0], loop, defs)
@@ -168,6 +176,11 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
+        branch = block.insts[-1]
+        if branch.op is control.BRANCH and defs.block_of.get(branch.args[0]) not in loop.blocks:
+            ways = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
+            if len(ways) == 1 and len(plan.ways) < MAX_WAYS and all(nest.dom.dominates(block, b) for b in loop.latches):
+                plan.ways[block] = branch.args[0], ways[0]
         for inst in block.insts:
             if inst in known:
                 continue
@@ -176,7 +189,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 form = affine(inst.args[0], defs, loop.blocks, wrapped, True)
                 ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop, bounds)
                 if ok and not form.terms and form.constant < 0:
-                    form = form.plus(Affine(0, {limit: 1}), 1)  # a place from the end
+                    form = form.plus(Affine(0, {limit: 1}), 1)  # an index that counts from the end
                     plan.wrapped[inst] = form.constant
                 starts_below = ok and inst.attrs.get("nonnegative") and _starts_below_zero(form, counters, defs)
                 if ok and not starts_below:
@@ -200,7 +213,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
                 if (inst.args[1].inst or inst).op is control.CONST:
-                    continue  # LLVM sees it
+                    continue  # LLVM finds that itself
                 form = affine(inst.args[1], defs, loop.blocks, wrapped, True)
                 if form.terms and _known(form, counters, defs, loop):
                     shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
@@ -220,8 +233,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     if loop.inner and missed and missed * 2 > innermost:
         return None  # an inner loop may see more of its indices as invariant
     for inst, key in compared:
-        # `if i < n`: a limit that is asked for anyway; or, of the threads of a block, the one that stops the last of
-        # them
+        # `if i < n`: the guard tests this limit anyway; or, over the threads of a block, the limit that stops the last
+        # of them
         if key in plan.guards or parallel and len(plan.guards) < 20:
             plan.guards[key] = None
             plan.holds.add(inst)
@@ -238,7 +251,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
 
 
 def _sums(loop, outer, defs, edges, plan) -> None:
-    """Sums of small numbers, for which the length of the loop says that they fit."""
+    """Add sums of small numbers, which cannot overflow if the loop makes few enough trips."""
     for k, p in enumerate(loop.header.params):
         if p.type is not Int or p in outer.steps:
             continue
@@ -269,8 +282,8 @@ def _sums(loop, outer, defs, edges, plan) -> None:
 
 
 def _room(inst, defs) -> int:
-    """What a count must be below for a constant to be shifted by it, or a number to be checked not to be negative; 0
-    where nothing is known."""
+    """The bound below which a shift count must be for a shift of a constant not to overflow, or a number for the check
+    that it is not negative; 0 where nothing is known."""
     if inst.op is CHECK_NONNEG:
         return INT_MAX
     value = defs.constant(inst.args[0])
@@ -278,8 +291,8 @@ def _room(inst, defs) -> int:
 
 
 def _rows(loop, top, defs, edges, found, known) -> None:
-    """Find the innermost loops of `top` whose length does not change in it, and how long they may be for Ctrl-C to wait
-    for their end."""
+    """Find the innermost loops of `top` whose length is invariant in it, and how long they may be so that Ctrl-C can
+    wait for their end."""
     for one in loop.inner:
         _rows(one, top, defs, edges, found, known)
     insts = [i for b in loop.blocks for i in b.insts if i not in known]
@@ -287,7 +300,7 @@ def _rows(loop, top, defs, edges, found, known) -> None:
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
-        # LLVM would compare what all of the loops around it touch, not two rows, and always find them to overlap
+        # LLVM would compare the ranges that all outer loops access, not two rows, and always find an overlap
         return
     counted = find(loop, defs, edges)
     if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
@@ -302,8 +315,9 @@ def _is_quick(inst) -> bool:
 
 
 def _written_and_others(loop, nest, defs, fixed=None) -> dict:
-    """Arrays from outside all loops that are read and written here -> those that must not share memory with it, for
-    LLVM to mix the accesses. It would compare the rows that each inner loop works in, every time before it starts."""
+    """Array from outside all loops that is read or written here -> the arrays that must share no memory with it, so
+    that LLVM may reorder the accesses. LLVM itself would compare the rows of each inner loop every time before that
+    starts."""
     found: dict[ir.Value, bool] = {}
     for block in loop.blocks:
         for inst in block.insts:
@@ -317,9 +331,9 @@ def _written_and_others(loop, nest, defs, fixed=None) -> dict:
 
 
 def _collect(loop, top, defs, edges, counters, bounds, falling, memo) -> bool:
-    """The induction variables of `loop` and of the loops in it: whose bounds do not change in `top` in `counters`,
-    those between others' in `bounds`; in `falling` those of loops that are not counted which only get smaller: what
-    they start with, twice."""
+    """Collect the induction variables of `loop` and of its inner loops: in `counters` those whose bounds are invariant
+    in `top`; in `bounds` those whose bounds depend on other counters; in `falling` those of loops that are not counted
+    and which only decrease: their start, twice."""
     counted = find(loop, defs, edges)
     if counted is not None:
         fixed = loop is top or defs.block_of.get(counted.start[counted.left]) not in top.blocks
@@ -347,7 +361,7 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo) -> bool:
 
 
 def _starts_below_zero(form, counters, defs) -> bool:
-    """Whether a form is certainly negative on some trip, on which a condition in the loop passes by."""
+    """Whether a form is certainly negative on some trip, in which a condition in the loop skips the access."""
     least = form.constant
     for v, c in form.terms.items():
         counted, step = counters.get(v, (None, 0))
@@ -359,15 +373,15 @@ def _starts_below_zero(form, counters, defs) -> bool:
 
 
 def _known(form, counters, defs, loop, bounds=()) -> bool:
-    """Whether every term is a counter or does not change in the loop, and is of 64 bits, as the guard counts."""
+    """Whether every term is a counter or invariant in the loop, and has 64 bits, as the arithmetic of the guard."""
     return all((v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks) and v.type in WIDE
                for v in form.terms)
 
 
 def _version(fn, loop, plan, defs, number, found, aliases):
-    """Copy the loop; the copy loses the checks. Returns what the values that are read behind the loop are now, as
-    `repair` takes it.
-    number: block -> its place in the order; found: the readers of each value, to which the guard is added."""
+    """Copy the loop, without the checks. Returns the new definitions of values that are used after the loop, for
+    `repair`.
+    number: block -> its place in the order; found: the blocks that read each value, to which the guard is added."""
     order = sorted(loop.blocks, key=number.__getitem__)
     defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
     used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
@@ -386,7 +400,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     hoisted: dict[ir.Value, ir.Value] = {}
     distinct = plan.distinct
     if plan.fixed is not None:
-        # what the loads need is asked in a block of its own
+        # the conditions of the loads are tested in a block of their own
         distinct = {x: [*dict.fromkeys([*plan.distinct.get(x, ()), *plan.fixed.distinct.get(x, ())])]
                  for x in [*plan.distinct, *(x for x in plan.fixed.distinct if x not in plan.distinct)]}
         condition = no_overlap(guard, distinct, plan.fixed.ask(guard, hoisted, loc), loc, aliases)
@@ -439,7 +453,10 @@ def _version(fn, loop, plan, defs, number, found, aliases):
                               "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
             kept.append(inst)
         block.insts = kept
-    # the guard, in a block of its own on the way in
+    for block, (_, stays) in plan.ways.items():
+        last = copies[block].insts[-1]
+        copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
+    # the guard, in a block of its own before the loop
     for constant, terms, limit in plan.guards:
         one = _condition(guard, constant, terms, limit, plan.counters, loc)
         if condition is None:
@@ -448,6 +465,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
+    condition = _on_the_way(guard, plan, condition, loc)
     condition = _sum_up(guard, plan, condition, loc)
     condition = no_overlap(guard, distinct, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
@@ -467,8 +485,20 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             if v in used_outside}
 
 
+def _on_the_way(guard, plan, condition, loc):
+    """`condition`, and that no branch whose condition stays the same leaves the loop."""
+    def make(op, *args):
+        guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
+        return guard.insts[-1].result
+
+    for asked, way in dict.fromkeys(plan.ways.values()):
+        stays = make(BNOT, asked) if way else asked
+        condition = stays if condition is None else make(BAND, condition, stays)
+    return condition
+
+
 def _sum_up(guard, plan, condition, loc):
-    """`condition`, and that sums fit in 64 bits to the end of the loop."""
+    """The test `condition` and that all sums fit in 64 bits until the loop ends."""
     def make(op, *args, type=Bool, **attrs):
         guard.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
         return guard.insts[-1].result
@@ -481,7 +511,7 @@ def _sum_up(guard, plan, condition, loc):
 
 
 def _short(guard, rows, condition, loc):
-    """`condition`, and that these loops are not longer than they may be."""
+    """The test `condition` and that these loops are not longer than allowed."""
     for length, most in dict.fromkeys(rows.values()):
         limit, short, both = ir.Value(Int), ir.Value(Bool), ir.Value(Bool)
         guard.insts += [ir.Inst(control.CONST, (), {"value": most}, limit, loc),
@@ -491,7 +521,7 @@ def _short(guard, rows, condition, loc):
 
 
 def no_overlap(guard, distinct, condition, loc, aliases):
-    """`condition`, and that no two of these arrays share memory, where that is not known."""
+    """The test `condition` and that no two of these arrays share memory, where that is not known."""
     def make(op, *args, type=Int, **attrs):
         result = ir.Value(type)
         guard.insts.append(ir.Inst(op, args, attrs, result, loc))
@@ -522,7 +552,7 @@ def no_overlap(guard, distinct, condition, loc, aliases):
 
 
 def _condition(guard, constant, terms, limit, counters, loc):
-    """0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
+    """The test 0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
     args: list[ir.Value] = []
     shape: list[tuple] = []
     for v, coefficient in terms:

@@ -1,13 +1,13 @@
 """Compiled code on disk, keyed by content.
 
-The key of a file is a hash of the function's code, the argument types, the options, the versions of everything
-involved and the processor. A file holds a few *variants*, one for each set of values the code depends on: globals,
-cells, callees' code (see `portable.fingerprint`). Looking up needs neither the compiler nor llvmlite.
+The key of a file is a hash of the function's code, the argument types, the options, the versions of everything involved
+and the processor. A file holds a few *variants*, one for each set of values on which the code depends: globals, cells,
+callees' code (see `portable.fingerprint`). Looking up needs neither the compiler nor llvmlite.
 
-Whatever goes wrong here (no space, no permission, a damaged file, another process at the same time, a process that is
-killed) is a miss, never an error: files are replaced in one step and carry a checksum. A folder or a file that others
-may write is not used, because what lies there is run. Each of the 256 folders keeps its share of the size limit: the
-files that were not used for the longest time go first.
+Every failure here (no space, no permission, a damaged file, another process at the same time, a process that is killed)
+counts as a miss, never as an error: files are replaced atomically and contain a checksum. A folder or a file that
+others may write is not used, because its content is executed. Each of the 256 folders is limited to its share of the
+size limit: the least recently used files are removed first.
 """
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ import stat
 import sys
 import time
 import warnings
-from _blake2 import blake2b  # hashlib would load OpenSSL: as much time as all the rest of a warm first call
+# importing hashlib would load OpenSSL, which takes as long as all the rest of a warm first call
+from _blake2 import blake2b
 from importlib.machinery import PathFinder
 
 import numpy as np
@@ -31,25 +32,25 @@ from . import portable
 
 __all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant"]
 
-_fcntl = lazy("fcntl")  # a compile takes longer than to load it
+_fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
 _MAGIC = b"pyjitc1\n"
 _MAX_VARIANTS = 8
 _FOLDERS = 256
-_MEGABYTES = 256  # that all folders may hold, unless PYJITC_CACHE_SIZE says another number
+_MEGABYTES = 256  # the limit for all folders, unless PYJITC_CACHE_SIZE is set
 _DAY, _HOUR = 86400.0, 3600.0
-_PATIENCE = 30.0  # seconds that a process waits for the compile of another
+_PATIENCE = 30.0  # seconds for which a process waits for the compile of another
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
-# (symbol, path, key, fingerprint)); of a kernel (its parts, guards of `portable.keep`).
+# (symbol, path, key, fingerprint)); for a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
 _looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
 def key_of(function, types, options: Options, target=()) -> str | None:
-    """The key of `function` for argument `types`, or None when it cannot be kept on disk. target: what else the code
-    depends on, where it is not for this processor."""
+    """The key of `function` for argument `types`, or None when it cannot be stored on disk. target: further
+    dependencies of the code, where it is not for this processor."""
     parts = tuple(map(portable.type_key, types))
     if not portable.portable(parts):
         return None
@@ -59,7 +60,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
 
 
 def _environment() -> str:
-    """Versions of all that makes the code, once a process."""
+    """The versions of everything that makes the code, computed once for each process."""
     if not _versions:
         _versions.append(repr((sys.version, np.__version__, _package_state("llvmlite", ("_version.py",)),
                                _own_state(), cpu_identity())))
@@ -67,7 +68,8 @@ def _environment() -> str:
 
 
 def _own_state() -> list:
-    """What tells one pyjitc from another: of an installed package the record of its installation, else every file."""
+    """A key of this version of pyjitc: for an installed package the record of its installation, otherwise the state of
+    every file."""
     name, version = __name__.partition(".")[0], sys.modules[__name__.partition(".")[0]].__version__
     above = os.path.dirname(sys.modules[name].__path__[0])
     try:
@@ -78,7 +80,8 @@ def _own_state() -> list:
 
 
 def _package_state(name: str, files: tuple[str, ...] | None) -> list:
-    """Names, sizes and times of a package's files (all Python files, or those named), without importing it."""
+    """Names, sizes and modification times of a package's files (all Python files, or those named), without importing
+    it."""
     spec = sys.modules[name].__spec__ if name in sys.modules else PathFinder.find_spec(name)
     found: list = []
     waiting = list(spec.submodule_search_locations or ()) if spec else []
@@ -96,7 +99,7 @@ def _package_state(name: str, files: tuple[str, ...] | None) -> list:
 
 
 def folder() -> str:
-    """Where files go (it may not exist yet)."""
+    """The folder for files (which may not exist yet)."""
     chosen = environment("PYJITC_CACHE_DIR")
     if chosen:
         return chosen
@@ -113,7 +116,8 @@ def limit() -> int:
 
 
 def unsafe(directory: str) -> str:
-    """Why what lies in the folder cannot be trusted, or an empty text. OSError where there is no such folder."""
+    """The reason why the content of a folder cannot be trusted, or an empty text. Raises OSError where there is no such
+    folder."""
     state = os.stat(directory)
     if state.st_uid != os.geteuid():
         return "belongs to another user"
@@ -123,7 +127,8 @@ def unsafe(directory: str) -> str:
 
 
 def _usable(directory: str) -> bool:
-    """Whether the cache may use the folder, which is asked once a process. A folder that the user can mend is told."""
+    """Whether the cache may use a folder, which is checked once for each process. A warning names a folder that the
+    user can repair."""
     found = _looked_at.get(directory)
     if found is None:
         why = unsafe(directory)
@@ -140,18 +145,18 @@ def _file(key: str) -> str:
 
 
 def read(key: str) -> list[Variant]:
-    """The variants kept under `key`, the latest first; [] for whatever reason."""
-    if environment("PYJITC_DUMP") not in ("", "0"):  # who asks for the IR of a compile wants the compile
+    """The variants stored under `key`, the latest first; [] on any failure."""
+    if environment("PYJITC_DUMP") not in ("", "0"):  # a dump of the IR of a compile needs the compile
         return []
     path = _file(key)
     try:
         with open(path, "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or not _usable(folder()):
-                return []  # somebody else could have written it
+                return []  # another user could have written it
             data = file.read()
         if time.time() - state.st_mtime > _DAY:
-            os.utime(path)  # for _trim: it was used
+            os.utime(path)  # marks the file as used, for _trim
         header = len(_MAGIC) + 16
         if data[:len(_MAGIC)] != _MAGIC or blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
             return []
@@ -161,9 +166,10 @@ def read(key: str) -> list[Variant]:
 
 
 class Making:
-    """`with Making(key):` around the compile of what is to be kept under a key. Of processes that want it at the same
-    time one compiles; the others wait for it, which `waited` says, and look again. Where files cannot be locked each
-    compiles, and so does who has waited for long: the other may wait for something that this one has."""
+    """`with Making(key):` around the compile of code that is to be stored under a key. If several processes need it at
+    the same time, one compiles; the others wait, which `waited` says, and search again. Where files cannot be locked
+    every process compiles, and so does one that has waited for long: the other may be waiting for something that this
+    one holds."""
 
     __slots__ = ("path", "handle", "waited")
 
@@ -207,7 +213,7 @@ class Making:
 
 
 def _prepared(root: str) -> bool:
-    """Whether the folder of the cache is there, made now where it was not, and may be used."""
+    """Whether the folder of the cache exists, or was made now, and may be used."""
     try:
         if not os.path.isdir(root):
             os.makedirs(os.path.dirname(os.path.abspath(root)), exist_ok=True)
@@ -218,7 +224,7 @@ def _prepared(root: str) -> bool:
 
 
 def write(key: str, variant: Variant) -> bool:
-    """Add a variant; whether that worked."""
+    """Add a variant; returns whether that was possible."""
     path, root = _file(key), folder()
     temporary = f"{path}.{os.getpid()}.{id(variant):x}"
     try:
@@ -242,8 +248,9 @@ def write(key: str, variant: Variant) -> bool:
 
 
 def kept(function, types, options: Options, target: tuple, make, flatten, restore):
-    """Code of a kernel: from disk where some is there that holds for `function`, otherwise what `make()` gives, which
-    is written. The code has `guards`. flatten(code): its parts as plain values; restore(parts, guards): the code."""
+    """The code of a kernel: from disk if there is some that is valid for `function`, otherwise the result of `make()`,
+    which is then written. The code has `guards`. flatten(code): its parts as plain values; restore(parts, guards): the
+    code."""
     name = None
     if options.cache:
         with timed("cache"):
@@ -266,14 +273,14 @@ def kept(function, types, options: Options, target: tuple, make, flatten, restor
 
 
 def _trim(directory: str, newest: str) -> None:
-    """Keep one of the folders within its share of the limit: the file that was not used for the longest time goes
-    first, and `newest` stays. What killed processes left behind goes after an hour."""
+    """Limit one of the folders to its share: the least recently used files are removed first, but not `newest`. Files
+    left by killed processes are removed after an hour."""
     found = []
     with os.scandir(directory) as entries:
         for entry in entries:
             try:
                 state = entry.stat()
-            except OSError:  # another process removed it
+            except OSError:  # another process has removed it
                 continue
             found.append((state.st_mtime, state.st_size, entry.path))
     size = sum(bytes for _, bytes, _ in found)

@@ -1,4 +1,5 @@
-"""Python objects that compiled code depends on, in a form that outlives the process and fits another function object.
+"""Python objects on which compiled code depends, in a form that is valid in other processes and for other function
+objects.
 
     fingerprint(value)  equal for values that compile to the same code
     contents(value)     digests of the arrays in a value, for kernels, which have their elements compiled in
@@ -6,8 +7,8 @@
                         a cell of another closure made by the same code lies at the same path
     recipe / rebuild    an object the code refers to by address
 
-All results are tuples of plain values that `marshal` writes, unless an object has no portable form: such parts
-hold the object itself, tagged LITERAL, and serve in this process only.
+All results are tuples of plain values that `marshal` writes, unless an object has no portable form: such parts hold the
+object itself, tagged LITERAL, and serve in this process only.
 """
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ __all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key"
            "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _blake2 = lazy("_blake2")  # see cache.py
-_ufuncs = lazy("pyjitc.runtime.ufuncs")  # programs that make ufuncs load it
+_ufuncs = lazy("pyjitc.runtime.ufuncs")  # only programs that make ufuncs load it
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
@@ -47,12 +48,12 @@ class _Absent:
         return "ABSENT"
 
 
-ABSENT = _Absent()  # the value of a name that is not defined, of a cell that is empty
+ABSENT = _Absent()  # the value of a name that is not defined, or of an empty cell
 
 
 class Guard(Named, fields="container key value symbol", defaults=(None,)):
-    """A value the code was compiled for: `container[key]` of a dict, the contents of a cell (key None), or an attribute
-    of a function.
+    """A value for which the code was specialised: `container[key]` of a dict, the contents of a cell (key None), or an
+    attribute of a function.
 
     symbol: name of an 8-byte data word of the object; the dispatcher stores there the address of the value that the
     code expects (0 for ABSENT), and the stub compares. None: not compared natively."""
@@ -61,7 +62,7 @@ class Guard(Named, fields="container key value symbol", defaults=(None,)):
 
 
 class Literal:
-    """An object that stands for itself, compared by identity."""
+    """An object that is compared by identity, without a portable form."""
 
     __slots__ = ("value",)
 
@@ -83,14 +84,14 @@ def plain_function(value) -> FunctionType | None:
 
 
 def made_ufunc(value):
-    """The record of a ufunc that a program made of a Python function, else None."""
+    """The record of a ufunc that a program made from a Python function, else None."""
     if type(value) is not np.ufunc or getattr(np, value.__name__, None) is value:
         return None
     return _ufuncs.made(value)
 
 
 def _function_in(value) -> FunctionType | None:
-    """The Python function whose code is in compiled code that calls `value`, else None."""
+    """The Python function whose code is part of compiled code that calls `value`, else None."""
     function = plain_function(value)
     if function is None and (record := made_ufunc(value)) is not None:
         return record.function
@@ -98,7 +99,7 @@ def _function_in(value) -> FunctionType | None:
 
 
 def portable(part) -> bool:
-    """Whether a fingerprint, path or recipe has a meaning in another process."""
+    """Whether a fingerprint, path or recipe is valid in another process."""
     if type(part) is tuple:
         return all(map(portable, part))
     return type(part) is not Literal
@@ -116,7 +117,7 @@ def fingerprint(value) -> tuple:
         return "type", type_key(value)
     if cls is tuple:
         return ("tuple", *map(fingerprint, value))
-    if cls is np.ndarray:  # read through: only its type is compiled in
+    if cls is np.ndarray:  # read at run time: only its type is compiled in
         flags = value.flags
         return ("array", value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable,
                 flags.aligned)
@@ -141,12 +142,12 @@ def fingerprint(value) -> tuple:
         return "slot", member_offset(value)
     if cls is CodeType:
         return "code", code_hash(value)
-    if cls in kinds.CONTAINERS and cls is not frozenset:  # read through as well
+    if cls in kinds.CONTAINERS and cls is not frozenset:  # read at run time as well
         try:
             return cls.__name__, str(typeof(value))
         except (TypeError, OverflowError):
             if cls is dict:
-                return ("dict",)  # what was read from it is guarded item by item
+                return ("dict",)  # each item that was read from it has a guard of its own
     function = plain_function(value)
     if function is not None:
         name = _name(function)
@@ -161,7 +162,7 @@ def fingerprint(value) -> tuple:
         return ("ufunc", fingerprint(record.function), repr(record.arguments), repr(record.declared),
                 tuple(map(repr, record.options)))
     composed = attributes_type(value)
-    if composed is not None:  # read through, as arrays are
+    if composed is not None:  # read at run time, like arrays
         return "attributes", type_key(composed)
     if isinstance(value, _NAMED):
         name = _name(value)
@@ -182,7 +183,8 @@ def contents(value) -> tuple[bytes, ...]:
 
 
 def _class_parts(cls: type) -> list:
-    """What compiled code may have taken from a class of the program: fields, members, code of methods, constants."""
+    """The parts of a class of the program on which compiled code may depend: fields, members, code of methods,
+    constants."""
     parts: list = [tuple(map(_base, cls.__bases__)), cls.__basicsize__, cls.__dictoffset__]
     for name, value in sorted(cls.__dict__.items()):
         if type(value) is MemberDescriptorType:
@@ -199,14 +201,14 @@ def _class_parts(cls: type) -> list:
 
 
 def _base(cls: type) -> tuple:
-    """Of a class that another one is made from: the program may have no name for it, as for what namedtuple() gives."""
+    """The fingerprint of a base class: the program may have no name for it, as for a class from namedtuple()."""
     if str(cls.__module__).partition(".")[0] in FIXED_MODULES or _name(cls) is not None:
         return fingerprint(cls)
     return ("class", cls.__module__, cls.__qualname__, *_class_parts(cls))
 
 
 def _name(value) -> tuple[str, str] | None:
-    """(module, qualified name) under which `value` is found, else None."""
+    """(module, qualified name) by which `value` can be found, else None."""
     if isinstance(value, np.ufunc):
         return ("numpy", value.__name__) if getattr(np, value.__name__, None) is value else None
     qualname = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -226,7 +228,7 @@ def _named(module: str, qualname: str):
 
 
 def code_hash(code: CodeType) -> str:
-    """Everything of a code object that compiled code depends on, positions for tracebacks included."""
+    """All parts of a code object on which compiled code depends, including positions for tracebacks."""
     known = _hashes.get(id(code))
     if known is not None:
         return known[1]
@@ -259,19 +261,19 @@ def code_hash(code: CodeType) -> str:
     return found
 
 
-# by identity: equal code objects may differ in the file they come from
+# by identity: equal code objects may come from different files
 _hashes: dict[int, tuple[weakref.ref, str]] = {}
 
 
 def _stable_name(filename: str) -> str:
-    """A notebook's cell gets a new file name in every session; its content tells cells apart. A package that was built
-    ahead of time may be installed in any folder."""
+    """A file name that is stable. A notebook's cell gets a new file name in every session; its content identifies it. A
+    package that was built ahead of time may be installed in any folder."""
     return ("a notebook" if "ipykernel_" in filename or filename.startswith("<ipython-input-")
             else relocated.relative(filename))
 
 
 def type_key(t: kinds.Type) -> tuple:
-    """A type as part of a key: its kind, and what it is made from."""
+    """A type as part of a key: its kind and its parameters."""
     kind, *parts = t.key
     if isinstance(t, kinds.Singleton):
         parts = [t.value]
@@ -289,7 +291,7 @@ def _key_part(part):
 # -- paths
 
 def lookup(container, key):
-    """The guarded value now; of the key ("type", ...) the type of the value."""
+    """The guarded value now; for the key ("type", ...) the type of the value."""
     if type(key) is tuple:
         found = variable_type(container, key[1])
         return ABSENT if found is None else found
@@ -305,12 +307,12 @@ def lookup(container, key):
 
 
 class Paths:
-    """Paths to what one compile read, from `roots` = (function, arguments...) and from the classes of the program in
-    `types`.
+    """Paths to the objects that one compile read, from `roots` = (function, arguments...) and from the classes of the
+    program in `types`.
 
-    A path is (root number, step, ...), of a class ((module, qualified name), step, ...); a step is a name, or a name
-    and a key: globals, cell n, value key, contents, vars, item n, attribute name, type, class n (the dict of a class in
-    the order of resolution). A container that no path leads to stands for itself."""
+    A path is (root number, step, ...), for a class ((module, qualified name), step, ...); a step is a name, or a name
+    and a key: globals, cell n, value key, contents, vars, item n, attribute name, type, class n (the dict of class n in
+    the method resolution order). A container without a path is a literal."""
 
     def __init__(self, roots, guards: tuple[Guard, ...], types=()):
         self.known: dict[int, tuple] = {}
@@ -410,7 +412,7 @@ def _function(value) -> FunctionType:
 # -- the guards of a kernel
 
 def keep(guards: tuple[Guard, ...], roots) -> tuple | None:
-    """The guards in a form for another process, with the digests of arrays; None where some have none."""
+    """The guards in a form for other processes, with the digests of arrays; None where some cannot be represented."""
     paths = Paths(roots, guards)
     try:
         kept = tuple((g.symbol, paths.of(g.container), g.key, fingerprint(g.value), contents(g.value)) for g in guards)
@@ -420,8 +422,8 @@ def keep(guards: tuple[Guard, ...], roots) -> tuple | None:
 
 
 def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
-    """The guards that `keep` kept, where they hold for these roots; LookupError, AttributeError, TypeError or
-    ValueError where there is nothing at a path."""
+    """The guards that `keep` represented, if they are valid for these roots; raises LookupError, AttributeError,
+    TypeError or ValueError where a path leads nowhere."""
     guards = []
     for symbol, path, key, *expected in kept:
         container = follow(path, roots)
@@ -432,10 +434,10 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
     return tuple(guards)
 
 
-# -- objects that code refers to
+# -- objects to which code refers
 
 def recipe(value, paths: Paths) -> tuple:
-    """How to get `value` in another function object or process."""
+    """How to find `value` for another function object or in another process."""
     if _is_constant(value):
         return "constant", value
     path = paths.known.get(id(value))
@@ -461,7 +463,7 @@ def _is_constant(value) -> bool:
 
 
 def rebuild(made: tuple, roots):
-    """The object of a recipe; LookupError where it is not there."""
+    """The object of a recipe; raises LookupError where it does not exist."""
     kind = made[0]
     if kind == "constant":
         return _interned(made[1])
@@ -474,7 +476,7 @@ def rebuild(made: tuple, roots):
     if kind == "module":
         return sys.modules[made[1]]
     if kind == "name":
-        if made[1].startswith(_OURS):  # what compiled code calls of our own, the first use may load
+        if made[1].startswith(_OURS):  # our own functions that compiled code calls may have to be imported
             __import__(made[1])
         found = _named(made[1], made[2])
         if found is None:
@@ -484,7 +486,7 @@ def rebuild(made: tuple, roots):
 
 
 def _interned(value):
-    """Names of keywords and attributes are compared by identity, so they are interned, as Python's compiler does."""
+    """The names of keywords and attributes are compared by identity, so they are interned, as by Python's compiler."""
     if type(value) is tuple:
         return tuple(map(_interned, value))
     return sys.intern(value) if type(value) is str and value.isidentifier() else value

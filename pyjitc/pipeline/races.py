@@ -1,5 +1,5 @@
-"""`njit(parallel=True, debug="races")`: a call runs typed IR in its interpreter, which watches what iterations of
-parallel loops touch (ir/races.py)."""
+"""`njit(parallel=True, debug="races")`: calls run typed IR in its interpreter, which records the memory that iterations
+of parallel loops access (ir/races.py)."""
 from __future__ import annotations
 
 import inspect
@@ -16,9 +16,9 @@ __all__ = ["call"]
 
 
 def call(function, options, args, kwargs):
-    """function(*args, **kwargs). RaceError where two iterations of a parallel loop touch one element, and one writes
-    it; CompileError as for the compiled function."""
-    provide(elementary.meaning)  # the interpreter asks it what elementary functions are
+    """The result of function(*args, **kwargs). Raises RaceError where two iterations of a parallel loop access one
+    element, and one writes it; CompileError as for the compiled function."""
+    provide(elementary.meaning)  # the interpreter needs implementations of elementary functions
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     values = list(bound.arguments.values())

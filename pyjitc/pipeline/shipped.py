@@ -1,9 +1,9 @@
-"""Compiled code that lies beside a package which was built ahead of time. In the part of pyjitc that goes with such a
-package, this module has the place of cache.py: looking up is the same, and nothing is written.
+"""Compiled code that is shipped with a package built ahead of time. In the part of pyjitc in such a package, this
+module replaces cache.py: lookups are the same, and nothing is written.
 
-A file holds what belongs to one module of the package, for one version of Python and one level of processors:
-(flags of the processor that its code needs, {function: signatures}, {key: variants}). A signature is (its types as a
-text, whether it was declared, whether the text says all of the types); a variant is as in cache.py.
+A file holds the code of one module of the package, for one version of Python and one level of processors: (flags of the
+processor that the code needs, {function: signatures}, {key: variants}). A signature is (its types as a text, whether it
+was declared, whether the text determines the types); variants are as in cache.py.
 """
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from . import portable
 __all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "is_other", "key_of",
            "name_of", "read", "signatures_of", "whole", "write"]
 
-# What a processor of a level has beside that of the level before, as Linux names it; the best level first.
+# The flags that processors of a level have in addition to those of the level below, in Linux's names; the highest level
+# first.
 FLAGS = {"native": (),
          "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
          "x86-64-v3": ("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"),
          "x86-64-v2": ("cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3")}
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "code")
-_signatures: dict[str, dict | None] = {}  # module -> what its file says of its functions, None where none fits
+_signatures: dict[str, dict | None] = {}  # module -> the signatures in its file, None where no file fits
 _variants: dict[str, list] = {}
 
 
 def key_of(function, types, options: Options, target=()) -> str | None:
-    """As in cache.py; versions and the processor are those of the file."""
+    """As in cache.py; the versions and the processor are those of the file."""
     parts = tuple(map(portable.type_key, types))
     if not portable.portable(parts):
         return None
@@ -39,7 +40,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
 
 
 def read(key: str) -> list[tuple]:
-    """The variants under `key`, with the names that the files of the package have here."""
+    """The variants under `key`, with the actual paths of the package's files."""
     return [(relocated.filled(code), *rest) for code, *rest in _variants.get(key, ())]
 
 
@@ -53,7 +54,7 @@ def write(key: str, variant: tuple) -> bool:
 
 
 class Making:
-    """Stands in for cache.Making: a package that was built ahead of time has nothing to compile."""
+    """Replaces cache.Making: a package that was built ahead of time compiles nothing."""
 
     waited = False
 
@@ -68,7 +69,7 @@ class Making:
 
 
 def name_of(function) -> str:
-    """What a function is known by: its name and its code."""
+    """The key of a function: its name and its code."""
     return f"{function.__qualname__} {portable.code_hash(function.__code__)}"
 
 
@@ -77,8 +78,8 @@ def file_name(module: str, level: str) -> str:
 
 
 def signatures_of(function) -> list[tuple[str, bool, bool]] | None:
-    """The signatures for which there is code of a function; None where its module has no code for this Python and this
-    processor."""
+    """The signatures for which there is code of a function; None where there is no file of its module for this Python
+    and this processor."""
     module = function.__module__
     if module not in _signatures:
         _signatures[module] = _load(module)
@@ -88,7 +89,7 @@ def signatures_of(function) -> list[tuple[str, bool, bool]] | None:
 
 def is_other(function) -> bool:
     """Whether there is code of a function of this name, but not of this one: its source was changed since, or Python
-    leaves out its assertions or its docstring (-O, -OO)."""
+    has removed its assertions or its docstring (-O, -OO)."""
     known = _signatures.get(function.__module__) or {}
     return name_of(function) not in known and any(name.startswith(f"{function.__qualname__} ") for name in known)
 
@@ -111,7 +112,7 @@ def _load(module: str) -> dict | None:
 
 
 def flags_here() -> frozenset[str]:
-    """What the first processor of this machine has."""
+    """The flags of the first processor of this machine."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             return frozenset(next(line for line in lines if line.startswith("flags")).partition(":")[2].split())

@@ -1,9 +1,11 @@
-"""Specialisations: one compiled form of a function, found in memory, on disk, or made by the compiler; and linked.
+"""Specialisations: compiled forms of a function, which are found in memory or on disk, or made by the compiler, and
+then linked.
 
-An *Entry* is object code with everything said relative to the function object, so that another closure or lambda
-with the same code and equal captured values uses it too. Linking it to a function object gives a *Native*: loaded
-code with the objects and expected values of that function. Entries live as long as some Native uses them; the last
-few of a code object as long as that, since a lambda made in a loop may die before the next one is made.
+An *Entry* is object code whose references are relative to the function object, so that it also serves another closure
+or lambda with the same code and equal captured values. Linking it to a function object makes a *Native*: loaded code
+with the objects and expected values of that function. Entries live as long as some Native uses them; the last few
+entries of a code object live as long as the code object, since a lambda made in a loop may be freed before the next one
+is made.
 """
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ stages = lazy("pyjitc.pipeline.stages")
 cache = lazy("pyjitc.pipeline.cache")
 
 _ATTEMPTS = 8
-statistics = dict.fromkeys(COUNTED, 0)  # of the process
+statistics = dict.fromkeys(COUNTED, 0)  # of the whole process
 
 
 def _count(what: str, own: dict[str, int]) -> None:
@@ -37,8 +39,8 @@ def _count(what: str, own: dict[str, int]) -> None:
 
 
 def alone(function, *args):
-    """function(*args), which may compile: one thread at a time, on a stack that is large enough. The lock is taken
-    there: what runs while a compile does, a finaliser, may compile too."""
+    """The result of function(*args), which may compile: one thread at a time, on a large enough stack. The lock is
+    taken on that stack, because a finaliser that runs during a compile may compile, too."""
     return with_room(COMPILING, _locked, function, *args, calls=DEPTH)
 
 
@@ -48,8 +50,8 @@ def _locked(function, *args):
 
 
 class Entry:
-    """Object code of one specialisation. runtime: objects to be loaded before it; objects: (symbol, recipe) pairs;
-    guards: (symbol, path, key, fingerprint)."""
+    """The object code of one specialisation. runtime: objects that are loaded before it; objects: (symbol, recipe)
+    pairs; guards: (symbol, path, key, fingerprint)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
@@ -68,9 +70,9 @@ class Entry:
 
 
 class Native:
-    """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, value now];
-    guarded: the stub compares them all, so that it may be called without asking `changed` first. origin: 'compiled',
-    'memory' or 'disk'; seconds: what getting it took."""
+    """An Entry linked to a function object. guards: [word address or None, container, key, fingerprint, present value];
+    guarded: the stub compares all of them, so that it may be called without a call of `changed`. origin: 'compiled',
+    'memory' or 'disk'; seconds: the time to get it."""
 
     __slots__ = ("entry", "image", "address", "next", "guards", "guarded", "active", "origin", "seconds")
 
@@ -86,7 +88,7 @@ class Native:
         self.seconds = 0.0
 
     def changed(self) -> list[list]:
-        """The guards whose value is another object now, as [guard, value] pairs."""
+        """The guards whose value is now another object, as [guard, value] pairs."""
         found = []
         for guard in self.guards:
             now = portable.lookup(guard[1], guard[2])
@@ -95,12 +97,12 @@ class Native:
         return found
 
     def stale(self) -> bool:
-        """Whether a list that the code depends on holds other types than it did."""
+        """Whether a list on which the code depends contains items of other types than at compile time."""
         return any([type(guard[4]) in CONTAINERS and portable.fingerprint(guard[4]) != guard[3]
                     for guard in self.guards])
 
     def refresh(self, changes: list[list]) -> bool:
-        """Accept new objects of equal meaning. False where code must be linked or made anew."""
+        """Accept new objects with an equal meaning. False where the code must be linked or compiled again."""
         inside = {id(value) for value in self.image.objects.values()}
         for guard, now in changes:
             if portable.fingerprint(now) != guard[3] or id(guard[4]) in inside:
@@ -111,7 +113,7 @@ class Native:
         return True
 
     def busy(self) -> bool:
-        """Whether a call may be inside the code; unknown counts as yes."""
+        """Whether a call may be running the code; True where that is not known."""
         return self.active is None or ctypes.c_int64.from_address(self.active).value != 0
 
 
@@ -121,7 +123,7 @@ def _expect(word: int | None, value) -> None:
 
 
 def profiled(function) -> str:
-    """What profilers show of it, as of the interpreter's functions."""
+    """The name of the code in profilers, in the style of the interpreter's functions."""
     return f"{function.__qualname__}:{function.__code__.co_filename}"
 
 
@@ -151,8 +153,8 @@ def link(entry: Entry, roots) -> Native | None:
 
 
 class _Known:
-    """The entries of one code object. entries: key -> weak references, the latest first; recent: the last ones,
-    held."""
+    """The entries of one code object. entries: key -> weak references, the latest first; recent: strong references to
+    the last ones."""
 
     __slots__ = ("entries", "recent")
 
@@ -165,15 +167,16 @@ _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def _memory_keys(function, types, options: Options, form) -> tuple[tuple, tuple]:
-    """What an entry is known by to functions of the same globals, and to others: an unpickled function has new ones."""
-    # Equal code objects may come from different files, which tracebacks tell.
+    """The keys of an entry for functions with the same globals, and for others: an unpickled function has new
+    globals."""
+    # Equal code objects may come from different files, which tracebacks show.
     rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types)), form
     return (id(function.__globals__), *rest), (None, *rest)
 
 
 def find(function, types, options: Options, args, own: dict[str, int], form=None) -> Native | None:
-    """An existing specialisation that holds for this function object, linked; from memory, then from disk. own: the
-    statistics of the function; form: how it is entered, see `stages.compile_signature`."""
+    """A specialisation that is valid for this function object, linked; from memory, or else from disk. own: the
+    statistics of the function; form: the kind of entry, see `stages.compile_signature`."""
     roots = (function, *args)
     keys = _memory_keys(function, types, options, form)
     known = _table.get(function.__code__)
@@ -192,7 +195,7 @@ def find(function, types, options: Options, args, own: dict[str, int], form=None
         for variant in variants:
             try:
                 native = link(Entry(*variant), roots)
-            except (LoadError, TypeError, ValueError):  # made by another pyjitc, or by nobody
+            except (LoadError, TypeError, ValueError):  # written by another version of pyjitc, or damaged
                 continue
             if native is not None:
                 _count("disk", own)
@@ -204,12 +207,12 @@ def find(function, types, options: Options, args, own: dict[str, int], form=None
 
 
 def _target(form) -> tuple:
-    """What the form adds to the key of a file."""
+    """The part of a file's key for the form."""
     return () if form is None else (type(form).__name__, tuple(form))
 
 
 def make(function, types, options: Options, args, own: dict[str, int], form=None) -> Native:
-    """Compile, remember, and link; or take what another process has compiled meanwhile."""
+    """Compile, store and link a specialisation; or use one that another process has compiled meanwhile."""
     key = cache.key_of(function, types, options, _target(form)) if options.cache else None
     if key is None:
         return _make(function, types, options, args, own, form)
@@ -229,7 +232,7 @@ def _make(function, types, options: Options, args, own: dict[str, int], form) ->
         _count("compiled", own)
         entry = entry_of(compiled, types, roots)
         native = link(entry, roots)
-        if native is not None:  # else another thread changed a global in the meantime
+        if native is not None:  # otherwise another thread has changed a global meanwhile
             break
     else:
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
@@ -245,7 +248,7 @@ def _make(function, types, options: Options, args, own: dict[str, int], form) ->
 
 
 def entry_of(compiled, types, roots) -> Entry:
-    """What was compiled for roots (function, arguments...), said relative to them."""
+    """The entry of compiled code for roots (function, arguments...), with references relative to these."""
     paths = portable.Paths(roots, compiled.guards, types)
     return Entry(
         compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),

@@ -5,15 +5,16 @@
     optimise(functions, options)               after the passes; `optimise_device` and `optimise_block` are for kernels
     compile_signature(function, types, ...)    all of it, and the object code for this processor
 
-`njit`, kernels and the tracing front end use these, with what they need as arguments; `front.functions.carrier` is the
-way in for a front end that makes generic IR by itself. Loaded on the first compile only. What is kept are memo tables
-of things that never change (generic IR of a function, specialisations of library functions).
+`njit`, kernels and the tracing front end use these; everything they need is passed as arguments.
+`front.functions.carrier` is for a front end that makes generic IR itself. The module is loaded by the first compile.
+Its only state are memo tables of values that never change (generic IR of functions, specialisations of library
+functions).
 """
 from __future__ import annotations
 
 from functools import cache, partial, wraps
 
-from ..base.errors import CompileError, Diagnostic
+from ..base.errors import CompileError, Diagnostic, with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..base.options import Options, environment
@@ -38,24 +39,24 @@ from .portable import ABSENT, Guard
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
            "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
 
-generators = lazy("pyjitc.front.generators")  # programs with `yield` load it
-elementary = lazy("pyjitc.lib.elementary")  # and those with elementary functions this one
-adjoints = lazy("pyjitc.lib.adjoints")  # and those that ask for derivatives this one
-grid = lazy("pyjitc.passes.grid")  # kernels on the CPU load it
-watched = lazy("pyjitc.lib.watched")  # and programs that look at floating-point errors this one
-bytecode = lazy("bytecode")  # only inspection needs these
+generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
+elementary = lazy("pyjitc.lib.elementary")  # only programs with elementary functions load it
+adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
+grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
+watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
+bytecode = lazy("bytecode")  # only inspection needs this and the next four
 drawing = lazy("pyjitc.ir.drawing")
 linecache = lazy("linecache")
 graph = lazy("pyjitc.ir.graph")
 show = lazy("pyjitc.ir.show")
-verify = lazy("pyjitc.ir.verify")  # and the tests this one
+verify = lazy("pyjitc.ir.verify")  # only tests need it
 
 LIBRARY = Library()
 
 
 class Typed(Named, fields="functions spec guards"):
-    """What inference found. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments
-    and of its result; guards: what the program may change that it depends on."""
+    """The result of inference. functions: typed IR, the entry first; spec: the entry's, with the types of its arguments
+    and of its result; guards: the values that the program may change and on which the code depends."""
 
     __slots__ = ()
 
@@ -68,13 +69,14 @@ class Typed(Named, fields="functions spec guards"):
 class Compiled(Named, fields="object runtime entry next objects result guards"):
     """Native code of one function for one tuple of argument types.
 
-    object: relocatable ELF object; runtime: those of the helpers that it calls, loaded before it; entry: symbol of the
-    stub; next: symbol of the data word that gets the address of the next stub; objects: symbol -> Python object that
-    must lie at it; result: result type (or its text); guards: everything the program may change that the code depends
-    on.
+    object: relocatable ELF object; runtime: objects with the helpers that it calls, loaded before it; entry: symbol of
+    the stub; next: symbol of the data word for the address of the next stub; objects: symbol -> the Python object to
+    which the loader sets it; result: result type (or its text); guards: the values that the program may change and on
+    which the code depends.
 
-    Where the object also defines the 8-byte word `pyjitc_active`, counted up by the stub on entry to the kernel and
-    down on leaving, replaced code is unmapped as soon as nobody is inside; without it, with the dispatcher.
+    If the object also defines the 8-byte word `pyjitc_active`, which the stub increments before the call of the
+    function and decrements after it, replaced code is unmapped as soon as no call is inside; otherwise it is unmapped
+    with the dispatcher.
     """
 
     __slots__ = ()
@@ -84,18 +86,18 @@ class Compiled(Named, fields="object runtime entry next objects result guards"):
 
 
 def build(proto):
-    """Generic IR of a Prototype; not to be changed."""
+    """Generic IR of a Prototype; it must not be changed."""
     return build_function(proto) if type(proto) is functions.Prototype else generators.build_step(proto, build_function)
 
 
 def generic(function):
-    """Generic IR of a function; not to be changed."""
+    """Generic IR of a function; it must not be changed."""
     return build(functions.prototype_of(function))
 
 
 def infer(function, types, options: Options, library=LIBRARY) -> Typed:
-    """Typed IR of `function` for arguments of `types`. library: what its operators and calls mean. Raises CompileError
-    where it has no meaning, with `guards`: what that depends on."""
+    """Typed IR of `function` for arguments of `types`. library: the meaning of operators and calls. Raises CompileError
+    where the function cannot be compiled, with the guards on which that depends."""
     def found(options):
         return specialise(function, types, library=library, build=build, prototype=functions.prototype_of,
                           nested=functions.nested, options=options,
@@ -122,7 +124,7 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
 
 @cache
 def _watching(library):
-    """The library for the operations of programs that look at floating-point errors."""
+    """The library for the program's operations if it uses np.errstate."""
     return watched.Watched(library)
 
 
@@ -134,15 +136,15 @@ _bodies: list = []
 
 
 def _body(inst):
-    """What computes an elementary function on this processor; see passes/elementary.py."""
+    """The implementation of an elementary function on this processor; see passes/elementary.py."""
     if not _bodies:
         _bodies.append(elementary.Bodies(lambda function, types: infer(function, types, Options()).spec.typed))
     return _bodies[0](inst)
 
 
 def _helper(function, types):
-    """The typed form of a library function, which may be given by its name: `name` of lib/adjoints.py, or
-    `py.natives:name` of lib/py/natives.py and so on."""
+    """The typed form of a library function, which may be given by its name: `name` for one of lib/adjoints.py,
+    `py.natives:name` for one of lib/py/natives.py and so on."""
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
@@ -166,13 +168,13 @@ def optimise_device(module, options: Options, body):
 
 
 def optimise_block(module, options: Options):
-    """(a kernel, first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
+    """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
     with timed("passes"):
         return grid.run_module(module, options, _body, recursive, _observer())
 
 
 def _observer():
-    """What is called with functions and the name of the pass that left them, or None."""
+    """A function that is called with functions and the name of the pass that processed them last, or None."""
     return _after_pass if _verified() or environment("PYJITC_DUMP") else None
 
 
@@ -193,7 +195,7 @@ def _verified() -> bool:
 
 
 def calling(function, typed: Typed) -> Wrapper:
-    """How the stub of `function` takes its arguments."""
+    """The Spec by which the stub of `function` takes its arguments."""
     code, args = function.__code__, typed.spec.args
     return Wrapper(
         code.co_varnames[:len(args)], typed.spec.accepts, tuple(v is UNKNOWN for _, v in args),
@@ -205,8 +207,8 @@ def calling(function, typed: Typed) -> Wrapper:
 
 
 def refusing_depth(stage):
-    """Decorator of a function that compiles its first argument: a program that is nested too deeply for the compiler is
-    refused with a CompileError that has a place, not with a RecursionError of the compiler's own."""
+    """Decorator of a function that compiles its first argument: for a program that is nested too deeply for the
+    compiler it raises a CompileError with a location instead of the compiler's own RecursionError."""
     @wraps(stage)
     def guarded(function, *args):
         try:
@@ -219,9 +221,9 @@ def refusing_depth(stage):
 
 @refusing_depth
 def compile_signature(function, types, options: Options, form=None, emitter=FunctionEmitter) -> Compiled:
-    """Native code of `function` for arguments of `types`, entered as `form` (codegen/native.py) says, else by a stub
-    for Python. emitter: the class that emits its functions. Raises CompileError where it has no meaning, with `guards`:
-    what it depends on."""
+    """Native code of `function` for arguments of `types`, with an entry of `form` (codegen/native.py), or a stub for
+    Python. emitter: the class that emits its functions. Raises CompileError where the function cannot be compiled, with
+    the guards on which that depends."""
     typed = infer(function, types, options)
     if form is not None:
         made = compile_module(optimise(typed.functions, options), form, None, options)
@@ -243,8 +245,8 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
 
 
 def _too_deep(function, error: RecursionError) -> CompileError:
-    """The refusal of a program that the compiler, which follows nested expressions by calling itself, cannot follow to
-    its end; it has the place that inference had reached, if it was inference."""
+    """The error for a program that is nested too deeply for the compiler, which is recursive; its location is the one
+    that inference had reached, if that raised."""
     code, loc, name = function.__code__, Loc(function.__code__.co_firstlineno, 0, -1, -1), function.__qualname__
     proto, inst = getattr(error, "place", (None, None))
     if proto is not None:
@@ -260,19 +262,19 @@ def _too_deep(function, error: RecursionError) -> CompileError:
 def _brief(t) -> str:
     if t.inner or isinstance(t, (ListDisplay, DictDisplay)):
         name = describe(t)[1:-1]
-        return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+        return with_article(name)
     return f"a value of type {t}"
 
 
 def dumped_stages() -> tuple[str, ...]:
-    """What PYJITC_DUMP may name."""
+    """The names of stages that PYJITC_DUMP may contain."""
     passes = dict.fromkeys(one.__name__.rpartition(".")[2] for one in pipeline.PASSES)
     return ("generic", "typed", "inline", "nests", *passes, "llvm", "asm", "all")
 
 
 @refusing_depth
 def report(function, types, options: Options) -> str:
-    """The lines of a function, and of those that it calls, that the interpreter does under `jit`."""
+    """The lines of a function, and of functions that it calls, that the interpreter does under `jit`."""
     try:
         remarks = infer(function, types, options).spec.remarks
     except CompileError as error:
@@ -294,7 +296,7 @@ def report(function, types, options: Options) -> str:
 
 @refusing_depth
 def inspect(function, types, options: Options, stage: str) -> str:
-    """Text of one stage of the compilation of `function` for `types`."""
+    """The text of one stage of the compilation of `function` for `types`."""
     if stage == "bytecode":
         return bytecode.format_bytecode(bytecode.Bytecode.from_code(function.__code__), lineno=True)
     if stage == "cfg":

@@ -1,5 +1,5 @@
-"""The place of stages.py in the part of pyjitc that goes with a package which was built ahead of time: there is no
-compiler, which is said where one is asked for."""
+"""Replaces stages.py in the part of pyjitc in a package that was built ahead of time, which has no compiler: its
+functions raise where code would have to be compiled."""
 from __future__ import annotations
 
 from ..base.errors import CompileError, Diagnostic
@@ -9,7 +9,8 @@ __all__ = ["compile_signature", "inspect", "report"]
 
 
 def compile_signature(function, types, options, form=None):
-    """Called where code is there, but what it depends on has another value, or it cannot be loaded."""
+    """Raises, since this is called where code exists, but a value on which it depends has changed, or it cannot be
+    loaded."""
     changed = []
     for _, _, _, _, _, _, guards in shipped.read(shipped.key_of(function, types, options) or ""):
         for _, path, key, expected in guards:

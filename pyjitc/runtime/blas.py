@@ -1,4 +1,5 @@
-"""BLAS and LAPACK: the Fortran functions inside the libraries that NumPy itself has loaded, else those SciPy hands out.
+"""BLAS and LAPACK: the Fortran functions in the libraries that NumPy itself has loaded, or else those that SciPy
+provides.
 
 NumPy's extension modules depend on its BLAS, so a symbol is looked up through them. Sizes are passed by pointers to
 64-bit words that hold small non-negative numbers, so both 32-bit and 64-bit Fortran integers read them.
@@ -17,7 +18,8 @@ from ..base.options import environment
 
 __all__ = ["address", "provider", "found", "missing"]
 
-# Spellings of Fortran names: OpenBLAS as SciPy's project builds it, distributions with 64-bit and 32-bit integers.
+# Spellings of Fortran names: those of the OpenBLAS that SciPy's project builds, and of distributions with 64-bit and
+# 32-bit integers.
 _SPELLINGS = ("scipy_{}_64_", "{}_64_", "{}64_", "scipy_{}_", "{}_")
 _libraries: list[ctypes.CDLL] = []
 _capsules: list[dict] = []
@@ -25,7 +27,7 @@ _known: dict[str, tuple[int, str] | None] = {}
 
 
 def missing() -> bool:
-    """Whether to do without BLAS, for tests of what is used then."""
+    """Whether to pretend that there is no BLAS, for tests of the fallbacks."""
     return environment("PYJITC_BLAS") == "none"
 
 
@@ -76,12 +78,12 @@ def address(name: str) -> int | None:
 
 
 def found(name: str) -> bool:
-    """Whether code may be compiled that calls the function."""
+    """Whether the function exists, so that code may call it."""
     return not missing() and _find(name) is not None
 
 
 def provider() -> str:
-    """Where BLAS and LAPACK come from, for people."""
+    """The description of the libraries with BLAS and LAPACK, for users."""
     place = _find("dgemm")
     if place is None or missing():
         return "none: own loops"

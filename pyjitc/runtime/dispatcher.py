@@ -1,17 +1,17 @@
 """The native callable: a Python object whose calls go straight to machine code.
 
-A dispatcher has a *vectorcall word*, the address CPython jumps to when the object is called. It points to a chain
-of stubs, one per compiled signature, newest first:
+A dispatcher has a *vectorcall word*, the address CPython jumps to when the object is called. It points to a chain of
+stubs, one per compiled signature, newest first:
 
     ptr stub(ptr self, ptr args, i64 nargsf, ptr kwnames)
 
-A stub checks the arguments and either runs its kernel or tail-calls the next one, whose address stands in a data
-word of its image. The last one is the slow path, which calls `prepare` in Python.
+A stub checks the arguments and either runs its function or tail-calls the next stub, whose address is in a data word of
+its image. The last one is the slow path, which calls `prepare` in Python.
 
 The type is made with ctypes alone: a Python base class gives slots, methods and `__dict__`; a leaf made by
 PyType_FromSpecWithBases adds the vectorcall word and binding as a method.
 
-What a stub may read from `self`, by fixed offset (set with `describe`):
+Fields of `self` that a stub may read, at fixed offsets (set by `describe`):
     DEFAULTS (24): the function's `__defaults__`, a tuple (never null): parameter i of n that was not given is
         item i - (n - size), where that is not negative;
     CLOSURE (16): the function's `__closure__`, a tuple of cells (never null).
@@ -35,7 +35,7 @@ DEFAULTS = 24
 
 
 class _Retry:
-    """What `prepare` answers to have the call tried again natively."""
+    """The result by which `prepare` requests that the native call is repeated."""
 
     __slots__ = ()
 
@@ -47,18 +47,18 @@ RETRY = _Retry()
 
 
 class Anew(BaseException):
-    """Compiled code has met an object of a class that it was not compiled for, before it changed anything: its stub has
-    the next one take the call. It never leaves compiled code."""
+    """Raised where compiled code has met an object of a class for which it was not compiled, before it changed
+    anything: its stub then passes the call to the next one. It never leaves compiled code."""
 
 
 class Callable_:
-    """The part of a dispatcher that stubs read: first in memory, so at fixed offsets."""
+    """The fields of a dispatcher that stubs read: they are first in memory, at fixed offsets."""
 
-    __slots__ = ("_closure", "_defaults")  # laid out in alphabetical order
-    py_func: Any  # of the classes that are made of it
+    __slots__ = ("_closure", "_defaults")  # their order in memory is alphabetical
+    py_func: Any  # defined by subclasses
 
 
-# Stubs trust these two, so nothing else can reach them.
+# Stubs trust these two fields, so other code cannot set them.
 _closure, _defaults = Callable_._closure, Callable_._defaults
 del Callable_._closure, Callable_._defaults
 
@@ -79,15 +79,15 @@ class _Member(Structure):
 _TP_DESCR_GET, _TP_MEMBERS = 54, 72
 _T_PYSSIZET, _READONLY = 19, 1
 _HAVE_VECTORCALL, _METHOD_DESCRIPTOR, _DEFAULT = 1 << 11, 1 << 17, 1 << 18
-_keep: list = []  # what types and thunks point to
+_keep: list = []  # objects to which types and thunks refer
 
 
 def leaf(base: type, prepare, name: str) -> type:
-    """The callable type over `base` (a subclass of Callable_). A call that no stub takes runs
+    """The callable type over `base` (a subclass of Callable_). A call that no stub accepts runs
     `prepare(self, *args, **kwargs)`: its result is the call's, unless it is RETRY.
 
-    `name`: dotted name of the type. Do not give the leaf a `__call__` of its own, nor assign `base.__call__` later:
-    the first would recurse, the second clears the vectorcall flag.
+    `name`: dotted name of the type. Do not give the leaf a `__call__` of its own, nor assign `base.__call__` later: the
+    first would recurse, the second clears the vectorcall flag.
     """
     offset = base.__basicsize__
     members = (_Member * 2)(_Member(b"__vectorcalloffset__", _T_PYSSIZET, offset, _READONLY, None), _Member())
@@ -108,23 +108,23 @@ def leaf(base: type, prepare, name: str) -> type:
     return cls
 
 
-_words: dict[type, tuple[int, int]] = {}  # leaf type -> offset of its vectorcall word, address of its slow path
+_words: dict[type, tuple[int, int]] = {}  # leaf type -> (offset of its vectorcall word, address of its slow path)
 
 
 def describe(self: Callable_, function) -> None:
-    """Make `self` stand for `function`, with no stubs: every call takes the slow path."""
+    """Make `self` represent `function`, without stubs: every call takes the slow path."""
     _closure.__set__(self, function.__closure__ or ())
     update(self, function)
     set_entry(self, slow_path(type(self)))
 
 
 def update(self: Callable_, function) -> bool:
-    """Take over the function's defaults, which a program may assign. Whether they were others."""
+    """Copy the function's defaults, which a program may assign; returns whether they have changed."""
     defaults = function.__defaults__ or ()
     try:
         if _defaults.__get__(self) is defaults:
             return False
-    except AttributeError:  # not set so far
+    except AttributeError:  # not set yet
         pass
     _defaults.__set__(self, defaults)
     return True
@@ -140,5 +140,5 @@ def entry(self: Callable_) -> int:
 
 
 def set_entry(self: Callable_, address: int) -> None:
-    """Send calls to `address`. The caller keeps the code alive as long as `self` may jump there."""
+    """Send calls to `address`. The caller must keep the code alive as long as `self` may jump there."""
     c_void_p.from_address(id(self) + _words[type(self)][0]).value = address

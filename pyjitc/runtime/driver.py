@@ -1,8 +1,8 @@
 """The CUDA driver library through ctypes: devices, contexts, memory, streams, events, code.
 
-Nothing is loaded before the first question. `Driver` is one loaded library with its devices; `connect()` gives the one
-of this process, or a text that says why there is none. A `Device` offers what arrays, streams and kernels need, as
-`host.HostDevice` does for the grid on the CPU: the layers above do not tell them apart.
+Nothing is loaded before the first use. `Driver` is one loaded library with its devices; `connect()` returns the one of
+this process, or the reason why there is none. A `Device` has the operations that arrays, streams and kernels need, like
+`hostdevice.HostDevice` for grids on the CPU: the layers above treat both alike.
 Memory comes from the driver's own stream-ordered pool where the device has one. Every operation makes its device's
 primary context current first: other libraries in the process change it.
 """
@@ -43,7 +43,7 @@ _SIGNATURES = {
     "cuEventElapsedTime": (_P, _P, _P), "cuProfilerStart": (), "cuProfilerStop": (),
 }
 _NOT_READY = 600
-_OLDEST = 11_020  # CUDA 11.2: stream-ordered memory
+_OLDEST = 11_020  # CUDA 11.2, which has stream-ordered memory
 
 # Attributes of devices (CUdevice_attribute), of functions, of pointers.
 ATTRIBUTES = {
@@ -61,7 +61,7 @@ _JIT_ERROR_BUFFER, _JIT_ERROR_SIZE = 5, 6
 _HOST_PORTABLE, _HOST_MAPPED = 1, 2
 _ATTACH_GLOBAL = 1
 _numbers = itertools.count(1)
-_callbacks: dict = {}  # number -> a function that a stream has not come to yet
+_callbacks: dict = {}  # number -> a function that its stream has not called yet
 
 
 @ctypes.CFUNCTYPE(None, c_void_p)
@@ -72,7 +72,7 @@ def _call_back(number):
 
 
 class CudaError(PyjitcError, RuntimeError):
-    """The driver refuses a call. code: its number; name: as in cuda.h."""
+    """Raised where the driver refuses a call. code: the number of the error; name: its name in cuda.h."""
 
     def __init__(self, call: str, code: int, name: str, text: str):
         super().__init__(f"{call}: {name}: {text}" if name else f"{call}: {text}")
@@ -80,8 +80,8 @@ class CudaError(PyjitcError, RuntimeError):
 
 
 class Driver:
-    """A loaded driver library. call(name, *args): the function; CudaError where it does not succeed. devices: those it
-    has."""
+    """A loaded driver library. call(name, *args): calls a function, and raises CudaError where it does not succeed.
+    devices: the devices of the library."""
 
     def __init__(self, library):
         self.library = library
@@ -109,7 +109,7 @@ class Driver:
         return found
 
     def call(self, name: str, *args, ready: bool = False) -> bool:
-        """Whether the call succeeded; False only where `ready` is asked and the answer is 'not yet'."""
+        """Call a function. Returns whether it succeeded; False only if `ready` is set and the result is 'not ready'."""
         code = self.function(name)(*args)
         if code == 0:
             return True
@@ -151,7 +151,7 @@ class Device(DeviceNames):
     def __repr__(self):
         return f"<CUDA device {self.index}: {self.name}>"
 
-    # -- what it is
+    # -- properties
 
     @property
     def name(self) -> str:
@@ -180,7 +180,7 @@ class Device(DeviceNames):
         if self._context is None:
             self._context = self.driver._get("cuDevicePrimaryCtxRetain", c_void_p, self.handle)
             self._pooled = bool(self.attribute("MEMORY_POOLS_SUPPORTED"))
-            if self._pooled:  # freed memory stays with the process, for the next array
+            if self._pooled:  # freed memory is kept by the process for the next array
                 self.driver.call("cuMemPoolSetAttribute", self._pool(), _RELEASE_THRESHOLD, byref(c_uint64(2**64 - 1)))
         return self._context
 
@@ -201,7 +201,7 @@ class Device(DeviceNames):
         self.call("cuCtxSynchronize")
 
     def close(self) -> None:
-        """Give the primary context back; whatever was made in it is gone unless another library holds it."""
+        """Release the primary context; everything in it is freed, unless another library uses it."""
         if self._context is not None:
             self._context = None
             self.driver.call("cuDevicePrimaryCtxRelease_v2", self.handle)
@@ -223,7 +223,7 @@ class Device(DeviceNames):
                 self.call("cuMemFree_v2", address)
 
     def trim(self) -> None:
-        """Give memory that no array uses back to the system."""
+        """Return memory that no array uses to the system."""
         if self.context and self._pooled:
             self.synchronize()
             self.call("cuMemPoolTrimTo", self._pool(), 0)
@@ -234,17 +234,17 @@ class Device(DeviceNames):
         return MemoryInfo(free.value, total.value)
 
     def copy_in(self, target: int, source: int, size: int, stream: int = 0) -> None:
-        """From host memory at `source`."""
+        """Copy from host memory at `source`."""
         if size:
             self.call("cuMemcpyHtoDAsync_v2", target, source, size, stream)
 
     def copy_out(self, target: int, source: int, size: int, stream: int = 0) -> None:
-        """To host memory at `target`."""
+        """Copy to host memory at `target`."""
         if size:
             self.call("cuMemcpyDtoHAsync_v2", target, source, size, stream)
 
     def copy(self, target: int, source: int, size: int, stream: int = 0, other: Device | None = None) -> None:
-        """Within this device, or from another one."""
+        """Copy within this device, or from another one."""
         if not size:
             return
         if other is None or other is self:
@@ -257,7 +257,7 @@ class Device(DeviceNames):
             self.call("cuMemsetD8Async", address, byte, size, stream)
 
     def allocate_host(self, size: int, mapped: bool = False) -> int:
-        """Pinned host memory."""
+        """Allocate pinned host memory."""
         return self._get("cuMemHostAlloc", c_void_p, max(size, 1), _HOST_PORTABLE | (_HOST_MAPPED if mapped else 0))
 
     def free_host(self, address: int) -> None:
@@ -265,7 +265,7 @@ class Device(DeviceNames):
             self.call("cuMemFreeHost", address)
 
     def allocate_managed(self, size: int) -> int:
-        """Memory that the host and the devices share, at the same address; freed as a device's."""
+        """Allocate memory that the host and the devices share, at the same address; it is freed like a device's."""
         return self._get("cuMemAllocManaged", c_void_p, max(size, 1), _ATTACH_GLOBAL)
 
     def free_managed(self, address: int) -> None:
@@ -279,11 +279,11 @@ class Device(DeviceNames):
         self.call("cuMemHostUnregister", address)
 
     def mapped_address(self, address: int) -> int:
-        """Where the device sees pinned host memory."""
+        """The device's address of pinned host memory."""
         return self._get("cuMemHostGetDevicePointer_v2", c_void_p, address, 0)
 
     def device_of(self, address: int) -> int | None:
-        """Index of the device whose memory an address is, or None: not the driver's."""
+        """The index of the device to whose memory an address belongs, or None if it is not the driver's."""
         out = c_int()
         self.driver.call("cuCtxSetCurrent", self.context)
         code = self.driver.function("cuPointerGetAttribute")(byref(out), _POINTER_DEVICE, address)
@@ -305,7 +305,7 @@ class Device(DeviceNames):
         return self.call("cuStreamQuery", stream, ready=True)
 
     def call_back(self, stream: int, function) -> None:
-        """Have the stream call a function of the host, which may not use the driver, after all work before it."""
+        """Let the stream call a function of the host after all work before it; the function must not use the driver."""
         number = next(_numbers)
         _callbacks[number] = function
         self.call("cuLaunchHostFunc", stream, ctypes.cast(_call_back, c_void_p), number)
@@ -330,13 +330,13 @@ class Device(DeviceNames):
         return self.call("cuEventQuery", event, ready=True)
 
     def elapsed(self, start: int, end: int) -> float:
-        """Milliseconds between two recorded events."""
+        """The milliseconds between two recorded events."""
         return self._get("cuEventElapsedTime", c_float, start, end)
 
     # -- code
 
     def load(self, ptx: str, name: str) -> Function:
-        """The kernel `name` of a text of PTX; the driver compiles it. CudaError with what its compiler says."""
+        """The kernel `name` in a PTX text, which the driver compiles. Raises CudaError with the compiler's message."""
         log = ctypes.create_string_buffer(8192)
         keys = (c_int * 2)(_JIT_ERROR_BUFFER, _JIT_ERROR_SIZE)
         values = (c_void_p * 2)(ctypes.addressof(log), len(log))
@@ -359,22 +359,22 @@ class Function:
         self.device, self.module, self.handle, self.name = device, module, handle, name
 
     def attribute(self, name: str) -> int:
-        """max_threads of a block; bytes of shared, constant and local memory; registers of a thread."""
+        """An attribute: max_threads of a block; bytes of shared, constant and local memory; registers of a thread."""
         return self.device._get("cuFuncGetAttribute", c_int, _FUNCTION[name], self.handle)
 
     def allow_shared(self, size: int) -> None:
-        """Permit launches with more dynamic shared memory than is usual."""
+        """Allow launches with more dynamic shared memory than the default limit."""
         self.device.call("cuFuncSetAttribute", self.handle, _FUNCTION["max_dynamic_shared"], size)
 
     def block_size(self, shared: int = 0) -> tuple[int, int]:
-        """(threads of a block, least number of blocks) that keep the device busiest."""
+        """(threads of a block, least number of blocks) for the highest occupancy."""
         blocks, threads = c_int(), c_int()
         self.device.call("cuOccupancyMaxPotentialBlockSize", byref(blocks), byref(threads), self.handle, None, shared,
                          0)
         return threads.value, blocks.value
 
     def blocks_at_once(self, threads: int, shared: int = 0) -> int:
-        """How many blocks of this size the device runs at the same time."""
+        """The number of blocks of this size that the device runs at the same time."""
         return self.device._get("cuOccupancyMaxActiveBlocksPerMultiprocessor", c_int, self.handle, threads, shared) * \
             self.device.attribute("MULTIPROCESSOR_COUNT")
 
@@ -388,7 +388,7 @@ class Function:
         if self.device._context is not None and sys is not None and not sys.is_finalizing():
             try:
                 self.device.call("cuModuleUnload", self.module)
-            except CudaError:  # the context is broken, and the module gone with it
+            except CudaError:  # the context is broken, and has freed the module
                 pass
 
 
@@ -397,7 +397,7 @@ _connected: list[tuple[Driver | None, str]] = []
 
 
 def connect() -> tuple[Driver | None, str]:
-    """(the driver of this process, '') or (None, why there is none). The answer is found once."""
+    """(the driver of this process, '') or (None, why there is none). The result is cached."""
     if not _connected:
         _connected.append(_connect())
     return _connected[0]

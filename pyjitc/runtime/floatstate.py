@@ -1,4 +1,4 @@
-"""What np.errstate says of floating-point errors, asked when there is one."""
+"""The state of np.errstate, which is read when a floating-point error is reported."""
 from __future__ import annotations
 
 import sys
@@ -8,15 +8,15 @@ import numpy as np
 
 __all__ = ["DIVIDE", "OVER", "INVALID", "report"]
 
-DIVIDE, OVER, INVALID = 1, 2, 8  # NumPy's own, which np.seterrcall's functions get
+DIVIDE, OVER, INVALID = 1, 2, 8  # NumPy's flags, which functions of np.seterrcall get
 _KINDS = ((DIVIDE, "divide", "divide by zero"), (OVER, "over", "overflow"), (INVALID, "invalid", "invalid value"))
 
 
 def report(name: str, flags: int) -> None:
-    """Warn, raise, print or call, for each of the errors that the operation `name` has met.
+    """Warn, raise, print or call, as np.errstate says, for each error of the operation `name`.
 
-    Raises FloatingPointError where np.errstate or np.seterr asks for it, NameError where they name a function or a log
-    that is not there."""
+    Raises FloatingPointError where np.errstate or np.seterr asks for it, NameError where they need a function or a log
+    that is not set."""
     modes = np.geterr()
     for flag, kind, text in _KINDS:
         mode = modes[kind]

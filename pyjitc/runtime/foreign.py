@@ -1,4 +1,4 @@
-"""Which arguments have no native type, so that code compiled for any Python object is theirs."""
+"""Which arguments have no native type, so that code compiled for any Python object accepts them."""
 from __future__ import annotations
 
 import enum
@@ -13,16 +13,17 @@ handed = lazy(f"{__package__}.handed")
 
 __all__ = ["is_foreign"]
 
-# Some of their values have a native type.
+# Classes of which some values have a native type.
 _SOMETIMES = (int, tuple, list, dict, set, frozenset, np.ndarray, np.dtype, np.generic, enum.Enum, type)
 
 
 def is_foreign(value) -> bool | None:
-    """False: the value has a native type; True: none of its class has; None: it has none, others of its class may."""
+    """False: the value has a native type; True: no value of its class has; None: this value has none, but others of its
+    class may have."""
     if isinstance(value, Callable_):
         return False
     if type(value).__name__ == "NativeIterator":
-        return None if handed.token_of(value) is None else False  # an ended one has no state
+        return None if handed.token_of(value) is None else False  # an exhausted iterator has no state
     try:
         return typeof(value, _function) is None
     except (TypeError, OverflowError):

@@ -1,9 +1,9 @@
-"""What native code calls in place of the functions of CPython that take the interpreter's lock (`_GATED` in loader.py).
+"""Wrappers, called by native code, of the functions of CPython that take the interpreter lock (`_GATED` in loader.py).
 
 A daemon thread may run native code without the lock while the interpreter ends. CPython ends a thread that then asks
-for the lock, by pthread_exit, and once the interpreter is gone PyGILState_Ensure reads memory that is no more. Both are
-fatal here: other threads may work on arrays in the frame of a thread that is ended. So such a thread waits, until the
-process ends. CPython does the same from 3.14 on. In C, with a `gate` for each function:
+for the lock, by pthread_exit, and after the interpreter has ended PyGILState_Ensure reads freed memory. Both are fatal
+here: other threads may work on arrays in the frame of a thread that is ended. So such a thread waits until the process
+ends. CPython does the same from 3.14 on. In C, with a `gate` for each function:
 
     struct { int closed, inside; pthread_t closer; } state;
 
@@ -27,8 +27,9 @@ process ends. CPython does the same from 3.14 on. In C, with a `gate` for each f
     }
 
 `shut` is the destructor of a capsule in the interpreter's own dictionary. That is cleared when no other thread can get
-the lock any more, and before the interpreter's memory goes. A thread that is inside a gate then leaves it at once: it
-is ended by CPython, and waits. So no thread can be between the look at `closed` and the function when memory goes.
+the lock any more, and before the interpreter's memory is freed. A thread that is inside a gate then leaves it at once:
+it is ended by CPython, and waits. So no thread can be between the test of `closed` and the function when memory is
+freed.
 """
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class _State(ctypes.Structure):
 
 
 def address(name: str) -> int:
-    """Address of the gate before a function of CPython, or of `pyjitc_park`."""
+    """The address of the gate for a function of CPython, or of `pyjitc_park`."""
     if name == "pyjitc_park":
         return place(_PARK, **_filled)
     return place(_GATE, function=quad(_of(ctypes.pythonapi, name)), **_filled)
@@ -82,12 +83,13 @@ def _shut_at_the_end(shut: int) -> None:
     capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
     own.restype, own.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     current.restype = ctypes.c_void_p
-    borrowed = ctypes.cast(own(current()), ctypes.py_object)  # a result of type py_object would be given up here
+    # ctypes would release a result of type py_object, which is borrowed here
+    borrowed = ctypes.cast(own(current()), ctypes.py_object)
     borrowed.value[f"{__name__} {shut}"] = capsule(shut, None, shut)
 
 
 def _nobody_inside() -> None:
-    """In a child of fork(), which has none of the parent's other threads."""
+    """Reset the counter in a child of fork(), which has none of the parent's other threads."""
     _state.inside = 0
 
 

@@ -1,15 +1,16 @@
 """Iterators and generators of compiled code that the interpreter holds: Python objects with the state of an iteration.
 
-A `NativeIterator` refers to the state, a cell of compiled code. `next` goes to native code without Python on the way:
-to the stub of a compiled function that takes the object as its argument. What an object needs is kept by it: the
-function that makes its steps, and with it the code; the type of its state; and what the state refers to. Its layout is
-that of dispatchers (dispatcher.py): slots of a Python base class, and behind them a word, the address of the cell.
+A `NativeIterator` refers to the state, a cell of compiled code. `next` calls native code directly: the stub of a
+compiled function that takes the object as its argument. The object keeps alive what it needs: the function that makes
+its steps, and with it the code; the type of its state; and the objects to which the state refers. Its layout is that of
+dispatchers (dispatcher.py): slots of a Python base class, followed by a word, the address of the cell.
 
-The collector does not look into the state: a generator that refers to itself through what it holds is not freed.
+The garbage collector does not visit the state: a generator with a reference cycle through its state is never freed.
 """
 from __future__ import annotations
 
 import ctypes
+import sys
 from ctypes import POINTER, byref, c_void_p, cast, py_object
 
 from . import hooks, thunks
@@ -24,9 +25,9 @@ def _ended(iterator):
 
 
 class _Base:
-    """An iterator of compiled code. `close` ends it; a value that is sent to it is not taken."""
+    """An iterator of compiled code. `close` ends it; it accepts no values by `send`."""
 
-    __slots__ = ("_drop", "_handles", "_step", "_token", "__weakref__")  # laid out in alphabetical order
+    __slots__ = ("_drop", "_handles", "_step", "_token", "__weakref__")  # their order in memory is alphabetical
 
     def __iter__(self):
         return self
@@ -53,7 +54,12 @@ class _Base:
             c_void_p.from_address(address).value = None
             _step.__set__(self, _ended)
 
-    __del__ = close
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:
+            if not sys.is_finalizing():  # else no code can be compiled any more, and the memory goes with the process
+                raise
 
     def __repr__(self):
         return f"<{_token.__get__(self).class_name} of pyjitc at {id(self):#x}>"
@@ -86,5 +92,5 @@ def make(token, options):
 
 
 def token_of(value):
-    """The type of an iterator; None where it has ended."""
+    """The type of an iterator; None if it is exhausted."""
     return _token.__get__(value) if c_void_p.from_address(id(value) + CELL).value else None

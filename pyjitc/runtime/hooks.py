@@ -1,4 +1,5 @@
-"""What the runtime asks the dispatcher for, which stands above it: api/jit.py puts one function into each list."""
+"""Functions of the dispatcher that the runtime calls, although it is in a lower room: api/jit.py puts one into each
+list."""
 from __future__ import annotations
 
 from typing import Callable
@@ -6,6 +7,6 @@ from typing import Callable
 __all__ = ["of_function", "of_iterator"]
 
 of_function: list[Callable] = []  # (options, function of the interpreter) -> compiled function
-# (type of an iterator, options) -> compiled functions of a step and of its end; whether something in it handles what is
-# thrown into it
+# (type of an iterator, options) -> (compiled functions of a step and of its end, whether something in it handles
+# exceptions that are thrown into it)
 of_iterator: list[Callable] = []

@@ -1,6 +1,6 @@
-"""The CPU in a GPU's place: what `driver.Device` offers, on host memory.
+"""The CPU in place of a GPU: the operations of `driver.Device` on host memory.
 
-Arrays, streams and events then work the same on machines without a GPU. Everything is done when a call returns.
+Arrays, streams and events then work the same on machines without a GPU. All operations are complete when they return.
 """
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class MemoryInfo(NamedTuple):
     total: int
 
 
-_ALIGN = 256  # of device memory
+_ALIGN = 256  # alignment of device memory
 
 
-CURRENT = threading.local()  # device: of this thread; left: those that `with` has put aside
+CURRENT = threading.local()  # device: the current device of this thread; left: the devices outside the `with` blocks
 
 
 class OfProcess:
-    """Has a handle or an address with one owner, which means nothing in another process."""
+    """Base class of objects with a handle or an address of one owner, which is invalid in other processes."""
 
     def __reduce__(self):
         raise TypeError(f"{self!r} belongs to this process: it cannot be copied or pickled")
 
 
 class DeviceNames(OfProcess):
-    """What devices are asked for under Numba's names: `id`, attributes such as MULTIPROCESSOR_COUNT, `with device`."""
+    """Attributes of devices under Numba's names: `id`, attributes such as MULTIPROCESSOR_COUNT, `with device`."""
 
     def __enter__(self):
         CURRENT.left = [*getattr(CURRENT, "left", ()), getattr(CURRENT, "device", None)]
@@ -52,8 +52,8 @@ class DeviceNames(OfProcess):
         return self.index
 
     def reset(self) -> None:
-        """Wait until all is done, and give memory that nobody holds back. Arrays and code that are in use stay; `close`
-        ends them."""
+        """Wait until all work is done, and free memory without references. Arrays and code in use remain; `close` frees
+        them."""
         self.synchronize()
         self.trim()
 
@@ -64,7 +64,7 @@ class DeviceNames(OfProcess):
 
 
 class HostDevice(DeviceNames):
-    """One device, the host. Limits are those of all GPUs that are supported."""
+    """The host as a device. Its limits are those that all supported GPUs have."""
 
     gpu = False
     index = 0

@@ -1,4 +1,5 @@
-"""What compiled code asks the interpreter for where the C API has no one function for it: plain Python functions."""
+"""Python functions for operations that compiled code leaves to the interpreter and for which the C API has no single
+function."""
 from __future__ import annotations
 
 from types import CellType, FunctionType
@@ -11,8 +12,8 @@ __all__ = ["ITSELF", "as_exception", "binder", "call_star", "compiled", "dict_of
 
 
 def binder(name, parameters, defaults, rest):
-    """A function that takes the parameters of another one, of that name, and gives the tuple of their values. What is
-    wrong with the arguments is a TypeError, as of that function. rest: whether it takes any number more."""
+    """A function with the parameters and the name of another one, which returns the tuple of its arguments. Wrong
+    arguments raise the TypeError of that function. rest: whether it accepts any number of further arguments."""
     required = len(parameters) - len(defaults)
     written = [p if n < required else f"{p}=defaults[{n - required}]" for n, p in enumerate(parameters)]
     space = {"defaults": defaults}
@@ -28,7 +29,7 @@ def call_star(function, args, kwargs):
 
 
 def unpack_star(x, before, after):
-    """The values of `a, b, *c, d = x`."""
+    """The values that `a, b, *c, d = x` unpacks."""
     items = list(to_unpack(x))
     if len(items) < before + after:
         raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
@@ -37,7 +38,7 @@ def unpack_star(x, before, after):
 
 
 def leave(exit, error):
-    """What a context manager says of the exception that ended its block."""
+    """The result of a context manager's `__exit__` for the exception that ended its block."""
     return exit(type(error), error, error.__traceback__)
 
 
@@ -107,7 +108,7 @@ _ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, 
 
 
 def pattern_of_class(x, cls, count, names):
-    """The attributes that a class pattern looks at, or None where it does not match."""
+    """The attributes that a class pattern reads, or None where it does not match."""
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
     if not isinstance(x, cls):
@@ -133,7 +134,7 @@ def pattern_of_class(x, cls, count, names):
 
 
 def merged(x, more, unique):
-    """{**x, **more}, or the keywords of a call, in which no name may stand twice."""
+    """{**x, **more}, or the keywords of a call, in which no name may occur twice."""
     if unique:
         for name in more:
             if name in x:
@@ -157,11 +158,11 @@ def dict_of(*items):
     return dict(zip(items[::2], items[1::2]))
 
 
-ITSELF = object()  # stands in a closure for the function that is made with it
+ITSELF = object()  # a placeholder in a closure for the function that is made with it
 
 
 def make_function(code, space, qualname, defaults, kwdefaults, closure):
-    """A function of the interpreter for one of compiled code, with what it has captured."""
+    """A Python function object for a function of compiled code, with its captured values."""
     own = None
     if closure is not None:
         own = CellType()
@@ -174,5 +175,5 @@ def make_function(code, space, qualname, defaults, kwdefaults, closure):
 
 
 def compiled(options, function):
-    """A function of the program as a compiled one."""
+    """The compiled form of a function of the program."""
     return hooks.of_function[0](options, function)

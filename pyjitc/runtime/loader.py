@@ -1,11 +1,11 @@
 """Loads a relocatable ELF object: bytes in, addresses of its symbols out.
 
-Object code comes from LLVM or from the disk cache; this turns it into executable memory without LLVM, in a
-fraction of a millisecond. Memory is written first and made executable after (never both at once), and it is
-unmapped when its Image dies: whoever may be inside the code keeps the Image.
+Object code comes from LLVM or from the disk cache; this turns it into executable memory without LLVM, in a fraction of
+a millisecond. Memory is written first and made executable afterwards (never both at once), and it is unmapped when its
+Image is freed: code that may be running keeps a reference to its Image.
 
-Layout of an image: [code, read-only data, offset table, jump stubs | data, bss], with a page boundary at `|`.
-The first part becomes read+execute, the second stays read+write. Externals are names, see `resolve`.
+Layout of an image: [code, read-only data, offset table, jump stubs | data, bss], with a page boundary at `|`. The first
+part becomes read+execute, the second stays read+write. Externals are names, see `resolve`.
 """
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..base.options import environment
 from .platform import FRAME_LINE, check, numpy_api_table
 from . import thunks
 
-perf = lazy(f"{__package__}.perf")  # with PYJITC_PERF alone
-# where code calls what they find
+perf = lazy(f"{__package__}.perf")  # only with PYJITC_PERF
+# functions that can find the addresses of externals
 blas, gates, pool, random = (lazy(f"{__package__}.{name}") for name in ("blas", "gates", "pool", "random"))
 _GATED = ("PyGILState_Ensure", "PyGILState_Check", "PyEval_RestoreThread", "PyThreadState_New", "pyjitc_park")
 
@@ -31,11 +31,12 @@ __all__ = ["Image", "LoadError", "load", "provide", "resolve"]
 
 
 class LoadError(RuntimeError):
-    """The object cannot be loaded; says why."""
+    """Raised where an object cannot be loaded; the message says why."""
 
 
 class Image:
-    """Loaded code. address(symbol) of every global symbol it defines; `objects`: Python objects it refers to."""
+    """Loaded code. address(symbol): of every global symbol that it defines; `objects`: the Python objects to which it
+    refers."""
 
     __slots__ = ("symbols", "objects", "size", "_memory", "__weakref__")
 
@@ -43,7 +44,7 @@ class Image:
         self.symbols = symbols
         self.objects = objects
         self.size = len(memory)
-        self._memory = memory  # unmapped with the last reference
+        self._memory = memory  # unmapped when the last reference is released
 
     def address(self, symbol: str) -> int:
         try:
@@ -69,9 +70,9 @@ _STUB = b"\xff\x25\x02\x00\x00\x00\x0f\x0b"  # jmp [rip+2]; ud2; then the addres
 
 def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[str, int] | None = None,
          title: str = "") -> Image:
-    """Load a relocatable object. objects: symbol -> Python object at whose address the symbol lies (kept alive by
-    the image); addresses: further symbols by address; title: what profilers show of the function that the object was
-    made of. LoadError where it cannot be; ABIError on another platform."""
+    """Load a relocatable object. objects: symbol -> the Python object at whose address the symbol is (the image keeps
+    it alive); addresses: further symbols by address; title: the name of the function in profilers. Raises LoadError
+    where it cannot be loaded, ABIError on an unsupported platform."""
     check()
     objects = dict(objects or {})
     try:
@@ -80,15 +81,15 @@ def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[
         raise LoadError(f"malformed object file: {error!r}") from error
 
 
-_provided: dict[bytes, Image] = {}  # for as long as the process lives: any later image may call them
+_provided: dict[bytes, Image] = {}  # they live as long as the process: any later image may call them
 
 
 def provide(runtime: tuple[bytes, ...]) -> None:
-    """Load objects whose symbols are externals of what is loaded after them; once each."""
+    """Load objects whose symbols are externals of objects that are loaded later; each is loaded once."""
     for data in runtime:
         if data not in _provided:
-            image = _provided.setdefault(data, load(data))  # another thread may have been first
-            # a daemon thread may run it when the interpreter ends and gives up its modules
+            image = _provided.setdefault(data, load(data))  # another thread may have loaded it first
+            # a daemon thread may run it when the interpreter ends and frees its modules
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(image))
             for name, address in image.symbols.items():
                 _known.setdefault(name, address)
@@ -107,7 +108,7 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], ti
 
     relocations = []
     symtab = None
-    fixed, written = [], []  # sections of the two parts
+    fixed, written = [], []  # the sections of the two parts
     for n, s in enumerate(sections):
         if s[1] == _SHT_SYMTAB:
             symtab = s
@@ -128,7 +129,7 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], ti
         start = strings + symbol[0]
         return data[start:data.index(b"\0", start)].decode()
 
-    # Relocations of the sections that are loaded, and the symbols that need a slot or a stub.
+    # Relocations of the loaded sections, and the symbols that need a slot or a stub.
     work = []
     slots: dict[int, int] = {}  # symbol number -> offset in the table
     stubs: dict[int, int] = {}
@@ -147,7 +148,7 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], ti
             elif kind == _ABS32 or kind == _ABS32S:
                 low = True
 
-    # Places of everything, relative to the start of the image.
+    # Addresses of all sections, relative to the start of the image.
     place: dict[int, int] = {}
     end = 0
     for n in fixed:
@@ -262,8 +263,8 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], ti
 
 
 def _shown(symbol: str, exported: bool, title: str) -> str:
-    """What profilers show of a function of an object: `f0.total` is the function itself, `f1.helper` one that it calls;
-    calls from Python enter by an exported one."""
+    """The name of a function of an object in profilers: `f0.total` is the function itself, `f1.helper` one that it
+    calls; Python calls an exported one."""
     kind, _, rest = symbol.partition(".")
     if rest and kind[0] == "f" and kind[1:].isdigit():
         return title or rest if kind == "f0" else rest
@@ -286,7 +287,7 @@ def _wide(kind: int, base: int, at: int, got: int, addend: int, value: int, slot
 
 
 def _is_branch(memory, at: int, kind: int) -> bool:
-    """Whether the relocated field belongs to a call or jump: only these may go through a stub."""
+    """Whether the relocated field is the target of a call or jump: only these may be redirected to a stub."""
     if kind == _PLT32:
         return True
     opcode = memory[at - 1]
@@ -303,7 +304,8 @@ def _protect(address: int, size: int) -> None:
 
 
 def resolve(name: str) -> int:
-    """Address of an external: NumPy's array type and C-API entries, Python's C-API functions and data, libm, libc."""
+    """The address of an external: NumPy's array type and C-API entries, Python's C-API functions and data, libm,
+    libc."""
     value = _known.get(name)
     if value is not None:
         return value
@@ -345,8 +347,8 @@ _grows: list = []
 
 
 def _str_grows() -> ctypes.c_int64:
-    """1 where small objects are in blocks of 16 bytes and their multiples, and the C library knows the size of others:
-    with the interpreter's own allocator, unless it is debugged."""
+    """1 where small objects are in blocks of multiples of 16 bytes, and the C library knows the size of larger ones:
+    with the interpreter's own allocator, unless it is in debug mode."""
     if not _grows:
         python, libc = ctypes.pythonapi, _libraries[0]
         try:
@@ -365,14 +367,14 @@ def _str_grows() -> ctypes.c_int64:
     return _grows[0]
 
 
-# The str of each character below 256: the interpreter has one of each, which it keeps.
+# The str objects of the characters below 256, of which the interpreter has one each and never frees them.
 _characters = (ctypes.py_object * 256)(*map(chr, range(256)))
 
 
 def _keep_freed_memory() -> None:
-    """The C library gives freed memory back to the system, which clears each page again when it is next wanted: up to
-    ten times the cost of the loop over an array of some megabytes. A block of this size, freed once, tells it to keep
-    more (the dynamic threshold of mallopt(3)), as a program's own first block of the size would. None of its pages is
+    """Make the C library keep freed memory. It returns freed memory to the system, which clears each page again when it
+    is used next: up to ten times the cost of a loop over an array of some megabytes. Freeing one block of this size
+    raises the dynamic threshold of mallopt(3), as a program's own first block of the size would. None of its pages is
     touched."""
     libc = _libraries[0]
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
@@ -385,7 +387,7 @@ def _lookup(name: str) -> int | None:
             return ctypes.addressof(ctypes.c_char.in_dll(library, name))
         except ValueError:
             pass
-    if len(_libraries) == 1:  # rarely needed: loaded when the first name is missing
+    if len(_libraries) == 1:  # rarely needed: loaded for the first missing name
         for file in ("libm.so.6", "libgcc_s.so.1"):
             try:
                 _libraries.append(ctypes.CDLL(file))

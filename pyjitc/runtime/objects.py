@@ -1,7 +1,7 @@
-"""Objects of classes that a program writes: which classes these are, what such an object stores, and the type of one.
+"""Objects of classes of a program: which classes are supported, the attributes that an object stores, and its type.
 
-An object is looked at without making its `__dict__`, which would move its attributes away from where compiled code (and
-the interpreter) reads them at once.
+An object is inspected without creating its `__dict__`, which would move its attributes away from the place where
+compiled code (and the interpreter) reads them fastest.
 """
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from . import platform
 __all__ = ["attributes_of", "classes_in", "hides", "is_object_class", "slots_of", "type_of", "with_attributes",
            "with_parts"]
 
-_MOST_LOOKED_AT = 1024  # objects that one type is made of; the code checks what it finds in others
+_MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
 _known: dict[type, bool] = {}
-_ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")  # what has these is passed as the array that it is
+# objects with these attributes are passed as the array that they stand for
+_ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")
 
 
 def is_object_class(cls: type) -> bool:
-    """Whether objects of `cls` are made by a class statement alone: slots and a dict are all that they have."""
+    """Whether objects of `cls` are defined by class statements alone, so that they have only slots and a dict."""
     found = _known.get(cls)
     if found is None:
         found = _is_object_class(cls)
         if len(_known) > 4096:
-            _known.clear()  # a class that is no longer used must not live for ever
+            _known.clear()  # a class that is no longer used must not be kept alive
         _known[cls] = found
     return found
 
@@ -50,7 +51,7 @@ def _is_object_class(cls: type) -> bool:
 
 
 class _Plain:
-    """What a class statement makes."""
+    """A class as a class statement makes it."""
 
 
 def _word(address: int) -> int:
@@ -58,7 +59,7 @@ def _word(address: int) -> int:
 
 
 def _made_by_statement(cls: type) -> bool:
-    """Whether no code in C has a part in what objects of the class are."""
+    """Whether no code in C defines the behaviour of objects of the class."""
     return bool(cls.__flags__ & _HEAP_TYPE) and (_word(id(cls) + platform.TYPE_DEALLOC)
                                                  == _word(id(_Plain) + platform.TYPE_DEALLOC))
 
@@ -79,7 +80,7 @@ def slots_of(cls: type) -> dict[str, int]:
 
 
 def attributes_of(value) -> list[str]:
-    """The names of what an object stores, and perhaps of what it does not store any more."""
+    """The names of the attributes that an object stores; some may have been deleted."""
     cls = type(value)
     found = list(slots_of(cls))
     if not cls.__dictoffset__:
@@ -96,7 +97,7 @@ def attributes_of(value) -> list[str]:
 
 
 def shared_names(cls: type) -> list[str]:
-    """The names of the attributes that objects of the class store inline, each at the place of its value."""
+    """The names of the attributes that objects of the class store inline, in the order of their values."""
     keys = _word(id(cls) + platform.TYPE_CACHED_KEYS)
     if not keys:
         return []
@@ -106,7 +107,8 @@ def shared_names(cls: type) -> list[str]:
 
 
 def hides(cls: type, name: str) -> bool:
-    """Whether the class has something under the name of an attribute that is found before what an object stores."""
+    """Whether the class has a data descriptor with the name of an attribute, which takes precedence over the
+    object's."""
     for base in cls.__mro__:
         if name in vars(base):
             found = type(vars(base)[name])
@@ -115,25 +117,26 @@ def hides(cls: type, name: str) -> bool:
 
 
 def type_of(value, typeof: Callable, other: Callable | None = None) -> Type:
-    """typeof(value, other), which also gives the types of objects of the program's classes, those in a value too, with
-    those of their attributes."""
+    """The type of a value, typeof(value, other), which for objects of the program's classes, also inside the value,
+    includes the types of their attributes."""
     look = _Look(typeof, other)
     t = typeof(value, look.meet)
     return look.closed(t, ()) if look.looked() else t
 
 
 class _Look:
-    """One look at the objects that can be reached from a value. Each attribute of a class has one type for all."""
+    """One inspection of the objects that can be reached from a value. Each attribute of a class has one type for all
+    objects."""
 
     def __init__(self, typeof: Callable, other: Callable | None):
         self.typeof, self.other = typeof, other
         self.found: dict[type, dict[str, Type]] = {}
         self.seen: dict[int, Any] = {}
         self.waiting: list = []
-        self.all = True  # whether no object is left out
+        self.all = True  # whether no object was left out
 
     def meet(self, value):
-        """The type of an object, which is looked at later; of another value what `other` says."""
+        """The type of an object, which is inspected later; for another value the result of `other`."""
         cls = type(value)
         if not is_object_class(cls):
             return None if self.other is None else self.other(value)
@@ -146,10 +149,10 @@ class _Look:
         return ObjectOf(cls)
 
     def looked(self) -> bool:
-        """Looks at all objects; whether there are any."""
+        """Inspect all objects; returns whether there are any."""
         while self.waiting:
             self.look(self.waiting.pop(0))
-        if not self.all:  # what is linked to each other ends somewhere
+        if not self.all:  # linked objects are followed up to a limit
             for fields in self.found.values():
                 for name, t in fields.items():
                     if any(isinstance(member, ObjectOf) for member in members_of(t)):
@@ -175,7 +178,7 @@ class _Look:
             return Object
 
     def closed(self, t: Type, above: tuple) -> Type:
-        """A type with the attributes of the classes in it; where a class is met again inside itself, without them."""
+        """A type with the attributes of the classes in it; where a class occurs again inside itself, without them."""
         if isinstance(t, ObjectOf):
             if t.cls in above:
                 return t
@@ -186,7 +189,7 @@ class _Look:
 
 
 def with_parts(t: Type, change: Callable[[Type], Type]) -> Type:
-    """The type with its parts changed; the type itself where they do not change."""
+    """The type with `change` applied to its parts; the type itself where they do not change."""
     if not t.passing:
         return t
     kind, *parts = t.key
@@ -201,7 +204,7 @@ def _changed(part, change):
 
 
 def classes_in(t: Type) -> list[type]:
-    """The classes of the program whose objects a value of type `t` is or has."""
+    """The classes of the program of which a value of type `t` is or contains objects."""
     found: list[type] = []
 
     def note(part):
@@ -218,7 +221,8 @@ def classes_in(t: Type) -> list[type]:
 
 
 def with_attributes(t: Type, note: Callable[[type, str, Type], None]) -> Type:
-    """The type of code for that of an argument: objects without attributes, which `note(cls, name, type)` gets."""
+    """The type of the code for the type of an argument: objects without attributes, which are passed to `note(cls,
+    name, type)`."""
     if isinstance(t, ObjectOf):
         for name, part in t.attributes:
             note(t.cls, name, with_attributes(part, note))

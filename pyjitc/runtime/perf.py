@@ -1,7 +1,7 @@
 """Names of loaded code for Linux's `perf` (PYJITC_PERF=1): a line of /tmp/perf-PID.map for each function.
 
-`perf report` looks up there what lies at an address that is in no file. The interpreter writes to the same file
-with `python -X perf`, so lines are appended.
+`perf report` uses that file for addresses outside of all mapped files. The interpreter writes to the same file with
+`python -X perf`, so lines are appended.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import warnings
 
 __all__ = ["tell", "path"]
 
-_lines: list[str] = []  # all so far: the child of a fork has the code too, and another file
+_lines: list[str] = []  # all lines so far: the child of a fork has the code too, and needs another file
 
 
 def path() -> str:
@@ -18,7 +18,7 @@ def path() -> str:
 
 
 def tell(functions) -> None:
-    """Write down (address, size, name) of each function."""
+    """Write the (address, size, name) of each function to the file."""
     if not _lines:
         os.register_at_fork(after_in_child=lambda: _write(_lines))
     lines = [f"{address:x} {size:x} pyjitc::{name}\n" for address, size, name in functions]

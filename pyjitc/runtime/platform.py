@@ -1,7 +1,7 @@
-"""Facts about this machine, this Python and this NumPy that native code relies on, in one place.
+"""Facts about this machine, this Python and this NumPy on which native code relies, in one place.
 
-Compiled code reads Python floats, ints, tuples and arrays by offset. The offsets differ between Python versions
-and are not promised by anyone, so `check()` compares them with real objects before the first native code is
+Compiled code reads Python floats, ints, tuples and arrays by offset. The offsets differ between Python versions and are
+not part of any interface, so `check()` compares them with real objects before the first native code is
 loaded; where one is wrong, nothing is loaded and everything runs in the interpreter.
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = [
     "LONG_TAG", "LONG_DIGITS", "LONG_TAGGED", "TUPLE_ITEMS", "LIST_ITEMS", "LIST_ROOM", "TYPE_NAME", "BYTES_DATA",
     "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
     "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
-    "FUNCTION", "SCALAR_VALUE", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
+    "FUNCTION", "SCALAR_VALUE", "RECORD_DATA", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
     "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_CACHED_KEYS", "INLINE_VALUES",
     "INLINE_FLAG", "MANAGED_DICT", "member_offset", "numpy_api_table", "cpu_identity",
 ]
@@ -33,51 +33,53 @@ TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
 TYPE_FLAGS = 168  # tp_flags
 TYPE_DEALLOC = 48  # tp_dealloc
 TYPE_NEW = 312  # tp_new
-# Where the values of attributes are that an object of a class statement has without a dict: before 3.13 a pointer to
-# them lies before the object (in 3.12 with the bit 1, a dict has none), from 3.13 on they are behind it, with a byte
-# that says whether they count. 3.10 has no such values. What names they belong to is a table of the class.
+# The inline values of the attributes of objects without a dict: before 3.13 there is a pointer to them before the
+# object (in 3.12 with bit 0 set; a pointer to a dict has it clear), from 3.13 on they follow the object, with a byte
+# that says whether they are valid. 3.10 has no inline values. Their names are in a table of the class.
 INLINE_VALUES = {(3, 11): -32, (3, 12): -24, (3, 13): 8}.get(PYTHON)
-INLINE_VALID = 3  # from 3.13 on, from the end of the object
+INLINE_VALID = 3  # offset from the end of the object, from 3.13 on
 INLINE_FLAG = 1 << 4 if PYTHON < (3, 13) else 1 << 2  # of tp_flags: Py_TPFLAGS_MANAGED_DICT, _INLINE_VALUES
-MANAGED_DICT = -24  # the dict of an object, where it has been asked for
+MANAGED_DICT = -24  # the dict of an object, if it was created
 TYPE_CACHED_KEYS = {(3, 11): 872, (3, 12): 880, (3, 13): 880}.get(PYTHON, 0)  # ht_cached_keys
 FLOAT_VALUE = 16
 COMPLEX_VALUE = 16  # real; imag follows
 # lv_tag: digit count << 3 | (0 positive, 1 zero, 2 negative); before: signed digit count
 LONG_TAGGED = PYTHON >= (3, 12)
 LONG_TAG = 16
-LONG_DIGITS = 24  # 30 bits in each uint32
+LONG_DIGITS = 24  # of 30 bits, each in a uint32
 TUPLE_ITEMS = 24
 LIST_ITEMS = 24  # pointer to the items of a list
-LIST_ROOM = 32  # how many there is room for: -1 while the list is sorted
+LIST_ROOM = 32  # the capacity of a list; -1 while it is sorted
 TYPE_NAME = 24  # tp_name
 BYTES_DATA = 32
-BYTEARRAY_DATA = 40  # where a bytearray has the address of its first byte
+BYTEARRAY_DATA = 40  # the address of the first byte of a bytearray
 CELL_CONTENT = 16
-DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: a new number at every change of a dict
-# PyDictObject: items, the version and who watches it, table of keys, values where they are apart from the keys
+DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: it changes whenever the dict does
+# PyDictObject: number of items, version and watchers, table of keys, values where they are separate from the keys
 DICT = {"used": 16, "version": 24, "keys": 32, "values": 40}
 # PyDictKeysObject. size: of the table, in 3.10 itself and from 3.11 on its logarithm; bytes: logarithm of the bytes of
-# the indices; kind: 0 any keys, 1 str only, 2 of a class; count: of entries
+# the indices; kind: 0 any keys, 1 str only, 2 shared by a class; count: number of entries
 KEYS = ({"size": 8, "count": 32, "indices": 40} if PYTHON < (3, 11) else
         {"size": 8, "bytes": 9, "kind": 10, "count": 24, "indices": 32})
-DICT_WATCHERS = 255 if PYTHON >= (3, 12) else 0  # bits of the version: who is told of changes
+DICT_WATCHERS = 255 if PYTHON >= (3, 12) else 0  # bits of the version that select watchers
 SET = {"fill": 16, "used": 24, "mask": 32, "table": 40}  # PySetObject; entries are (key, hash)
-# PyUnicodeObject. ascii, wide: where the characters are of a text that is ASCII, and of another one
+# PyUnicodeObject. ascii, wide: the offset of the characters of an ASCII text, and of other texts
 STR = {"length": 16, "hash": 24, "state": 32, "ascii": 48 if PYTHON < (3, 12) else 40,
        "wide": 72 if PYTHON < (3, 12) else 56}
-# Bits of its state. sizes: they say the bytes of a character, and that the object is in one piece: one, two or four
+# Bits of its state. sizes: the bits of the character size and of a compact object; one, two, four: their values for
+# compact objects
 STR_STATE = {"sizes": 0x3C, "one": 0x24, "two": 0x28, "four": 0x30, "ascii": 0x40}
-STR_IN_PIECES = PYTHON < (3, 12)  # whether extensions can make a str whose characters are not in the object
-SCALAR_VALUE = 16  # where a NumPy scalar keeps its value
+STR_IN_PIECES = PYTHON < (3, 12)  # whether extensions can make a str whose characters are outside of the object
+SCALAR_VALUE = 16  # the offset of the value of a NumPy scalar
+RECORD_DATA = 24  # the offset of the address of the fields of a record, a scalar of np.void
 ARRAY = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "descr": 56, "flags": 64, "handler": 88}
-# time: where the unit of dates is, at TIME_UNIT
+# time: the offset of the data with the unit of dates, which is at TIME_UNIT there
 DESCR = {"kind": 24, "type": 25, "byteorder": 26, "type_num": 28, "time": 112}
-TIME_UNIT = 32  # two int32: the number of the unit, and how many
+TIME_UNIT = 32  # two int32: the unit, and how many of it
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
 FRAME_LINE = 100 if PYTHON < (3, 11) else 40  # f_lineno of PyFrameObject
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
-# Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; the numbers are its ABI).
+# Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; their numbers are part of its ABI).
 NUMPY_API = {
     "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_Return": 76,
     "PyArray_New": 93, "PyArray_NewFromDescr": 94, "PyArray_EquivTypes": 182, "PyArray_SetBaseObject": 282,
@@ -89,7 +91,7 @@ _MEMBER_OFFSET = 16  # PyMemberDef.offset
 
 
 class ABIError(RuntimeError):
-    """This Python, NumPy or machine is not laid out as compiled code expects."""
+    """Raised where this Python, NumPy or machine has not the layout that compiled code expects."""
 
 
 def require_native() -> None:
@@ -103,11 +105,12 @@ def require_native() -> None:
         raise ABIError("native code needs a Python with the global interpreter lock")
 
 
-_checked: list = []  # empty: not yet; [None]: fine; [ABIError]: not
+_checked: list = []  # []: not checked yet; [None]: no mismatch; [ABIError]: a mismatch
 
 
 def check() -> None:
-    """Compare every offset above with real objects, once a process (about 0.2 ms); raise ABIError on a mismatch."""
+    """Compare every offset above with real objects, once for each process (about 0.2 ms); raises ABIError on a
+    mismatch."""
     if not _checked:
         error = None
         try:
@@ -188,8 +191,9 @@ _tables_known: list[bool] = []
 
 
 def tables_are_known() -> bool:
-    """Whether dicts, sets and texts lie in memory as the offsets above say: compiled code then searches their tables
-    itself, and otherwise asks the interpreter. Compared with real objects once a process, when a program has some."""
+    """Whether dicts, sets and texts have the layout of the offsets above: then compiled code searches their tables
+    itself; otherwise it calls the interpreter. Compared with real objects once for each process, when a program has
+    some."""
     if not _tables_known:
         try:
             _tables_known.append(_dict_is_known() and _set_is_known() and _str_is_known())
@@ -216,7 +220,7 @@ def _dict_is_known() -> bool:
             else:
                 size = 1 << byte.from_address(keys + KEYS["size"]).value
                 width = (1 << byte.from_address(keys + KEYS["bytes"]).value) // size
-                short = names and not room  # one with room from the start is for any keys
+                short = names and not room  # a table that is made with room is for any keys
                 if byte.from_address(keys + KEYS["kind"]).value != short:
                     return False
             if size * 2 // 3 < count or size & size - 1 or width != (1 if size <= 0xFF else 2 if size <= 0xFFFF else 4):
@@ -255,7 +259,7 @@ def _set_is_known() -> bool:
     s = {3, 4}
     s.remove(3)
     entry = (word * 2).from_address(_read(pointer, s, SET["table"]) + 48)
-    return entry[0] != 0 and entry[1] == -1 and _read(word, s, SET["fill"]) == 2  # removed
+    return entry[0] != 0 and entry[1] == -1 and _read(word, s, SET["fill"]) == 2  # deleted
 
 
 def _str_is_known() -> bool:
@@ -281,7 +285,7 @@ class _Slotted:
 
 
 def _check_objects() -> None:
-    """What objects of classes are made of."""
+    """Check the layout of objects of classes."""
     pointer, word, byte = ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ubyte
     x, other, slotted = _Sample(), _Sample(), _Slotted()
     slotted.x = x
@@ -333,7 +337,8 @@ def _check_numpy() -> None:
         _need(base == (id(x.base) if x.base is not None else None), "ndarray")
         _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
         flags, f = _read(int32, x, ARRAY["flags"]), x.flags
-        handler = _read(pointer, x, ARRAY["handler"])  # who frees the data: a capsule where the array owns it
+        # the object that frees the data: a capsule where the array owns it
+        handler = _read(pointer, x, ARRAY["handler"])
         _need(f.owndata == (handler is not None)
               and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
         for bit, expected in (("C", f.c_contiguous), ("F", f.f_contiguous), ("ALIGNED", f.aligned),
@@ -345,7 +350,7 @@ def _check_numpy() -> None:
             _need(chr(_read(byte, d, DESCR["kind"])) == d.kind, "dtype")
             _need(chr(_read(byte, d, DESCR["byteorder"])) == d.byteorder, "dtype")
     for value in (np.datetime64(7, "h"), np.timedelta64(-7, "25s")):
-        dtype = value.dtype  # a new object each time it is asked for
+        dtype = value.dtype  # a new object at each access
         where = _read(pointer, dtype, DESCR["time"]) + TIME_UNIT - SCALAR_VALUE - 8
         _need(_read(ctypes.c_int64, value, SCALAR_VALUE) == int(value.astype(np.int64)), "NumPy dates")
         for at in (id(value), where):
@@ -356,6 +361,8 @@ def _check_numpy() -> None:
                         (np.int16(-300), ctypes.c_int16), (np.complex128(4.5), ctypes.c_double),
                         (np.bool_(True), byte)):
         _need(_read(kind, value, SCALAR_VALUE) == value, "NumPy scalars")
+    records = np.zeros(2, "i4,i4")
+    _need(_read(pointer, records[1], RECORD_DATA) == _read(pointer, records, ARRAY["data"]) + 8, "NumPy records")
     table = numpy_api_table()
     _need(_read_at(table, NUMPY_API["PyArray_Type"]) == id(np.ndarray), "NumPy's C-API table")
     _need(_read_at(table, NUMPY_API["PyArrayDescr_Type"]) == id(np.dtype), "NumPy's C-API table")
@@ -379,7 +386,7 @@ def numpy_api_table() -> int:
 
 
 def cpu_identity() -> str:
-    """What object code depends on: the processor's model and features as the kernel tells them, without asking LLVM."""
+    """The processor, for keys of object code: its model and features as the kernel reports them, without LLVM."""
     wanted = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags"}
     found = [*PLATFORM]
     try:
@@ -389,7 +396,7 @@ def cpu_identity() -> str:
                 if name.strip() in wanted:
                     found.append(f"{name.strip()}={value.strip()}")
                 elif not name.strip():
-                    break  # the first processor stands for all
+                    break  # the first processor represents all
     except OSError:
         found.append("unknown processor")
     return "\n".join(found)

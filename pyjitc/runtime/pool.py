@@ -1,10 +1,10 @@
-"""The threads that parallel regions of compiled code and kernels on the CPU share: their state, and how many they are.
+"""The threads that parallel regions of compiled code and kernels on the CPU share: their state and their number.
 
 The code of the pool is native (codegen/pool.py) and starts the threads when a region first wants them. Its state is
-memory that this module owns, so that it is one for the process, whatever code uses it: the words of `STATE`, then
-`SLOTS` records of regions that run, of which `SLOT` says the fields. What a thread knows (`RECORD`) hangs on a key of
-the C library: its number, the region in which it works, and how many threads the regions that it starts may use.
-A child of fork() has none of the threads: it begins with an empty pool.
+memory that this module owns, so that all code in the process shares it: the words of `STATE`, then `SLOTS` records of
+running regions, with the fields `SLOT`. The record of a thread (`RECORD`) is thread-specific data of the C library: its
+number, the region in which it works, and the number of threads that the regions which it starts may use.
+A child of fork() has none of the threads: its pool is empty at first.
 """
 from __future__ import annotations
 
@@ -20,41 +20,42 @@ __all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLO
            "get_num_threads", "get_parallel_chunksize", "get_thread_id", "most_threads", "parallel_chunksize", "prange",
            "set_num_threads", "set_parallel_chunksize"]
 
-# Offsets in bytes. epoch: counts regions that were opened, workers sleep on it; sleepers: how many do; workers: how
-# many were started; starting: whether a thread is about to start them; most: how many threads there may be, callers
-# among them; resting: how many workers have no work; key: of the C library, for RECORD; closed: whether the
-# interpreter ends, so that regions run on their caller alone; interpreter: the address of Python's state; spare: a
-# RECORD where there is no memory for one.
+# Offsets in bytes. epoch: counts the regions that were opened, workers sleep on it; sleepers: number of sleeping
+# workers; workers: number of started workers; starting: whether a thread is about to start workers; most: the largest
+# number of threads, callers included; resting: number of workers without work; key: key of the C library for RECORD;
+# closed: whether the interpreter is ending, so that regions run on their caller only; interpreter: the address of
+# Python's state; spare: a RECORD where there is no memory for one.
 STATE = {"epoch": 0, "sleepers": 4, "workers": 8, "starting": 12, "most": 16, "resting": 20, "key": 24,
          "closed": 28, "interpreter": 32, "spare": 64}
-# state: 0 free, 1 taken, 2 open to workers; refs: workers inside; function: i32 (ptr frame, i64 chunk); chunks: how
-# many; limit: threads with a lower number may help; waits: whether the caller sleeps until refs is 0; error: the
-# exception of the first chunk that failed, with its number; parent: the region around it, in which the caller works
-# on parent_chunk; failed: the first chunk that failed, -1 where all are to stop; stop: null, or a word that gets a
-# large number when all are to stop; taken: for each share of the chunks, on a cache line of its own, how many of it
-# are taken; shares: how many there are.
+# state: 0 free, 1 taken, 2 open to workers; refs: workers inside; function: i32 (ptr frame, i64 chunk); chunks: number
+# of chunks; limit: threads with a lower number may help; waits: whether the caller sleeps until refs is 0; error: the
+# exception of the first failed chunk, with its number; parent: the region around it, in which the caller works on
+# parent_chunk; failed: the first failed chunk, -1 if all must stop; stop: null, or a word that is set to a large number
+# if all must stop; taken: for each share of the chunks, on a cache line of its own, how many of it are taken; shares:
+# number of shares.
 SLOT = {"state": 0, "refs": 4, "function": 8, "frame": 16, "chunks": 24, "limit": 32, "waits": 36, "error": 40,
         "error_chunk": 48, "parent": 56, "parent_chunk": 64, "stop": 72, "taken": 80, "shares": 88, "failed": 128}
-# number: 0 of a thread of the program, 1 and up of workers; region: the innermost in which it works, and the chunk
-# of it; limit: how many threads the regions that it starts may use; size: how many iterations are a chunk of these, 0
+# number: 0 for a thread of the program, 1 and up for workers; region: the innermost region in which it works, and its
+# chunk; limit: the largest number of threads in regions that it starts; size: the iterations of a chunk in these, 0
 # where the compiler chooses.
 RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24, "size": 32}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
-STACK = 64 << 20  # bytes of a worker's stack; only pages that are touched take memory
-CHUNKS = 256  # most parts of a parallel loop: their number must not depend on how many threads there are
+STACK = 64 << 20  # bytes of a worker's stack; only pages that are used take memory
+CHUNKS = 256  # the most parts of a parallel loop: their number must not depend on that of threads
 
-_found: list = []  # the memory, once there is one
+_found: list = []  # the memory, once it was allocated
 
 
 def prange(*arguments: int) -> range:
     """`range` whose iterations do not depend on each other, so that compiled code under `njit(parallel=True)` may
-    share them among threads. The interpreter, and other compiled code, run them in order."""
+    divide them among threads. The interpreter and other compiled code run them in order. The arguments, and the errors,
+    are those of `range`."""
     return range(*arguments)
 
 
 def most_threads() -> int:
-    """How many threads there may be: PYJITC_NUM_THREADS, or the processors that this process may use."""
+    """The largest number of threads: PYJITC_NUM_THREADS, or the number of processors that this process may use."""
     asked = environment("PYJITC_NUM_THREADS")
     if asked:
         if not asked.isdecimal() or not 0 < int(asked) <= 4096:
@@ -95,12 +96,12 @@ def _begin(start: int) -> None:
 
 
 def _close() -> None:
-    """While the interpreter ends, regions run on their caller alone: a worker would wait for ever (gates.py)."""
+    """While the interpreter ends, regions run on their caller only: a worker would wait for ever (gates.py)."""
     _put(_found[1] + STATE["closed"], ctypes.c_uint32, 1)
 
 
 def _empty() -> None:
-    """The pool of a child: the parent's threads are not there."""
+    """The pool of a child process, which has none of the parent's threads."""
     start = _found[1]
     for name in ("epoch", "sleepers", "workers", "starting", "resting"):
         _put(start + STATE[name], ctypes.c_uint32, 0)
@@ -108,7 +109,7 @@ def _empty() -> None:
 
 
 def _record():
-    """Address of what this thread knows; made where there is none."""
+    """The address of this thread's record, which is made if there is none."""
     start = address()
     libc, key = _found[2:]
     libc.pthread_getspecific.restype = libc.calloc.restype = ctypes.c_void_p
@@ -123,8 +124,9 @@ def _record():
 
 
 def set_num_threads(n: int) -> None:
-    """Let parallel regions that this thread starts use at most `n` threads, this one among them. ValueError for less
-    than 1 and for more than there may be (PYJITC_NUM_THREADS, else the number of processors)."""
+    """Let parallel regions that this thread starts use at most `n` threads, including this one. Raises ValueError if
+    `n` is less than 1 or more than the largest number of threads (PYJITC_NUM_THREADS, or else the number of
+    processors)."""
     if type(n) is bool or not hasattr(n, "__index__"):
         raise TypeError(f"the number of threads must be an int, not {type(n).__name__}")
     most = ctypes.c_uint32.from_address(address() + STATE["most"]).value
@@ -134,20 +136,20 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads the parallel regions that this thread starts may use."""
+    """The number of threads, an int, that the parallel regions which this thread starts may use."""
     return ctypes.c_uint64.from_address(_record() + RECORD["limit"]).value
 
 
 def get_thread_id() -> int:
-    """The number of the thread that runs this code, from 0 to get_num_threads() - 1: no two threads that work on one
-    region have the same. 0 outside of regions."""
+    """The number of the thread that runs this code, an int from 0 to get_num_threads() - 1: no two threads that work on
+    one region have the same number. 0 outside of regions."""
     return ctypes.c_uint64.from_address(_record() + RECORD["number"]).value
 
 
 def set_parallel_chunksize(n: int) -> int:
-    """Let a chunk of the loops over `prange` that this thread starts be `n` iterations; with 0, as in the beginning,
-    how many depends on what an iteration costs. A thread that is done takes the next chunk that nobody has taken.
-    Returns the number before."""
+    """Let a chunk of the loops over `prange` that this thread starts have `n` iterations, an int; with 0, the default,
+    the number depends on the cost of an iteration. A thread that has finished a chunk takes the next free one. Returns
+    the number before. Raises ValueError for a negative `n`."""
     if type(n) is bool or not hasattr(n, "__index__"):
         raise TypeError(f"The parallel chunksize must be an integer, not {type(n).__name__}")
     if not 0 <= n.__index__() < 1 << 63:
@@ -158,12 +160,12 @@ def set_parallel_chunksize(n: int) -> int:
 
 
 def get_parallel_chunksize() -> int:
-    """What `set_parallel_chunksize` has set in this thread."""
+    """The number that `set_parallel_chunksize` has set in this thread, an int."""
     return ctypes.c_uint64.from_address(_record() + RECORD["size"]).value
 
 
 class parallel_chunksize:
-    """`with parallel_chunksize(n):` sets it for the block."""
+    """Context manager that sets the chunk size: `with parallel_chunksize(n):`, see `set_parallel_chunksize`."""
 
     def __init__(self, n: int):
         self.n = n

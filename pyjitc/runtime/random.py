@@ -1,6 +1,5 @@
-"""NumPy's generators of random numbers as native code sees them: where an object keeps its `bitgen_t`, and NumPy's own
-C functions of distributions, which its extension module exports (NumPy manual, "Extending",
-numpy/random/distributions.h).
+"""NumPy's random number generators for native code: the address of an object's `bitgen_t`, and NumPy's own C functions
+for distributions, which its extension module exports (NumPy manual, "Extending", numpy/random/distributions.h).
 
 A `bitgen_t` is {state, next_uint64, next_uint32, next_double, next_raw}: compiled code that draws through it moves the
 Python object's own state, so the stream is NumPy's.
@@ -13,7 +12,7 @@ import importlib
 import numpy as np
 
 __all__ = ["address", "bitgen_offset", "gauss_offset", "normal_tables", "python_global",
-           "python_state_offset"]
+           "python_state_offset", "twister"]
 
 _WORD = 8
 _found: dict[type, int] = {}
@@ -21,8 +20,8 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """Address of NumPy's C function `random_...`; `global`: of the RandomState behind np.random's functions; of the
-    classes."""
+    """The address of NumPy's C function `random_...`; `global`: the address of the RandomState behind np.random's
+    functions; also of the classes."""
     if name == "global":
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
@@ -34,6 +33,8 @@ def address(name: str) -> int | None:
     if name == "normal_tables":
         tables = normal_tables()
         return None if tables is None else tables.ctypes.data
+    if name == "twister":
+        return twister()
     if not _library:
         _library.append(ctypes.CDLL(np.random._generator.__file__))
     try:
@@ -43,9 +44,8 @@ def address(name: str) -> int | None:
 
 
 def normal_tables() -> np.ndarray | None:
-    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: whole numbers, by their bits): they
-    stand one after the other in NumPy's extension module, and are believed when they fulfil their definition; else
-    None."""
+    """The tables of NumPy's ziggurat for normal numbers, rows f, w, k of 256 (k: integers, as their bits), or None.
+    They are contiguous in NumPy's extension module, and are accepted if they satisfy their definition."""
     if not _tables:
         _tables.append(_read_tables())
     return _tables[0]
@@ -82,12 +82,27 @@ def _words(at: int, count: int) -> list[int]:
     return list((ctypes.c_uint64 * count).from_address(at))
 
 
-def _search(cls: type):
-    sample = cls(np.random.PCG64(1))
+def _bitgen(generator) -> list[int]:
+    """The words of the `bitgen_t` of a bit generator."""
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    wanted = _words(get(sample.bit_generator.capsule if cls is np.random.Generator else sample._bit_generator.capsule,
-                        b"BitGenerator"), 5)
+    return _words(get(generator.capsule, b"BitGenerator"), 5)
+
+
+def twister() -> int:
+    """Address of the function `next_uint32` of NumPy's Mersenne Twister, whose state is {uint32 words[624], int32 pos}
+    (numpy/random/src/mt19937/mt19937.h); where the state is not that, an address that is no such function's."""
+    sample = np.random.MT19937(1)
+    sample.random_raw(5)
+    state, _, function, *_ = _bitgen(sample)
+    known = sample.state["state"]
+    found = np.ctypeslib.as_array((ctypes.c_uint32 * 625).from_address(state))
+    return function if found.tolist() == [*known["key"], known["pos"]] else id(np.random)
+
+
+def _search(cls: type):
+    sample = cls(np.random.PCG64(1))
+    wanted = _bitgen(sample.bit_generator if cls is np.random.Generator else sample._bit_generator)
     words = _words(id(sample), cls.__basicsize__ // _WORD)
     places = [i for i in range(2, len(words) - 4) if words[i:i + 5] == wanted]
     if len(places) != 1:
@@ -97,7 +112,7 @@ def _search(cls: type):
 
 def gauss_offset() -> int | None:
     """Offset in a RandomState of {bitgen_t *, int has_gauss, double gauss}: the normal number that the polar method
-    keeps."""
+    stores."""
     cls = np.random.RandomState
     bitgen = bitgen_offset(cls)
     if bitgen is None:
@@ -115,13 +130,13 @@ def gauss_offset() -> int | None:
 
 
 def python_global():
-    """The random.Random whose methods are the functions of the module random."""
+    """The random.Random object whose methods are the functions of the module random."""
     return importlib.import_module("random").random.__self__
 
 
 def python_state_offset() -> int | None:
     """Offset in a random.Random of {int index, uint32 words[624]}, the state of its Mersenne Twister (CPython's
-    Modules/_randommodule.c); None where it is not there."""
+    Modules/_randommodule.c); None where it is not found."""
     if not _python_state:
         sample = importlib.import_module("random").Random(1)
         sample.random()

@@ -1,4 +1,4 @@
-"""A few small native functions that exist before anything was compiled, as x86-64 code with addresses filled in.
+"""A few small native functions that are needed before anything was compiled, as x86-64 code with addresses filled in.
 
 `slow_path` is the end of every dispatcher's chain of stubs. In C:
 
@@ -23,12 +23,12 @@
         return self->entry(self, args, nargsf, kwnames);      // a tail call
     }
 
-so `prepare(self, *args, **kwargs)` may either answer the call, or compile and ask for another try, in which case
-no Python frame stands between the caller and native code.
+so `prepare(self, *args, **kwargs)` may either return the result, or compile and request that the call is repeated, in
+which case there is no Python frame between the caller and native code.
 
 `traceback` adds the entry of a frame of compiled code to the traceback of the current exception. Unlike
 _PyTraceback_Add it makes a code object with the first line of the function, which shows its source in notebooks and
-debuggers, and with the columns of the expression. It is made once for each place that raises, when it first does:
+debuggers, and with the columns of the expression. It is made once for each place that raises, at the first time:
 
     struct Place { PyObject *made; int line; unsigned size; char table[16]; };
     struct Function { char *name, *qualname, *filename; int first; struct Place places[]; };
@@ -58,7 +58,7 @@ debuggers, and with the columns of the expression. It is made once for each plac
 
 `vectorcall` is PyObject_Vectorcall for Python 3.10, whose headers have it inline.
 
-`bind` places the arguments of a call with keywords or omitted defaults; every stub shares it:
+`bind` stores the arguments of a call with keywords or omitted defaults in the slots of parameters; all stubs share it:
 
     bool bind(Callable_ *self, PyObject **args, size_t nargs, PyObject *kwnames, PyObject **slots, size_t n, size_t
     only,
@@ -98,8 +98,8 @@ a step of it:
         return 0;
     }
 
-`memory_handler` is what NumPy frees and resizes arrays with whose data compiled code allocated (NEP 49): libc's malloc,
-calloc, realloc and free, behind a first argument that they do not have.
+With `memory_handler` NumPy frees and resizes arrays whose data compiled code allocated (NEP 49): libc's malloc, calloc,
+realloc and free, with an additional first argument.
 """
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ import sys
 __all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
            "memory_handler", "place", "quad", "never_freed"]
 
-PLACES, PLACE = 32, 32  # where the places are in a Function, and the size of one
+PLACES, PLACE = 32, 32  # the offset of the places in a Function, and the size of one
 
 _PUSH = "53 55 4154 4155 4156"  # push rbx, rbp, r12, r13, r14: keeps the stack aligned for calls
 _POP = "415e 415d 415c 5d 5b"
@@ -175,8 +175,8 @@ _memory: list[mmap.mmap] = []
 
 
 def slow_path(prepare: object, retry: object, entry: int) -> int:
-    """Address of a slow path that calls `prepare` and retries when it answers `retry`; `entry`: offset of the
-    vectorcall word in `self`. Lives as long as the process; the caller keeps both objects alive."""
+    """The address of a slow path that calls `prepare`, and repeats the call when the result is `retry`; `entry`: offset
+    of the vectorcall word in `self`. It lives as long as the process; the caller keeps both objects alive."""
     try:
         call = _address("PyObject_Vectorcall")
     except ValueError:
@@ -187,7 +187,7 @@ def slow_path(prepare: object, retry: object, entry: int) -> int:
 
 
 def next_of(step: int) -> int:
-    """Address of what calls the function at offset `step` of an object with the object."""
+    """The address of code that calls the function at offset `step` of an object with the object."""
     try:
         call = _address("PyObject_Vectorcall")
     except ValueError:
@@ -196,7 +196,7 @@ def next_of(step: int) -> int:
 
 
 def traceback(line: int) -> int:
-    """Address of what adds entries to tracebacks; `line`: offset of the line in a frame."""
+    """The address of the function that adds entries to tracebacks; `line`: offset of the line in a frame."""
     new = ctypes.pythonapi.PyCode_NewEmpty
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
     with_names = sys.version_info >= (3, 11)
@@ -216,7 +216,8 @@ def traceback(line: int) -> int:
 
 
 class _Locals(dict):
-    """The locals of all frames of compiled functions: none. A debugger that asks for one by name is told why."""
+    """The locals of all frames of compiled functions, which are empty. A debugger that reads one by name gets an
+    explanation."""
 
     def __missing__(self, name):
         if hasattr(builtins, name):
@@ -226,8 +227,8 @@ class _Locals(dict):
 
 
 def position_table(first: int, line: int, end_line: int, col: int, end_col: int) -> bytes:
-    """The table of positions of a code object with one place, in a function that begins at line `first`
-    (Objects/locations.md of CPython). At most 16 bytes: without columns where these take more."""
+    """The table of positions of a code object with one place, in a function that starts at line `first`
+    (Objects/locations.md of CPython). At most 16 bytes: without columns where these need more."""
     if sys.version_info < (3, 11):
         return b""
     delta = line - first
@@ -239,7 +240,7 @@ def position_table(first: int, line: int, end_line: int, col: int, end_col: int)
     return bytes([_ENTRY | 13 << 3]) + signed  # a line without columns
 
 
-_ENTRY = 0x80 | 3 - 1  # of the three instructions of an empty code object
+_ENTRY = 0x80 | 3 - 1  # for the three instructions of an empty code object
 
 
 def _varint(value: int) -> bytes:
@@ -268,7 +269,7 @@ _handler: list = []
 
 
 def memory_handler() -> object:
-    """The capsule that NumPy wants as an array's memory handler; one for the process."""
+    """The capsule with the memory handler for NumPy arrays; one for the process."""
     if not _handler:
         libc = ctypes.CDLL(None)
         functions = {name: place(_WITHOUT_FIRST, target=quad(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
@@ -285,12 +286,13 @@ def memory_handler() -> object:
 
 
 def bind() -> int:
-    """Address of the shared placer of arguments; its layout of `self` is that of runtime/dispatcher.py."""
+    """The address of the shared function that stores arguments; it uses the layout of `self` of
+    runtime/dispatcher.py."""
     return place(_BIND)
 
 
 def caller(function: object) -> int:
-    """Address of a C function of four words that calls `function` with them, as ints."""
+    """The address of a C function of four words that calls `function` with them, as ints."""
     text = ctypes.create_string_buffer(b"KKKK")
     for part in (function, text):
         never_freed(part)
@@ -325,5 +327,6 @@ def place(template: str, **holes: bytes) -> int:
 
 
 def never_freed(value: object) -> None:
-    """Arrays are still freed when the interpreter ends and has cleared this module."""
+    """Keep an object alive until the process ends. Arrays are still freed when the interpreter ends and has cleared
+    this module."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))

@@ -2,11 +2,11 @@
 
 A ufunc is made without loops; `add_loop` gives it one for certain dtypes (an ArrayMethod of NEP 43, which may fail with
 an exception, and says whether it needs the interpreter lock). Where none fits, NumPy asks a *promoter*: a C function
-that calls `record.promote`, which may compile and add a loop. `record` is an object of the maker's, which lives as long
-as the ufunc; `made(ufunc)` finds it.
+that calls `record.promote`, which may compile and add a loop. `record` is an object of the ufunc's maker, which lives
+as long as the ufunc; `made(ufunc)` finds it.
 
-What `ufunc.types` tells and by which the older part of NumPy chooses a loop for operands that must be cast, the tables
-of type characters, are kept up to date too.
+The tables of type characters, which `ufunc.types` shows and by which the older part of NumPy chooses a loop for
+operands that must be cast, are updated too.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "
 HOLDS_LOCK, NO_FLOAT_ERRORS, REORDERABLE = 1 << 0, 1 << 1, 1 << 3  # flags of an ArrayMethod
 _STRIDED_LOOP = 5
 _INITIAL = 4
-_ZERO, _ONE, _NONE, _REORDERABLE_NONE, _VALUE = 0, 1, -1, -2, -3  # kinds of identities
+_ZERO, _ONE, _NONE, _REORDERABLE_NONE, _VALUE = 0, 1, -1, -2, -3  # NumPy's constants for kinds of identities
 
 
 class _Ufunc(Structure):
@@ -53,7 +53,7 @@ class _Spec(Structure):
 
 
 class Record:
-    """What the maker of a ufunc knows of it. `kept`: what must live as long as the ufunc."""
+    """The data of a ufunc for its maker. `kept`: objects that must live as long as the ufunc."""
 
     __slots__ = ("kept",)
 
@@ -61,13 +61,13 @@ class Record:
         self.kept: list[Any] = []
 
     def promote(self, ufunc: np.ufunc, given: list, asked: list) -> list[type]:
-        """Classes of dtypes for which the ufunc has a loop now. given: the class for each operand, an abstract one for
-        a Python number, or None; asked: those that the caller demands. Raises what the call shall raise."""
+        """The dtype classes for which the ufunc has a loop now. given: the class of each operand, an abstract one for a
+        Python number, or None; asked: the classes that the call requires. Its exceptions are those of the call."""
         raise NotImplementedError
 
 
 class _Life:
-    """What a ufunc owns, so that its death is known: ufuncs have no weak references."""
+    """An object that a ufunc owns, whose finaliser tells when the ufunc is freed: ufuncs have no weak references."""
 
     __slots__ = ("__weakref__",)
 
@@ -129,7 +129,7 @@ def make(record: Record, name: str, nin: int, nout: int, doc: str, identity=None
     life, address = _Life(), id(ufunc)
     _records[address], _lives[address] = record, weakref.ref(life, partial(_gone, address, _records, _lives))
     ctypes.pythonapi.Py_IncRef(py_object(life))
-    _Ufunc.from_address(address).obj = id(life)  # which the ufunc gives up with itself
+    _Ufunc.from_address(address).obj = id(life)  # the ufunc releases it when it is freed
     return ufunc
 
 
@@ -143,8 +143,8 @@ def made(ufunc) -> Record | None:
 
 
 def add_loop(ufunc: np.ufunc, dtypes, address: int, flags: int, initial: int | None = None) -> None:
-    """Add the loop at `address` for operands of these dtypes (of NumPy's own). initial: address of a function that
-    writes what a reduction starts with. Whoever adds it keeps the code alive, in the record."""
+    """Add the loop at `address` for operands of these dtypes (NumPy's own). initial: address of a function that writes
+    the start value of a reduction. The caller must keep the code alive, in the record."""
     record = _records[id(ufunc)]
     count = len(dtypes)
     classes = (c_void_p * count)(*(id(type(dtype)) for dtype in dtypes))
@@ -167,16 +167,15 @@ _READWRITE = 0x00810000  # of NumPy's iterator: READWRITE, UPDATEIFCOPY
 
 
 def write_back(ufunc: np.ufunc, operands) -> None:
-    """Have what the loop writes to these operands, of the inputs, reach the caller's arrays where they were converted.
-    """
+    """Copy values that the loop writes to these inputs back to the caller's arrays if those had to be converted."""
     flags = (ctypes.c_uint32 * ufunc.nargs).from_address(_Ufunc.from_address(id(ufunc)).op_flags)
     for k in operands:
         flags[k] |= _READWRITE
 
 
 def looking(ufunc: np.ufunc, prepare) -> None:
-    """Have calls go to prepare(ufunc, *args, **kwargs), which answers them, or RETRY: then NumPy makes the call as it
-    was given."""
+    """Redirect calls to prepare(ufunc, *args, **kwargs), which returns the result, or RETRY: then NumPy makes the call
+    as it was given."""
     fields = _Ufunc.from_address(id(ufunc))
     if prepare not in _looking:
         _looking[prepare] = thunks.slow_path(prepare, RETRY, _Ufunc.reserved3.offset)
@@ -188,7 +187,7 @@ _promoter: list = []
 
 
 def promoting(ufunc: np.ufunc) -> None:
-    """Have NumPy ask the record where no loop is for given operands."""
+    """Let NumPy call the record's `promote` where no loop fits the operands."""
     if not _promoter:
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = py_object, [c_void_p, c_char_p, c_void_p]

@@ -1,7 +1,7 @@
-"""The types of tangents, cotangents and gradients of values: which numbers in a value can vary.
+"""The types of tangents, cotangents and gradients of values.
 
-Floats vary, elements of arrays of floats, and the items of tuples. All else (integers, bools, texts, shapes) is
-constant for a derivative; in a tuple of tangents None stands in its place.
+Floats and complex numbers vary, and so do elements of arrays of these, and the items of tuples of these. All other
+values (integers, bools, texts, shapes) are constants of a derivative; in a tuple of tangents their tangents are None.
 """
 from __future__ import annotations
 
@@ -9,37 +9,45 @@ from .kinds import (
     Array, DictDisplay, Dual, ListDisplay, NoneType, Tuple, Type, any_part, is_complex, is_float,
 )
 
-__all__ = ["gradient_type", "holds_complex", "holds_display", "is_varying", "plain", "tangent_type", "varies"]
+__all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_varying", "plain",
+           "tangent_type", "varies"]
+
+
+def is_number_that_varies(t: Type) -> bool:
+    return is_float(t) or is_complex(t)
 
 
 def is_varying(t: Type) -> bool:
-    """Whether a value of type t is a float, a number that may be one, or an array of floats."""
-    return is_float(t) or type(t) is Array and is_float(t.dtype) or type(t) is Dual and is_float(t.wide)
+    """Whether a value of type t is a float or a complex number, a number that may be one, or an array of these."""
+    if type(t) is Dual:
+        return is_number_that_varies(t.wide)
+    return is_number_that_varies(t.dtype if type(t) is Array else t)
 
 
 def varies(t: Type) -> bool:
-    """Whether there is anything in a value of type t that can vary."""
+    """Whether a value of type t contains a float that can vary."""
     return is_varying(t) or type(t) is Tuple and any(map(varies, t.elements))
 
 
 def holds_complex(t: Type) -> bool:
-    """Whether a value of type t has complex numbers in it, of which there are no derivatives yet."""
+    """Whether a value of type t contains complex numbers."""
     return any_part(t, lambda part: is_complex(part.dtype if type(part) is Array else part))
 
 
 def tangent_type(t: Type) -> Type:
-    """The type of what a small change of a value of type t is."""
+    """The type of the tangent of a value of type t."""
     if type(t) is Dual:
-        return t.wide if is_float(t.wide) else NoneType
+        return t.wide if is_number_that_varies(t.wide) else NoneType
     if type(t) is Tuple:
         return Tuple(map(tangent_type, t.elements), t.cls)
-    if type(t) is Array and is_float(t.dtype):
+    if type(t) is Array and is_number_that_varies(t.dtype):
         return Array(t.dtype, t.ndim, t.layout)
-    return t if is_float(t) else NoneType
+    return t if is_number_that_varies(t) else NoneType
 
 
 def gradient_type(t: Type) -> Type:
-    """The same of what reverse mode makes anew: its arrays lie in C order."""
+    """The type of the gradient with respect to a value of type t, whose arrays reverse mode allocates: they are in C
+    order."""
     t = tangent_type(t)
     if type(t) is Tuple:
         return Tuple(map(gradient_type, t.elements), t.cls)
@@ -47,12 +55,12 @@ def gradient_type(t: Type) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """The type in which a result is handed out beside its derivative: numbers of one type."""
+    """The type in which a result is returned together with its derivative: numbers of one type."""
     if type(t) is Dual:
         return t.wide
     return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t
 
 
 def holds_display(t: Type) -> bool:
-    """Whether a list or a dict that is written out, as trees of arguments are, is in a value of type t."""
+    """Whether a value of type t contains a list or dict display, as trees of arguments do."""
     return any_part(t, lambda part: type(part) in (ListDisplay, DictDisplay))

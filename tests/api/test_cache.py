@@ -47,6 +47,25 @@ def test_second_process_finds_it(store, fake):
     assert fresh("\ndef f(x): return x + K")(1.0) == 3.0 and len(files(store)) >= 2  # another line: other tracebacks
 
 
+def test_what_no_other_process_can_name_is_compiled_and_not_kept(tmp_path, monkeypatch):
+    """The type of a generator whose function is in no module, as in a program's __main__, has no key on disk."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path / "cache"))
+    compiled = fresh("def f(n):\n    for i in range(n): yield i * 2")
+    assert list(compiled(3)) == [0, 2, 4] and not files(tmp_path)
+
+
+def test_an_object_of_a_class_that_no_other_process_can_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    space = {"__name__": "no_such_module"}
+    exec(compile("class Point:\n    def __init__(self, x):\n        self.x = x\n", "a file", "exec"), space)
+
+    @njit(cache=True)
+    def f(p):
+        return p.x + 1
+
+    assert f(space["Point"](2)) == 3 and not list(tmp_path.rglob("*.lock"))
+
+
 def test_processes_that_start_together_compile_once(tmp_path):
     """Each function is compiled by one of them, whoever comes first; the others wait for it, or come later."""
     (tmp_path / "program.py").write_text(textwrap.dedent("""

@@ -297,3 +297,21 @@ def test_decorators_below_njit():
                                             "function, or compile .* its __wrapped__$"):
             njit(other)
         assert njit(other.__wrapped__)(1) == 2
+
+
+def test_shapes_that_do_not_say_how_many_axes():
+    def reshaped(x, shape):
+        return x.reshape(shape)
+
+    why = "the type of a shape says how many axes there are: lists and arrays of lengths do not"
+    for shape in ([2, 3], np.array([2, 3])):
+        what, marked, _, hint = message(reshaped, np.arange(6.0), shape)
+        assert (what, marked, hint) == (why, expected("x.reshape(shape)"), "pass a tuple, such as (2, 3)")
+
+
+def test_a_gradient_that_is_none_shows_the_function_without_columns():
+    """The code that computes a gradient was made of another text: its columns would point at other words."""
+    with pytest.raises(CompileError) as caught:
+        pyjitc.grad(lambda x: np.linalg.eig(np.ones((2, 2)) * x)[0][0])(1.0)
+    d = caught.value.diagnostic
+    assert (d.col, d.types) == (-1, ()) and "^" not in str(caught.value)

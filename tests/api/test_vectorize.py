@@ -236,8 +236,8 @@ scaled_ = vectorize(scaled)
     (lambda: vectorize(target="gpu"), ValueError, "target='gpu'"),
     (lambda: vectorize(lambda x: (x, x))(1.0), TypeError, "returns a number"),
     (lambda: vectorize(lambda x: None)(1.0), TypeError, "returns a number"),
-    (lambda: scaled_(np.array(["a"])), TypeError, "not compiled for arrays of StrDType"),
-    (lambda: scaled_(np.array([object()])), TypeError, "not compiled for arrays of ObjectDType"),
+    (lambda: scaled_(np.array(["a"])), TypeError, "not compiled for arrays of texts"),
+    (lambda: scaled_(np.array([object()])), TypeError, "not compiled for arrays of Python objects"),
     (lambda: scaled_(1.0, 2.0, 3.0), TypeError, "takes from 1 to 2 positional arguments"),
     (lambda: vectorize(lambda x: x.nothing)(1.0), TypingError, "nothing")])
 def test_mistakes(made, error, text):

@@ -6,12 +6,14 @@ import signal
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 
 from tests.codegen.build import Builder, compiled, through
 
+from pyjitc import njit
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.compile import module_text
@@ -355,3 +357,95 @@ def test_polling_costs_little():
     assert len(signals) == 1 and "preserve_mostcc" in signals[0]
     branch = next(line for line in polled if line.startswith("br i1") and "%poll" in line)
     assert "!prof" in branch
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+def in_a_list(a):
+    return [a[1:], a]
+
+
+def in_a_dict(a):
+    return {"a": (a, 1)}
+
+
+def in_an_object(a):
+    return Holder(a)
+
+
+def in_a_function(a):
+    n = 0
+
+    def inner(i):
+        nonlocal n
+        n += 1
+        return a[i] + n
+    return inner
+
+
+def in_a_generator(a):
+    for x in a:
+        yield x
+
+
+def in_an_iterator(a):
+    return zip(a, a[1:])
+
+
+@pytest.mark.parametrize("function", [in_a_list, in_a_dict, in_an_object, in_a_function, in_a_generator,
+                                      in_an_iterator])
+def test_an_argument_that_is_kept_beyond_the_call_lives_as_long(function):
+    """Each read of what keeps it, for as long as it is kept, finds the elements; then the array has its count again."""
+    read = {in_a_list: lambda x: (x[0][1], x[1][2]), in_a_dict: lambda x: x["a"][0][2], in_an_object:
+            lambda x: x.held[2], in_a_function: lambda x: x(2), in_a_generator: next, in_an_iterator: next}[function]
+    compiled = njit(function)
+    a = np.arange(6.0)
+    wanted, before = read(function(a)), sys.getrefcount(a)
+    kept = [compiled(a) for _ in range(3)]
+    assert sys.getrefcount(a) > before
+    assert [read(x) for x in kept] == [wanted] * 3
+    del kept
+    gc.collect()
+    assert sys.getrefcount(a) == before
+    alone = compiled(np.arange(6.0))
+    gc.collect()
+    over = [np.full(6, -7.0) for _ in range(20)]
+    assert read(alone) == wanted and len(over) == 20
+
+
+def pairs_of(a, k):
+    return a + k, (a * k, (a - k, a / 2.0))
+
+
+def many_results(a, i):
+    p, q, r, s = pairs_of(a, 1.0), pairs_of(a, 2.0), pairs_of(a, 3.0), pairs_of(a, 4.0)
+    total = a[i] + a[i + 1] + a[i + 2]
+    return total + p[0][0] + q[1][0][1] + r[1][1][0][2] + s[1][1][1][3]
+
+
+def test_one_function_drops_the_values_of_a_layout():
+    namespace = {"pairs_of": njit(inline="never")(pairs_of)}
+    a = np.arange(1.0, 9.0)
+    compiled = njit(types.FunctionType(many_results.__code__, namespace))
+    assert compiled(a, 0) == many_results(a, 0)
+    with pytest.raises(IndexError):
+        compiled(a, 7)
+    (text,) = compiled.inspect_llvm().values()
+    uses = [line for line in text.splitlines() if "@pyj_drop_all_aaaa(" in line]
+    assert sum(["define" in line for line in uses]) == 1 and 8 <= len(uses) <= 16  # four on each way out
+
+
+def test_the_ways_out_share_what_they_give_up():
+    """Of 16 arrays that are made one after the other each is given up once where one fails, not once for each later."""
+    lines = ["def f(a):", *[f"    t{k} = a + {k}.5" for k in range(16)],
+             f"    return {', '.join([f't{k}[::-1]' for k in range(16)])}"]
+    space: dict = {}
+    exec("\n".join(lines), space)
+    compiled = njit(space["f"])
+    a = np.arange(4.0)
+    assert all(map(np.array_equal, compiled(a), space["f"](a)))
+    (text,) = compiled.inspect_llvm().values()
+    assert 15 <= text.count("@pyj_let_go(") <= 24

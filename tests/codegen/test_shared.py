@@ -177,3 +177,11 @@ def test_the_pool_is_made_after_the_helpers_of_dicts_and_texts(folder, monkeypat
     for home in tables, strings:
         assert all(helpers.TEXT[name] for name in home.TEXT if name.startswith(("pyj_dict_", "pyj_str_char")))
     assert pool.object_for(link.host_target())
+
+
+@pytest.mark.parametrize("what, call", [
+    ("s.split()[-1]", "'a b'"), ("[x for x in (s, s, s)].pop()", "'a'"), ("{s: 1}[s]", "'a'"), ("int(s)", "'1'"),
+    ("float(s)", "'1'"), ("{s[0:1]: 1}['a']", "'ab'")])
+def test_each_image_is_whole_in_a_process_that_loads_no_other(what, call):
+    program = f"from pyjitc import njit\nf = njit(lambda s: {what})\nassert f({call}) == f.py_func({call})"
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYJITC_CACHE": "0"})

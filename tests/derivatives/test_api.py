@@ -153,6 +153,10 @@ def test_batches():
     assert small.tolist() == [2, 4] and large.tolist() == [False, True]
     with pytest.raises(ValueError, match="vmap got arguments with batches of 3 and 2 examples"):
         vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
+    with pytest.raises(TypeError, match="vmap goes over the rows of arrays, and got a number; give in_axes None"):
+        vmap(lambda x, y: x * y)(np.ones(3), 2.0)
+    with pytest.raises(ValueError, match="vmap got in_axes 2 for an array of 2 dimensions"):
+        vmap(curved, 2)(np.ones((3, 3)))
     with pytest.raises(ValueError, match="in_axes is None for all"):
         vmap(curved, None)
     with pytest.raises(ValueError, match="in_axes has 2 items"):
@@ -340,10 +344,10 @@ def read_back(x):
 
 REFUSED = [
     (read_back, (1.5,), 1, "there is no derivative of"),
-    (recursive, (X, 2), 4, "calls itself and writes into"), (by_name, (1.5,), 1, "the operation dict_new"),
-    (lists_in_a_dict, (1.5,), 1, "the operation dict_new"), (array_of_an_object, (1.5,), -3, "the operation field_set"),
+    (recursive, (X, 2), 4, "calls itself and writes into"), (by_name, (1.5,), 1, "is put into a dict"),
+    (lists_in_a_dict, (1.5,), 1, "is put into a dict"), (array_of_an_object, (1.5,), -3, "is put into an object"),
     (captured, (1.5,), 1, "captured array"),
-    (lambda x: np.sum(np.unique(x)), (X,), 0, "the bits of an array"),
+    (lambda x: np.sum(x.view(np.float32)), (X,), 0, "the bits of an array"),
     (lambda x: np.abs(np.linalg.eigvals(x)[0]), (np.eye(2),), 0, "there is no derivative of")]
 
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from pyjitc import grad
+from pyjitc import grad, jvp
 from tests.derivatives.differences import agree
 
 RANDOM = np.random.default_rng(0)
@@ -314,3 +314,11 @@ def test_a_captured_array_that_a_variable_begins_with():
 
     agree(f, np.linspace(-0.5, 0.5, 9).reshape(3, 3), 3)
     np.testing.assert_array_equal(DATA, np.linspace(-1.0, 1.0, 6).reshape(2, 3))
+
+
+def test_forward_mode_leaves_out_products_that_nobody_reads():
+    def f(x, m):
+        m @ x
+        return x[0] * 2.0
+
+    assert jvp(f, (np.ones(3), np.eye(3)), (np.ones(3), np.eye(3))) == (2.0, 2.0)

@@ -7,6 +7,7 @@ from pyjitc.base.options import Options
 from pyjitc.ir.show import show_module
 from pyjitc.passes import pipeline
 from pyjitc.pipeline import stages
+from tests.derivatives.differences import agree
 
 VECTOR = np.ones(5)
 
@@ -145,3 +146,28 @@ def test_steps_of_a_descent_leave_memory_flat():
     for _ in range(1000):
         made(x, 20)  # keeps 160 kB each
     assert resident() - before < 2_000_000
+
+
+def relaxed(u, n):
+    for t in range(n):
+        for i in range(1, len(u) - 1):
+            u[i] = 0.5 * u[i - 1] + 0.25 * u[i + 1]
+    s = 0.0
+    for i in range(len(u)):
+        s += u[i] * u[i]
+    return s
+
+
+def overwritten(u):
+    s = 0.0
+    for i in range(len(u)):
+        s += u[i] * u[i]
+        u[i] = 1.0
+    return s
+
+
+def test_elements_that_nobody_changes_afterwards_are_read_again():
+    assert not is_kept(body(relaxed, VECTOR, 3))
+    assert is_kept(body(overwritten, VECTOR))
+    agree(relaxed, np.linspace(0.0, 1.0, 7), 3)
+    agree(overwritten, np.linspace(0.0, 1.0, 7))

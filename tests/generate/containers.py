@@ -12,6 +12,8 @@ A kind is "int", "float", "bool", "str", "bytes", "none", "Point", "Base" or "No
 Some programs have functions inside `f` that share its variables, generators, and functions beside it that may call
 themselves; some make containers that they keep for themselves and fill them in longer loops."""
 import random
+
+from .blocks import Blocks
 import re
 
 __all__ = ["program"]
@@ -183,15 +185,11 @@ def _hashable(kind) -> bool:
     return kind in _HASHABLE
 
 
-class _Writer:
+class _Writer(Blocks):
     """The function `f`."""
 
     def __init__(self, r):
-        self.r = r
-        self.lines: list = []
-        self.depth = 1
-        self.loops = 0
-        self.count = 0
+        super().__init__(r)
         self.budget = r.choice((3, 4, 6, 8))
         kinds = [self.kind(2) for _ in range(r.choice((1, 2, 2, 3)))]
         if r.random() < .5:
@@ -199,7 +197,7 @@ class _Writer:
         if r.random() < .6:
             kinds.append("int")
         self.params = [(f"p{k}", kind) for k, kind in enumerate(kinds)]
-        self.names: dict = dict(self.params)
+        self.names |= self.params
         self.functions: dict = {}  # name -> (kinds of its parameters, kind of its result)
         self.generators: dict = {}  # the same of generators and their items
         self.beside: list = []  # texts of functions beside `f`
@@ -233,9 +231,6 @@ class _Writer:
         return r.choice(("Point", "Base", "Node"))
 
     # -- text
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def function(self) -> str:
         if self.r.random() < .25:
@@ -437,16 +432,6 @@ class _Writer:
             else:
                 self.line((f"{a}, *{b} = {name}", f"*{b}, {a} = {name}", f"{a}, {b} = {name}")[form])
             self.names |= {a: kind[1], b: kind[1] if form == 2 else rest}
-
-    def inside(self, *, loop=False, write=None):
-        saved, self.names = self.names, dict(self.names)
-        self.depth += 1
-        self.loops += loop
-        (write or self.block)()
-        self.loops -= loop
-        self.depth -= 1
-        bound, self.names = self.names, saved
-        return bound
 
     def if_(self):
         self.line(f"if {self.expr('bool', 2)}:")

@@ -4,6 +4,7 @@ A variable keeps one kind in all of a function, but for those that are meant to 
 bounded. The same seed gives the same text."""
 import random
 
+from .blocks import Blocks
 from .kinds import CLASSES, COMPARISONS, DTYPES, IN_PLACE, MAKES, NUMPY, SCALARS, is_python
 
 INTS = ("0", "1", "2", "3", "(-1)", "5", "7", "(-4)", "10", "63", "100", "-128", "255", "1000003", "2**31", "(-2**31)",
@@ -67,24 +68,19 @@ def _scalar(r, kind) -> str:
     return f"np.{kind}({_elements(r, kind, ())})"
 
 
-class _Writer:
-    """One function. names: variables bound for sure -> kind; maybe: bound on some paths only."""
+class _Writer(Blocks):
+    """One function. maybe: variables that are bound on some paths only -> kind."""
 
     def __init__(self, r, name, helpers, result, budget=6):
-        self.r = r
+        super().__init__(r)
         self.name = name
         self.helpers = list(helpers)
         self.result = result
         self.budget = budget
-        self.lines = []
-        self.depth = 1
-        self.loops = 0  # loops of this function around the place
-        self.names: dict = {}
         self.maybe: dict = {}
         self.frozen: set = set()  # loop counters
         self.mixed: list = []  # variables of two types
         self.kinds: dict = {}  # every variable of the function has one kind
-        self.count = 0
         self.nested = 0
         self.numpy_result = r.choice((None, None, "float64", "int64", "float32", "uint8"))
         kinds = ["int", "float", "bool", "int", "float"]
@@ -96,9 +92,6 @@ class _Writer:
             self.names[name] = self.kinds[name] = kind
 
     # -- text
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def function(self) -> str:
         self.line_at = 0
@@ -223,17 +216,6 @@ class _Writer:
             self.line(f"{', '.join(made)} = {', '.join(values)}")
         for name in made:
             self.names[name] = self.maybe[name] = self.kinds[name]
-
-    def inside(self, *, loop=False, write=None):
-        """A nested block; names bound in it are only maybe bound behind it. Gives what is bound at its end."""
-        saved, self.names = self.names, dict(self.names)
-        self.depth += 1
-        self.loops += loop
-        (write or self.block)()
-        self.loops -= loop
-        self.depth -= 1
-        bound, self.names = self.names, saved
-        return bound
 
     def if_(self):
         self.line(f"if {self.condition()}:")

@@ -13,14 +13,9 @@ from enum import Enum
 
 import numpy as np
 
-CASES = []
+from tests.language.corpus import corpus
 
-
-def case(*argument_sets):
-    def add(function):
-        CASES.append((function, argument_sets))
-        return function
-    return add
+case, CASES = corpus()
 
 
 class LRU:

@@ -36,3 +36,4 @@ def check(function, calls):
     compiled = njit(function)
     for args in calls:
         agree(function, *args, compiled=compiled)
+    assert compiled.signatures, "the interpreter was not left to do it"

@@ -14,14 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-CASES = []
+from tests.language.corpus import corpus
 
-
-def case(*argument_sets):
-    def add(function):
-        CASES.append((function, argument_sets))
-        return function
-    return add
+case, CASES = corpus()
 
 
 # lists

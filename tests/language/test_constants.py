@@ -495,3 +495,79 @@ def test_a_sum_under_a_condition_is_vectorised():
     compiled = agree(conditional, np.arange(9), np.arange(5))
     agree(conditional, np.zeros(2, np.int64), np.arange(5), compiled=compiled)
     assert "paddq" in next(iter(compiled.inspect_asm().values()))
+
+
+def largest(a):
+    best = 0
+    for x in a:
+        best = max(best, x)
+    return best
+
+
+def smallest(a):
+    least = 5.0
+    where = -1
+    for i in range(len(a)):
+        if a[i] < least:
+            least = a[i]
+            where = i
+    return least, where
+
+
+def last_of_the_largest(a):
+    best = 0
+    for x in a:
+        if x >= best:
+            best = x
+    return best
+
+
+def largest_of_sums(a):
+    best = 0
+    for n in range(len(a)):
+        total = 0
+        for i in range(n):
+            if a[i] > 1:
+                total += a[i]
+        best = max(best, total)
+    return best
+
+
+def largest_or_another(a):
+    best = -3
+    for x in a:
+        other = 7
+        if x > 5:
+            other = x
+        if other > best:
+            best = other
+    return best
+
+
+def largest_of_two_starts(a):
+    best = 0 if len(a) > 2 else -1
+    for x in a:
+        if x > best:
+            best = x
+    return best
+
+
+EXTREMES = [largest, smallest, last_of_the_largest, largest_of_sums, largest_or_another, largest_of_two_starts]
+
+
+@pytest.mark.parametrize("program", EXTREMES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float64"])
+def test_a_running_extreme_gives_the_constant_where_nothing_passes_it(program, dtype):
+    compiled = njit(program)
+    for values in [], [0], [1], [5], [0, 0, 0], [1, 2, 9], [9, 2, 1], [3, 100, 0, 1], [6, 5, 7, 7]:
+        agree(program, np.array(values, dtype), compiled=compiled)
+    if np.dtype(dtype).kind == "f":
+        for values in [np.nan], [-0.0], [np.nan, 3], [3, np.nan, 1], [-np.inf, 7, 7], [np.inf, -0.0]:
+            agree(program, np.array(values, dtype), compiled=compiled)
+
+
+def test_the_flag_of_a_running_extreme_is_no_part_of_the_loop():
+    for program in largest, largest_of_sums:
+        compiled = agree(program, np.arange(40))
+        loops = next(iter(compiled.inspect_llvm().values()))
+        assert "phi i1" not in loops and "phi <4 x i1>" not in loops

@@ -5,16 +5,10 @@ import math
 import pytest
 
 from pyjitc import njit
+from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
-CASES = []
-
-
-def case(*argument_sets):
-    def collect(function):
-        CASES.append((function, argument_sets))
-        return function
-    return collect
+case, CASES = corpus()
 
 
 def add(a, b):
@@ -347,12 +341,9 @@ def last(n):
     return best
 
 
-@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+@each(CASES)
 def test_functions_in_containers(function, calls):
-    compiled = njit(function)
-    for arguments in calls:
-        agree(function, *arguments, compiled=compiled)
-    assert compiled.signatures, "the interpreter was not left to do it"
+    check(function, calls)
 
 
 def test_a_function_of_a_container_is_one_of_the_interpreter():

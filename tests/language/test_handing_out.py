@@ -1,6 +1,7 @@
 """Generators, iterators and functions that compiled code returns to the interpreter."""
 import copy
 import gc
+import subprocess
 import sys
 import threading
 import traceback
@@ -258,6 +259,14 @@ def test_the_code_lives_as_long():
     seen = weakref.ref(made)
     del made
     assert seen() is None
+
+
+def test_one_that_is_left_open_ends_with_the_process():
+    """When modules are gone, nothing can be compiled that would close it, and nothing has to be said."""
+    source = ("from pyjitc import njit\nfrom tests.language.test_handing_out import counted\n"
+              "made = [njit(counted)(7)]\nmade.append(made)")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_frame_of_the_generator_is_in_the_traceback():

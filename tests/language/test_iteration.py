@@ -614,6 +614,26 @@ def test_agrees(function, calls):
     check(function, calls)
 
 
+def asked_again(d, s, b):
+    own, made, text = {1: 2}, {n for n in (1, 2)}, bytearray(b"ab")
+    iterators = iter(d), iter(d.values()), iter(d.items()), iter(s), iter(b), iter(own), iter(made), iter(text)
+    found = ([x for x in iterators[0]], [x for x in iterators[1]], [x for x in iterators[2]],
+             len([x for x in iterators[3]]), [x for x in iterators[4]], [x for x in iterators[5]],
+             [x for x in iterators[6]], [x for x in iterators[7]])
+    d[99] = own[99] = 1
+    s.add(99)
+    made.add(99)
+    b.append(99)
+    text.append(99)
+    return (found, next(iterators[0], -1), next(iterators[1], -1), next(iterators[2], (-1, -1)),
+            next(iterators[3], -1), next(iterators[4], -1), next(iterators[5], -1), next(iterators[6], -1),
+            next(iterators[7], -1), [x for x in iterators[2]])
+
+
+def test_iterators_that_have_come_to_their_end_stay_there():
+    agree(asked_again, {1: 2, 3: 4}, {1, 2}, bytearray(b"xy"))
+
+
 def test_ends_of_slices():
     def ends(s, n):
         return s.indices(n)

@@ -5,6 +5,7 @@ import types
 import pytest
 
 from pyjitc import CompileError, jit, njit
+from tests.oracle import agree
 
 OTHER = types.ModuleType("other")
 exec(compile("""
@@ -98,3 +99,18 @@ def test_a_function_of_the_library_is_left(caplog):
         return n + 1
 
     assert jit(f)(3) == 4 and caplog.messages == ["3"]
+
+
+def identities_of_tuples(t, rows):
+    x, made = t, (rows[0], 1)
+    kept = [made]
+    return x is t, kept[0] is made, rows[0] is rows[1], (made is None), rows[0] is rows[0]
+
+
+def test_identity_of_what_is_passed_by_value():
+    """Tuples in compiled code have no objects that could be compared: the interpreter runs all of the function."""
+    given = (1, 2), [(1, 2), (1, 2)]
+    agree(identities_of_tuples, *given, compiled=jit(identities_of_tuples))
+    with pytest.raises(CompileError, match="`is` between two 'tuple' values"):
+        njit(identities_of_tuples)(*given)
+    agree(lambda t, x: (t is t, x is not x), (1, 2), float("nan"))

@@ -210,7 +210,16 @@ def rows(n):
     return r
 
 
-@pytest.mark.parametrize("f", [appended, twice, rows])
+def parts_put_together(n):
+    a, b = [], []
+    for i in range(n):
+        while len(a) > 1 and a[-1][0] > i % 5:
+            b.append(a.pop())
+        a.append((i % 7, i * 0.5))
+    return a[:-1] + b[1:]
+
+
+@pytest.mark.parametrize("f", [appended, twice, rows, parts_put_together])
 def test_what_is_returned_becomes_a_list_once(f):
     agree(f, 4)
     agree(f, 0)
@@ -361,6 +370,17 @@ def allocated() -> int:
         return int(file.read().split()[1])
 
 
+def lists_in_a_dict(n):
+    d = {}
+    for i in range(n):
+        d.setdefault(i % 7, []).append([float(i)] * 9)
+        if i % 5 == 4:
+            d[i % 7] = []
+        if i % 11 == 10:
+            del d[(i - 1) % 7]
+    return d[5][0][0]
+
+
 def failing(n):
     a = [[1.5, 2.5]] * 50
     names = ["n" + str(n)] * 50
@@ -372,7 +392,7 @@ def failing(n):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("f, n", [(failing, 3), (failing, 99), (grid, 20), (rows, 30), (levels, 200), (methods, 9),
-                                  (twice, 50)])
+                                  (twice, 50), (lists_in_a_dict, 40), (lists_in_a_dict, 3)])
 def test_memory_is_given_back(f, n):
     compiled = njit(f)
 
@@ -380,7 +400,7 @@ def test_memory_is_given_back(f, n):
         for _ in range(times):
             try:
                 compiled(n)
-            except IndexError:
+            except LookupError:
                 pass
 
     call(300)
@@ -539,6 +559,19 @@ def count_words(text):
     return counts
 
 
+def lengths_of_words(text):
+    n = found = 0
+    for word in text.split():
+        n += len(word) * len(word)
+        if word == "a" or len(word) == 2 and word != "bc" and "\u0119x" != word:
+            found += 1
+    for field in text.split("a"):
+        n += len(field)
+        if field == text or not field:
+            found += 10
+    return n, found
+
+
 def kept_words(text):
     kept, before, last = [], "", "none"
     for word in text.split():
@@ -602,11 +635,17 @@ TEXTS = ("", " ", "a", "the cat the dog  the\tend\n", " \x1c\x1f a\x85b\xa0c\u20
          "k" * 200 + ";" + "m" * 15 + ";n", "p\u0119q;\u0119", "k,1\nlong name,2.5,3e2\n\nz,-0.0", "k,1\nz,oops")
 
 
-@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either])
+@pytest.mark.parametrize("f", [count_words, kept_words, sum_fields, words_of, fields_of, third, table, either,
+                               lengths_of_words])
 def test_parts_of_texts(f):
     for text in TEXTS:
         agree(f, text)
     assert "native_places" in ir_of(f, "a b c")
+
+
+def test_parts_that_are_only_looked_at_are_not_made():
+    text = ir_of(lengths_of_words, "a b c")
+    assert "native_bounds" in text and "native_piece" not in text
 
 
 def test_a_part_that_is_kept_stays_as_it_was():

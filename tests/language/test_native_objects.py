@@ -7,7 +7,7 @@ import pytest
 from tests.language.test_native_lists import allocated
 from tests.oracle import agree
 
-from pyjitc import njit
+from pyjitc import ParallelWarning, njit, prange
 
 
 def ir_of(compiled):
@@ -445,6 +445,21 @@ def test_an_object_that_is_not_set_up_yet():
 
     for n in (7, 0, -3):
         assert_python(begun, n)
+
+
+def test_objects_of_programs_with_parallel_loops_are_the_interpreters():
+    """The threads of a region would share the memory that is kept for new native objects."""
+    def f(n):
+        total = 0.0
+        for i in prange(n):
+            v = Vector(i * 0.5)
+            total += v.x + v.y
+        return total
+
+    compiled = njit(parallel=True)(f)
+    with pytest.warns(ParallelWarning, match="needs Python"):
+        assert compiled(1000) == f(1000)
+    assert "instance_new" not in ir_of(compiled)
 
 
 def test_a_class_that_changes_is_compiled_anew():

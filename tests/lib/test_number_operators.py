@@ -198,3 +198,37 @@ def test_functions_for_operators_in_place(name, a, b):
     except TypeError:
         pytest.skip("not for floats")
     agree(lambda x, y: (function(x, y), x), a, b)
+
+
+def digits(n, base):
+    total = 0
+    while n > 0:
+        total += n % base
+        n //= base
+    return total
+
+
+def greatest_divisor(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+def test_ints_of_the_usual_signs_are_divided_without_a_choice():
+    """What is divided next waits for no test of signs; a quotient and its remainder are one division."""
+    compiled = agree(digits, 98765432109876, 7)
+    text = next(iter(compiled.inspect_asm().values()))
+    loop = text[text.index("f0.digits:"):]
+    assert loop.count("\tdivq") == loop.count("\tidivq") == 2  # the loop is written twice
+    compiled = agree(greatest_divisor, 2**40 * 3, 2**20 * 21)
+    agree(greatest_divisor, -2**40 * 3, 2**20 * 21, compiled=compiled)
+    text = next(iter(compiled.inspect_llvm().values()))
+    assert " urem i64 " in text
+
+
+def test_divisions_at_the_edges():
+    compiled = njit(lambda x, y: (x // y, x % y, y % x))
+    edges = (1, -1, 2, -3, 7, 2**31, -2**31, 2**32 + 1, -2**32, 2**62, 2**63 - 1, 1 - 2**63)
+    for x in edges:
+        for y in edges:
+            assert compiled(x, y) == (x // y, x % y, y % x)

@@ -29,8 +29,11 @@ def test_declared_as_uint64():
     f = nb.njit((nb.uint64, nb.uint64))(lambda x, y: x & y)
     exact(f(2 ** 64 - 1, 2 ** 63 + 1), 2 ** 63 + 1)
     exact(f(3, np.uint64(2)), 2)
-    with pytest.raises(TypeError, match="no signature"):
+    with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
         f(-1, 2)
+    exact(f(np.int64(6), 3), 2)
+    with pytest.raises(TypeError, match="no signature"):
+        f("6", 3)
 
 
 def test_declared_as_float32():
@@ -38,6 +41,30 @@ def test_declared_as_float32():
     exact(nb.njit("(float32, float32)")(lambda x, y: x < y)(1.0, 2.0), True)
     exact(nb.njit("(float32, float32)")(lambda x, y: x * y)(0.1, 3), float(np.float32(0.1) * np.float32(3)))
     assert f.nopython_signatures[0].args == (types.float32, types.float32)
+
+
+@pytest.mark.parametrize("signature, argument, result", [
+    ("float32(float32)", np.float64(0.1), float(np.float32(0.1))),
+    ("int64(int64)", 2.7, 2),
+    ("int64(int64)", np.float32(-2.7), -2),
+    ("float64(int32)", np.float64(3.9), 3.0),
+    ("boolean(boolean)", 3, True),
+    ("complex64(complex64)", 1 + 2j, 1 + 2j),
+    ("float64(float64)", np.uint64(7), 7.0),
+    (["int32(int32)", "float32(float32)"], 2.5, 2.5),
+    (["int64(int64)", "complex128(complex128)"], 2.5, 2.5 + 0j),
+])
+def test_arguments_are_converted_as_declared(signature, argument, result):
+    exact(nb.njit(signature)(lambda x: x)(argument), result)
+
+
+@pytest.mark.parametrize("argument, error", [
+    (1e30, OverflowError), (np.nan, ValueError), (np.uint64(2 ** 63), OverflowError), (1j, TypeError), ("1", TypeError),
+    (None, TypeError),
+])
+def test_arguments_that_no_declared_integer_holds(argument, error):
+    with pytest.raises(error):
+        nb.njit("int64(int64)")(lambda x: x)(argument)
 
 
 @pytest.mark.parametrize("signature, function, arguments, result", [
@@ -78,7 +105,7 @@ def test_what_a_signature_leaves_to_the_interpreter():
     exact(nb.jit((), forceobj=True)(lambda x, y: x + y)("a", "b"), "ab")
     with pytest.raises(TypingError, match="declares no result"):
         nb.njit("void(int64)")(lambda x: x)
-    with pytest.raises(TypingError, match="what is no type"):
+    with pytest.raises(TypingError, match="one of its parts is not a type"):
         nb.njit("nothing(int64)")(lambda x: x)
 
 
@@ -124,3 +151,13 @@ def test_comparisons_of_declared_tuples_are_bools():
 
     for args in (((4, 5), (4, 6)), ((4, 6), (4, 5)), ((5, 4), (4, 5))):
         assert f(*args) is (args[0] >= args[1])
+
+
+@pytest.mark.parametrize("n, x", [(np.int64(3), np.float64(0.5)), (np.longlong(3), 0.5), (3, np.float64(0.5))])
+def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
+    f = nb.njit("float64(int64, float64)")(lambda n, x: n + x)
+    monkeypatch.setattr(type(f), "_answer", None)  # what a call that no native code takes goes to
+    exact(f(n, x), 3.5)
+    exact(f(x=x, n=n), 3.5)
+    with pytest.raises(TypeError):
+        f(np.int32(3), x)

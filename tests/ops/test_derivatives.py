@@ -10,11 +10,10 @@ from pyjitc.ops.effects import NO_RULE, NONDIFF, STRUCTURAL, NoDerivative, Zero,
 OPS = sorted(table.OPS.values(), key=lambda op: op.name)
 # Operations through which floats pass that no rule follows yet: a zero for them would be a wrong gradient.
 UNKNOWN = """
-    atomic atomic_cas bits bits32 blas c_call cacos cacosh casin casinh catan catanh ccos ccosh cexp clog cpow csin
-    csinh csqrt ctan ctanh dict_ask dict_find dict_get dict_hold dict_new dict_next dict_put dict_set dot field_get
-    field_peek field_set from_bits from_bits32 hand_out heap_pop heap_push holds horner instance_at
-    instance_init instance_load instance_new instance_put instance_store iter_new iter_next iterator_new
-    lanes list_append list_begin list_blank list_get list_new list_object list_pop list_set list_sort llvm_call
+    atomic atomic_cas bits bits32 blas c_call dict_ask dict_find dict_get dict_hold dict_new dict_next dict_put dict_set
+    dot field_get field_peek field_set from_bits from_bits32 hand_out heap_pop heap_push holds horner instance_at
+    instance_init instance_load instance_new instance_put instance_store iter_new iter_next iterator_new lanes
+    list_append list_begin list_blank list_get list_new list_object list_pop list_set list_sort llvm_call local_ask
     local_find local_get local_leave local_next local_of local_store local_table native_at native_copy native_cut
     native_filled native_init native_leave native_lift native_load native_new native_outside native_push native_put
     native_room native_shift native_spread native_store native_take native_unshift object_call object_new polynomial

@@ -32,6 +32,7 @@ from pyjitc.passes import (
 )
 from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
+from pyjitc.types.kinds import Cell, Content, Int
 from pyjitc.types.tangents import is_varying
 from pyjitc.pipeline import stages
 
@@ -122,7 +123,7 @@ PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.P
 PASSES |= {"inline": inline.run, "nests": nests.run,
            "restarts": lambda functions, options: restarts.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
-           "natives": with_native_lists,
+           "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "derivatives": derived, "stride": each(strided), "parallel": outlined, "device": lowered,
            "elementary": expanded}
@@ -151,8 +152,9 @@ def read(path):
 
 
 def objects(case):
-    """What a text can name: exception classes."""
-    return {f"<{cls.__name__}>": cls for cls in vars(__import__("builtins")).values() if isinstance(cls, type)}
+    """What a text can name: exception classes, and the type of a cell that holds an int."""
+    return {"type cell[int]": Cell(Content("int", Int))} | {
+        f"<{cls.__name__}>": cls for cls in vars(__import__("builtins")).values() if isinstance(cls, type)}
 
 
 def result(case):
@@ -183,12 +185,14 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),),
     "int16": (np.int16(-300),), "float64[::1]": (np.arange(8.0), np.zeros(0)),
     "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
+    "float64[::1, :]": (np.ones((3, 2)).T,),
     "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]),
     "uint8[::1]": (np.zeros(8, np.uint8),), "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)),
     "(int, int)": ((3, 4),), "int8[::1]": (np.zeros(20, np.int8),),
     "int16[::1]": (np.arange(20, dtype=np.int16), np.arange(20, dtype=np.int16) * 7),
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
     "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, []),
+    "list[str]": (["b", "\u0119", "", "a"] * 2,),
     "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
 
 

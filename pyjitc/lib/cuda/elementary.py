@@ -1,9 +1,8 @@
-"""Elementary functions for GPUs, in double precision: what stands for the operations of ops/math.py, which have no code
-there.
+"""Elementary functions for GPUs, in double precision: the implementations of the operations of ops/math.py, which have
+no machine code there.
 
-Plain arithmetic without tables, so that threads stay together; branches only where arguments are rare. The methods are
-those of Cephes and of FreeBSD's msun, as said at each; errors are at most 3 ulp, measured in
-tests/cuda/test_elementary.py.
+Arithmetic without tables, so that threads do not diverge; branches only for rare arguments. The methods are those of
+Cephes and of FreeBSD's msun, as said at each; errors are at most 3 ulp, measured in tests/cuda/test_elementary.py.
 Single precision is in elementary32.py.
 """
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "pow_
            "fmod", "remainder", "nextafter", "ldexp", "cexp", "clog", "csqrt"]
 
 INF, NAN = math.inf, math.nan
-MAGIC = 1.5 * 2.0**52  # added to a small number, leaves it rounded to an integer in the low bits
+MAGIC = 1.5 * 2.0**52  # adding it to a small number rounds that to an integer in the low bits of the sum
 MAGIC_BITS = 0x4338000000000000
 ONE_BITS, ROOT_HALF_BITS = 0x3FF0000000000000, 0x3FE6A09E667F3BCD
 LOG2E, LN2 = 1.4426950408889634, 0.6931471805599453
@@ -55,7 +54,7 @@ def quick_scaled(p, shifted):
 
 
 def clipped(x, limit):
-    """x between -limit and limit; nan stays."""
+    """x clamped to -limit and limit; nan is unchanged."""
     y = SELECT(FGT(x, limit), limit, x)
     return SELECT(FLT(y, -limit), -limit, y)
 
@@ -240,7 +239,7 @@ def pow(x, y):
 
 
 def pow_single(x, y):
-    """For operands of single precision."""
+    """The power of operands in single precision."""
     return power_at_ends(x, y, exp(FMUL(log(FABS(x)), y)))
 
 
@@ -276,7 +275,7 @@ def hypot(x, y):
     return SELECT(BOR(FEQ(x, INF), FEQ(y, INF)), INF, found)
 
 
-# ---------------------------------------------------------------- circles
+# ---------------------------------------------------------------- circular functions
 
 
 def _two_over_pi(bits: int) -> int:
@@ -306,7 +305,7 @@ LARGE = 2.0**40  # above, three parts of pi / 2 are not enough
 
 @outlined
 def quarter_of_large(x):
-    """quarter(x) for large x: the digits of 2 / pi that matter, times x (Payne and Hanek, 1983)."""
+    """quarter(x) for large x: the significant digits of 2 / pi, times x (Payne and Hanek, 1983)."""
     digits = gpu.CONSTANT_ARRAY(type=DIGITS_TYPE, shape=DIGITS_SHAPE, data=DIGITS)
     bits = BITS(FABS(x))
     mantissa = IADD(IAND(bits, 0xFFFFFFFFFFFFF), 0x10000000000000)
@@ -364,7 +363,8 @@ def cosine(r):
 
 
 def turned(k, even, odd):
-    """The value in quarter k: every second is the other function, every second pair is negative."""
+    """The value of a circular function in quarter k: odd quarters use the cofunction, quarters 2 and 3 change the
+    sign."""
     return FROM_BITS(IXOR(BITS(SELECT(INE(IAND(k, 1), 0), odd, even)), ISHL(IAND(k, 2), 62)))
 
 
@@ -453,7 +453,7 @@ def acos(x):
     return SELECT(FLT(a, 0.5), near, SELECT(FLT(x, 0.0), low, FADD(angle, angle)))
 
 
-# ---------------------------------------------------------------- hyperbolas
+# ---------------------------------------------------------------- hyperbolic functions
 
 
 def tanh(x):
@@ -538,7 +538,7 @@ def erfc(x):
 
 
 def less_multiples(r, d):
-    """r - trunc(r / d) * d, exactly, for a quotient below 2**52: the quotient may be one off."""
+    """r - trunc(r / d) * d, exactly, for a quotient below 2**52: the computed quotient may be off by one."""
     r = FMA(FNEG(TRUNC(FDIV(r, d))), d, r)
     r = SELECT(FLT(r, 0.0), FADD(r, d), r)
     return SELECT(FGE(r, d), FSUB(r, d), r)
@@ -581,7 +581,7 @@ def remainder(x, y):
 
 
 def ldexp(x, n):
-    """In steps that are exact but for the last one."""
+    """x * 2**n in steps, all of which but the last are exact."""
     n = SELECT(IGT(n, 2200), 2200, SELECT(ILT(n, -2200), -2200, n))
     for _ in range(2):
         up, down = IGT(n, 1023), ILT(n, -1022)
@@ -602,7 +602,7 @@ def nextafter(x, y):
 
 def cexp(z):
     x, y = REAL(z), IMAG(z)
-    half = exp(FMUL(0.5, x))  # twice, so that a large factor meets a small cosine
+    half = exp(FMUL(0.5, x))  # used twice, so that a large factor is multiplied by a small cosine between
     far = FGT(x, 700.0)
     scale, rest = SELECT(far, half, exp(x)), SELECT(far, half, 1.0)
     if FEQ(y, 0.0):

@@ -1,7 +1,7 @@
-"""The names that kernels use, as `pyjitc.cuda` exports them: here only what they are called and take.
+"""The names that kernels use, as `pyjitc.cuda` exports them: only their names, parameters and documentation.
 
-Their meaning in compiled code is in rules.py, which loads when a kernel uses one. Called by the interpreter they raise.
-Names and parameters are those of Numba's CUDA target.
+Their meaning in compiled code is in rules.py, which is loaded when a kernel uses one. Calling them in the interpreter
+raises. Names and parameters are those of Numba's CUDA target.
 """
 from __future__ import annotations
 

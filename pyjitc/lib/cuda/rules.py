@@ -1,10 +1,11 @@
-"""What the names of kernels mean: rules from stubs (names.py) to operations (ops/gpu.py)."""
+"""The rules of the names that kernels use: from stubs (names.py) to operations (ops/gpu.py)."""
 from __future__ import annotations
 
 import math
 
 import numpy as np
 
+from ...base.errors import with_article
 from ...infer.constants import constant, scalar_type
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops import arith, gpu
@@ -30,7 +31,7 @@ _MAX_LOCAL = 512 << 10
 
 
 def attribute(target, name: str) -> Expr | None:
-    """threadIdx.x and the like, and cuda.laneid; None: an ordinary attribute."""
+    """The expression of threadIdx.x and the like, and of cuda.laneid; None for an ordinary attribute."""
     if type(target) is names.Coordinates:
         if name not in ("x", "y", "z"):
             raise Mismatch(f"cuda.{target.name} has no attribute '{name}'", "it has x, y and z", AttributeError)
@@ -73,8 +74,8 @@ def _is_numbers(t) -> bool:
 
 
 def _predicate(x: Expr) -> Expr:
-    """The truth of a number. One of several types is tested by a call: threads that wait for each other must not do it
-    in different places."""
+    """The truth of a number. One of several types is tested in a function: threads that wait for each other must all do
+    so at one place in the code."""
     return Call(true, x) if _is_numbers(x.type) else operators.truth(_number(x, "the predicate"))
 
 
@@ -85,15 +86,15 @@ def _integer(x: Expr, what: str) -> Expr:
         return Call(whole, x)
     if x.type is Bool or isinstance(x.type, NpInt):
         return conversions.to_int(x)
-    raise Mismatch(f"{what} is a {x.type}", "it must be an integer")
+    raise Mismatch(f"{what} is {with_article(str(x.type))}", "it must be an integer")
 
 
 def _number(x: Expr, what: str) -> Expr:
-    if _is_numbers(x.type):  # 0.0 before the loop that adds to it, say
+    if _is_numbers(x.type):  # such as 0.0 before the loop that adds to it
         dtype = np.result_type(*(_SAMPLES[t] if t in _SAMPLES else dtype_of(t) for t in x.type.members))
         return Call(as_one, x, Const(DType(scalar_type(dtype)), dtype))
     if not is_number(x.type):
-        raise Mismatch(f"{what} is a {x.type}", "it must be a number")
+        raise Mismatch(f"{what} is {with_article(str(x.type))}", "it must be a number")
     return x
 
 
@@ -121,7 +122,7 @@ def _shape(x: Expr, what: str) -> tuple[int, ...]:
     return shape
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- positions in the grid
 
 
 def _axes(op):
@@ -196,7 +197,7 @@ def _memory_array(stub, op, space, limit):
 def _array_like(x):
     """The array itself: global and captured arrays are constants of a kernel anyway."""
     if not isinstance(x.type, Array):
-        raise Mismatch(f"cuda.const.array_like() takes an array, not a {x.type}")
+        raise Mismatch(f"cuda.const.array_like() takes an array, not {with_article(str(x.type))}")
     return x
 
 
@@ -206,7 +207,7 @@ def _array_like(x):
 def _indices(a: Expr, i: Expr) -> list[Expr]:
     t = a.type
     if not isinstance(t, Array):
-        raise Mismatch(f"atomic operations work on an element of an array, not on a {t}",
+        raise Mismatch(f"atomic operations work on an element of an array, not on {with_article(str(t))}",
                        "pass the array and the index: cuda.atomic.add(a, i, x)")
     if not t.writable:
         raise Mismatch("assignment destination is read-only", exception=ValueError)
@@ -304,7 +305,7 @@ def _bits(stub, op):
     @_of(stub)
     def found(x):
         if not is_integer(x.type):
-            raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not a {x.type}")
+            raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not {with_article(str(x.type))}")
         return Apply(op, x)
 
     return found
@@ -315,7 +316,7 @@ def _float(x: Expr) -> Expr:
         return x
     if is_integer(x.type) or x.type is Bool:
         return conversions.to_scalar(x, kinds.float64) if x.type is not Int else Apply(arith.CAST, x, type=Float)
-    raise Mismatch(f"expected a real number, not a {x.type}")
+    raise Mismatch(f"expected a real number, not {with_article(str(x.type))}")
 
 
 def _unary(stub, op):
@@ -341,7 +342,7 @@ def _selp(a, b, c):
 
 
 def _is_weak(number, t) -> bool:
-    """Whether Python's number adapts to a type of NumPy's, which is of its kind or a wider one."""
+    """Whether a Python number adapts to a NumPy type, since that has its kind or a wider one."""
     if not (is_number(t) and is_numpy_scalar(t)):
         return False
     return (kinds.is_complex(t) or is_float(t) and not kinds.is_complex(number) or is_integer(t)
@@ -363,7 +364,7 @@ def _comparison(symbol):
 
 
 def _through_single(build):
-    """Computed in float32 and rounded once more."""
+    """The operation computed in float32 and rounded once more."""
     return lambda *operands: conversions.to_scalar(build(*(conversions.to_scalar(x, kinds.float32) for x in operands)),
                                                    kinds.float16)
 
@@ -435,6 +436,7 @@ CALLS = {
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
     **{(stub := getattr(_n.fp16, name)): _half(stub, build) for name, build in _HALVES.items()},
 }
-# Calls in which threads wait for each other: made in one place, whatever the types of their arguments are.
+# Functions in which threads wait for each other: they are called at one place in the code, whatever the types of their
+# arguments.
 WAITING = frozenset((_n.grid_group.sync, *(getattr(_n, name) for name in names.__all__ if name.endswith("_sync")
                                            or name.startswith("sync"))))

@@ -1,7 +1,7 @@
-"""What one thread of a kernel does with whole arrays: NumPy's functions without memory of their own and without BLAS.
+"""NumPy's functions of whole arrays for one thread of a kernel: they neither allocate memory nor call BLAS.
 
-Sums of floats are NumPy's up to 128 elements in a row; longer rows are added block after block, NumPy's in halves of
-halves.
+Sums of floats are NumPy's up to 128 elements in a row; longer rows are added block by block, where NumPy adds them
+pairwise.
 """
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from ...base.errors import with_article
 from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.gpu import PRINT
@@ -30,7 +31,7 @@ NO_ROOM = "the target of the assignment overlaps what is read, and a kernel has 
 
 
 def room_of(shape, how, t):
-    """None: see `row`."""
+    """None: no buffer is needed, see `row`."""
     return ()
 
 
@@ -41,7 +42,7 @@ def row(total, index, n, how, unit, t, room):
 
 
 def pairwise(shape, how, t):
-    """The sum of one row, without calls of a function by itself."""
+    """The sum of one row, without recursive calls."""
     if UNIT(*shape):
         return row(identity(how, t), (), shape[0], how, True, t, ())
     return row(identity(how, t), (), shape[0], how, False, t, ())
@@ -84,7 +85,7 @@ def unaliased(x, target):
 
 
 def save(target):
-    """There is no memory for copies."""
+    """No copies are made: there is no memory for them."""
 
 
 def vector_dot(a, b):
@@ -104,8 +105,7 @@ def matvec(y, a, x):
 
 @rule("print")
 def printed(*args, **kwargs):
-    """print(...) of numbers, bools, None, tuples, texts that are known when the kernel is compiled, and f-strings of
-    these."""
+    """The rule of print(...) of numbers, bools, None, tuples, constant texts, and f-strings of these."""
     for name, x in kwargs.items():
         if name not in ("sep", "end") or not x.known or x.value is not None and not isinstance(x.value, str):
             raise Mismatch(f"print() in a kernel has no {name}="
@@ -122,7 +122,7 @@ def printed(*args, **kwargs):
 
 
 def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
-    """Append to the text and its values. form: of constants, str or repr."""
+    """Append the format of x to `texts` and its values to `values`. form: str or repr, for constants."""
     if x.known and (x.value is None or isinstance(x.value, (str, bool, int, np.bool_))):
         texts[-1] += form(x.value)
     elif isinstance(x.type, Tuple) and x.type.cls is None:
@@ -133,16 +133,17 @@ def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
             _add(part, texts, values, repr)
         texts[-1] += ",)" if len(parts) == 1 else ")"
     elif is_integer(x.type) or is_float(x.type) or x.type in (Bool, bool_):
-        named = form is repr and is_numpy_scalar(x.type) and repr(np.int8(0)) != "0"  # since NumPy 2
+        # since NumPy 2 the repr of a scalar names its type
+        named = form is repr and is_numpy_scalar(x.type) and repr(np.int8(0)) != "0"
         before, after = ("", "") if not named else ("np.", "_") if x.type is bool_ else (f"np.{x.type}(", ")")
         texts[-1] += before
         values.append(x)
         texts.append(after)
-    elif x.type is Str and form is str:  # an f-string, which passes/device.py takes apart
+    elif x.type is Str and form is str:  # an f-string, which passes/device.py replaces by its parts
         values.append(x)
         texts.append("")
     else:
-        raise Mismatch(f"print() in a kernel of a {x.type}", "print its numbers, one by one")
+        raise Mismatch(f"print() in a kernel of {with_article(str(x.type))}", "print its numbers, one by one")
 
 
 @rule("room", loops.room)
@@ -150,7 +151,7 @@ def _no_room(*operands):
     return Throw(RuntimeError, NO_ROOM)
 
 
-# What the library's functions mean in kernels.
+# The implementations of library functions in kernels.
 THREADS = {print: printed, loops.room: _no_room,
            **{usual: rule(own.__name__, own)(partial(Call, own)) for usual, own in (
     (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.unaliased, unaliased),

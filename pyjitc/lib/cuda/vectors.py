@@ -16,7 +16,7 @@ _C = {"int8": ("char",), "int16": ("short",), "int32": ("int",), "int64": ("long
       "float64": ("double",)}
 
 
-# making one takes longer than all that follows
+# creating a namedtuple class takes longer than all the rest
 _BASES = [namedtuple(f"vector{n}", list("xyzw"[:n])) for n in range(1, 5)]
 
 
@@ -33,8 +33,8 @@ def _vector(dtype: str, n: int) -> type:
                 {"__slots__": (), "__new__": __new__, "__module__": __name__, "__doc__": f"{n} numbers of {dtype}."})
 
 
-VECTORS: dict[str, type] = {}  # by all their names: float32x4 is float4
-DTYPES: dict[type, str] = {}  # of their numbers
+VECTORS: dict[str, type] = {}  # under all their names: float32x4 is float4
+DTYPES: dict[type, str] = {}  # vector type -> dtype of its numbers
 for _dtype, _names in _C.items():
     for _n in range(1, 5):
         _cls = _vector(_dtype, _n)

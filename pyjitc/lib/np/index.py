@@ -1,8 +1,8 @@
-"""Where the meaning of each NumPy function is: a module in a folder beside this one, loaded by the first compile that
-uses it.
+"""The index of NumPy functions: the module with the rule of each, in a folder next to this file, which is loaded by the
+first compile that uses it.
 
 A module listed here has `CALLS` (NumPy callable -> rule) and `METHODS` (ndarray method -> rule whose first operand is
-the array); tests/lib/test_index.py holds this list against them.
+the array); tests/lib/test_index.py compares this list with them.
 """
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ METHODS: dict[str, str] = {
     "reductions.reductions": "sum prod min max any all mean var std",
 }
 
-# Functions and array methods that take dates and durations; the others are refused for them.
+# Functions and array methods that accept dates and durations; all others refuse them.
 TIMES = frozenset("""
     reshape ravel flatten transpose permute_dims swapaxes moveaxis expand_dims squeeze flip fliplr flipud rot90
     broadcast_to atleast_1d
@@ -140,8 +140,8 @@ TIMES = frozenset("""
     datetime64 timedelta64 datetime_data busday_count busday_offset is_busday datetime_as_string
 """.split())
 
-_OF_ITEMS = frozenset(("arrays.creation", "elementwise.scalars"))  # their rules ask for the dtype themselves
-_OF_LISTS = frozenset(("arrays.making", "random.random"))  # theirs say what they do with a list
+_OF_ITEMS = frozenset(("arrays.creation", "elementwise.scalars"))  # modules whose rules check the dtype themselves
+_OF_LISTS = frozenset(("arrays.making", "random.random"))  # modules whose rules handle lists themselves
 _modules = {name: lazy(f"pyjitc.lib.np.{name}") for name in {*FUNCTIONS, *METHODS}}
 _methods = {name: module for module, names in METHODS.items() for name in names.split()}
 _found: dict[int, str] = {}
@@ -150,7 +150,7 @@ _looked: set[str] = set()
 
 
 def _lookup(path: str):
-    """The NumPy callable `path`, or None; a part of NumPy that is not loaded has no callable in use."""
+    """The NumPy callable `path`, or None; a submodule of NumPy that is not loaded cannot be in use."""
     *parents, name = path.split(".")
     if parents and ".".join(["numpy", *parents]) not in sys.modules:
         return None
@@ -171,7 +171,7 @@ def _module_name(target) -> str | None:
                 for path in listed.split():
                     _paths.setdefault(path.rpartition(".")[2], []).append((path, module))
         _look(_paths.get(getattr(target, "__name__", None), ()))
-    # It may have another name there; exceptions have none.
+    # A callable may have another name in the module; exceptions have none.
     if id(target) not in _found and not (isinstance(target, type) and issubclass(target, BaseException)):
         for paths in _paths.values():
             _look(paths)
@@ -217,7 +217,8 @@ def method_module(name: str):
 
 
 def with_arrays(rule, target=None):
-    """The rule of a NumPy function that makes arrays of its arguments, with arrays for lists of the interpreter."""
+    """The rule of a NumPy function that converts arguments to arrays, with lists of the interpreter replaced by
+    arrays."""
     def without_lists(args, kwargs):
         if any([k.any_part(x.type, _is_list) for x in args]) or any([k.any_part(x.type, _is_list)
                                                                      for x in kwargs.values()]):
@@ -236,7 +237,7 @@ def _is_list(t) -> bool:
 
 
 def taken(target, rule):
-    """The rule of a NumPy function or array method, which refuses dates where it is not for them."""
+    """The rule of a NumPy function or array method; it refuses dates unless the function accepts them."""
     name, home = (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""),
                                                                 getattr(target, "__module__", None) or "numpy")
     if name in TIMES and home == "numpy":

@@ -1,6 +1,7 @@
-"""Tuples of any length: what `tuple(x)`, `(*x,)` and `*args` are where the number of items is known at run time only.
+"""Tuples of any length: the values of `tuple(x)`, `(*x,)` and `*args` where the number of items is known only at run
+time.
 
-Such a tuple is the object of the interpreter; its items have one type. It is read as a list is (lists.py).
+Such a tuple is the Python object; its items have one type. It is read like a list (lists.py).
 """
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ __all__ = ["PROTOCOLS", "bound", "call_with", "tuple_of"]
 
 
 def made_by_python(function, *operands: Expr, item: Type) -> Expr:
-    """A tuple that the interpreter makes, of items of such a type."""
+    """A call of `function` in Python, which returns a tuple of items of this type."""
     return Fresh(TupleOf, (item,), lambda t: by_python(function, *operands, type=t))
 
 
 def tuple_of(items: Expr) -> Expr:
-    """The tuple of what `items` yields."""
+    """The tuple of the items of an iterable."""
     if isinstance(items.type, TupleOf):
         return items
     if not protocol_of(items.type).is_iterable(items):
@@ -43,12 +44,12 @@ def tuple_of(items: Expr) -> Expr:
 
 
 def joined(x: Expr, y: Expr) -> Expr:
-    """x + y of two tuples, which may be long."""
+    """x + y of two tuples of which one at least has any length."""
     return made_by_python(operator.add, x, y, item=k.wider(_item(x.type), _item(y.type)))
 
 
 def repeated(x: Expr, n: Expr) -> Expr:
-    """x * n of a tuple whose items are written out."""
+    """x * n of a tuple display."""
     return made_by_python(operator.mul, x, ranges.index(n), item=_item(x.type))
 
 
@@ -57,7 +58,7 @@ def from_list(items):
 
 
 def _item(t: Type) -> Type:
-    """The type that an item of a tuple has."""
+    """The type of the items of a tuple."""
     found = lists.item_of(t)
     if found is None:
         raise Mismatch("a tuple that holds functions or generators meets one whose length is not known",
@@ -139,8 +140,8 @@ METHODS = {"index": _index, "count": _count}
 
 
 def zipped(iterables: Expr) -> Expr:
-    """`zip(*iterables)` of as many iterables as there are at run time: a list of tuples, or what makes them one by one
-    where the interpreter does not say of what types the items are."""
+    """`zip(*iterables)` of a number of iterables that is known only at run time: a list of tuples, or, where the item
+    types of the iterables are not known to the interpreter, an iterator."""
     each = lists.item_of(iterables.type)
     item = None if each is None else Undefined if each is Undefined else lists.item_of(each)
     return Call(rows, iterables) if item is None else lists.made_by_python(columns, iterables, item=TupleOf(item))
@@ -166,7 +167,8 @@ def zipped_rows(iterators):
 
 
 def bound(binder, items: Expr, more) -> Expr:
-    """The tuple of what `binder(*items)` gives: the items, and values of the types `more` for those left out."""
+    """The tuple of arguments that `binder(*items)` returns: the items, and defaults of the types `more` for those left
+    out."""
     item = lists.item_of(items.type)
     for t in more:
         item = k.wider(item, t)
@@ -179,7 +181,7 @@ def starred(function, items):
 
 @intrinsic
 def refuse(function, items):
-    """What the interpreter raises of a call without arguments, or with one that is no iterable."""
+    """Let the interpreter raise its error for a call without arguments, or with one that is no iterable."""
     return Apply(DISCARD, by_python(starred, function, items))
 
 
@@ -191,7 +193,7 @@ def extreme(function, items, key=None):
 
 
 def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
-    """`callee(*items, **kwargs)` of a function that is no Python function of the program."""
+    """`callee(*items, **kwargs)` where the callee is no Python function of the program."""
     target = callee.type.value if isinstance(callee.type, Singleton) else None
     if target is zip and not kwargs:
         return zipped(items)

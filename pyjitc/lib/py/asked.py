@@ -1,8 +1,8 @@
-"""Functions of Python's library that the interpreter itself runs: clocks, `struct`, `statistics`, copies, merges,
+"""Functions of Python's library that are called in the interpreter: clocks, `struct`, `statistics`, copies, merges,
 objects of random.Random, dataclasses with other values.
 
-They have the interpreter's values, exceptions and messages, at the price of a call of Python. Where the types of the
-arguments do not say what the result is, it is a Python object.
+Values, exceptions and messages are the interpreter's, at the cost of a call of a Python function. Where the types of
+the arguments do not determine that of the result, it is a Python object.
 """
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _OF_FLOATS = "mean median median_low median_high median_grouped harmonic_mean va
 
 
 def _average(function):
-    """What is a float where the items are floats, and any number else."""
+    """The rule of a function whose result is a float where all items are floats, and any number otherwise."""
     def rule(args, kwargs):
         t = args[0].type if args else NoneType
         floats = isinstance(t, List) and t.parameters[0] is Float and len(args) == 1 and not kwargs
@@ -82,7 +82,8 @@ _CODES = {**dict.fromkeys("bBhHiIlLqQnN", Int), **dict.fromkeys("efd", Float), "
 
 
 def items(format) -> Tuple:
-    """The types of what struct.unpack gives for a format, a text or bytes; Mismatch for one that is none."""
+    """The types of the items that struct.unpack returns for a format, a text or bytes; Mismatch for an invalid
+    format."""
     if isinstance(format, bytes):
         format = format.decode("latin-1")
     try:
@@ -103,7 +104,7 @@ def items(format) -> Tuple:
         elif c == "P":
             found += [Int] * int(count or 1)
             count = ""
-        else:  # the byte order, a space, or padding
+        else:  # a byte order, a space, or padding
             count = ""
     return Tuple(found)
 

@@ -50,7 +50,7 @@ def absolute(x: Expr) -> Expr:
 
 
 def _is_of_ufuncs(*operands) -> bool:
-    """Whether a builtin of these operands is a ufunc: for arrays and durations."""
+    """Whether a builtin of these operands is computed by a ufunc: for arrays and durations."""
     return any(isinstance(x.type, k.Array) or k.is_time(x.type) for x in operands)
 
 
@@ -136,7 +136,7 @@ def np_round(x: Expr, digits: Expr) -> Expr:
 
 def _extreme(name, symbol):
     def pick(x, y):
-        """The first wins a tie: y only where y < x (min) or y > x (max)."""
+        """y where y < x (min) or y > x (max), else x: the first one wins a tie."""
         better = operators.compare(symbol, y, x)
         if x.type is not y.type:
             return Call(_LESS if symbol == "<" else _MORE, x, y)
@@ -159,7 +159,7 @@ def _extreme(name, symbol):
     return of_several
 
 
-KEEPS_CONSTANTS = True  # max(x, 0) is the int 0 or x
+KEEPS_CONSTANTS = True  # the result of max(x, 0) is x or the constant 0
 
 
 def less(x, y):
@@ -204,7 +204,7 @@ def _hash(x):
 
 
 def class_of(t: k.Type) -> type | None:
-    """The Python class of a value of type t; None where it is only known at run time."""
+    """The Python class of values of type t; None where that is known only at run time."""
     return t.python_class
 
 
@@ -298,7 +298,7 @@ CALLS = {
 
 
 def attribute(x: Expr, name: str) -> Expr | None:
-    """x.name of a Python number; None where it is a method or nothing."""
+    """The expression of x.name for a Python number; None where it is a method, or there is no such attribute."""
     t = x.type
     if name == "real":
         return apply(REAL, x) if t is Complex else cast(x, Int) if t is Bool else x
@@ -319,7 +319,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
-    """receiver.name(*args) of a Python number; None where there is no such method."""
+    """A call receiver.name(*args) of a Python number; None where there is no such method."""
     if name == "to_bytes":
         return formatting.number_method(int.to_bytes, receiver, *args, **kwargs)
     function = METHODS.get(name, {}).get(receiver.type)
@@ -339,7 +339,7 @@ def _int_method(function):
 
 
 def _is_whole(x):
-    """Finite and equal to its floor."""
+    """Whether a float is finite and integral."""
     return Call(numbers.float_is_whole, x)
 
 

@@ -1,7 +1,7 @@
 """functools.cache, lru_cache and cached_property.
 
-What a function that the program has decorated keeps is kept where the interpreter keeps it (`cached_call` of
-infer/evaluate.py). A function that is decorated in compiled code is a closure.
+Results of a function that is decorated in the program are stored in the same cache as the interpreter's (`cached_call`
+of infer/evaluate.py). A function that is decorated in compiled code is a closure.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CALLS", "cached", "cached_property"]
 
 
 def cached(store, key, function, *args):
-    """The call of a function of which the results are kept in the dict `store`."""
+    """Call a function whose results are stored in the dict `store`."""
     if key in store:
         return store[key]
     found = function(*args)
@@ -27,12 +27,12 @@ def cached(store, key, function, *args):
 
 @intrinsic
 def key_of(*args):
-    """The key of a call with these arguments, as functools.lru_cache has it."""
+    """The key of a call with these arguments, in the form of functools.lru_cache."""
     return args[0] if len(args) == 1 and args[0].type in (Int, Str) else Apply(TUPLE_MAKE, *args, cls=None)
 
 
 def cached_function(function):
-    store = dict()  # which is an object, where `{}` would be a display
+    store = dict()  # a Python object; `{}` would be a dict display
 
     def call(*args):
         return cached(store, key_of(*args), function, *args)
@@ -41,12 +41,12 @@ def cached_function(function):
 
 
 def recently_cached_function(function, limit):
-    store = dict()  # which is an object, where `{}` would be a display
+    store = dict()  # a Python object; `{}` would be a dict display
 
     def call(*args):
         key = key_of(*args)
         if key in store:
-            found = store.pop(key)  # it becomes the last one
+            found = store.pop(key)  # it becomes the most recently used
         else:
             found = function(*args)
             if key in store:

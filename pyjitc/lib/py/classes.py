@@ -1,5 +1,5 @@
-"""What values have from classes of the program: named tuples, enum members, and objects of classes that have a kind of
-their own. Methods, properties and operators are compiled where they are used.
+"""Attributes, methods and operators from classes of the program: those of named tuples, enum members, and objects of
+classes that have a kind of their own. Methods, properties and operators are compiled where they are used.
 """
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 def class_of(x: Expr) -> type | None:
-    """The class that says what `x` can do: of a named tuple, of an enum member, or one that has a kind of its own."""
+    """The class that defines the operations on `x`: that of a named tuple or enum member, or one that has a kind of its
+    own."""
     t = x.type
     if isinstance(t, (Tuple, ObjectOf)):
         return t.cls
@@ -107,7 +108,7 @@ def _replace(x: Expr, args, kwargs) -> Expr:
 
 
 def attribute(x: Expr, name: str) -> Expr | None:
-    """The meaning of the attribute `name` in the class of `x`; None where the class has none of its own."""
+    """The expression of the attribute `name` where the class of `x` defines it; else None."""
     cls = class_of(x)
     if cls is None:
         return None
@@ -115,7 +116,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
     if isinstance(x.type, Tuple):
         if value is UNWRITTEN and name in fields(cls):
             return Apply(structure.TUPLE_GET, x, index=fields(cls).index(name))
-        # an item beside those of the tuple
+        # an attribute besides the items of the tuple
         if is_built_in_record(cls) and x.known and name in vars(cls) and not callable(vars(cls)[name]):
             return constant(getattr(x.value, name))
         if value is UNWRITTEN and name in ("_replace", "_asdict") and hasattr(cls, name):
@@ -134,7 +135,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
 
 
 def method(x: Expr, name: str, args, kwargs) -> Expr | None:
-    """A call of a method that the class of `x` has itself."""
+    """A call of a method where the class of `x` defines it; else None."""
     cls = x.type.value if isinstance(x.type, Singleton) and isinstance(x.type.value, type) else class_of(x)
     value = UNWRITTEN if cls is None else own(cls, name)
     if value is UNWRITTEN:
@@ -149,7 +150,7 @@ def method(x: Expr, name: str, args, kwargs) -> Expr | None:
 
 
 def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
-    """The operator as a class of named tuples says it; None where none does."""
+    """A binary operator where a class of named tuples defines it; else None."""
     name = f"__{OPERATORS[op]}__"
     first, second = own_method(x, name), own_method(y, _REFLECTED[name])
     if inplace:
@@ -160,12 +161,12 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
 
 
 def answer(first, second, x: Expr, y: Expr, otherwise: Expr) -> Expr:
-    """What first(x, y), or else second(y, x), gives; one of them may be None, or give NotImplemented. otherwise: what
-    it is then, or the message of the TypeError that is raised."""
+    """The result of first(x, y), or else of second(y, x), as the interpreter finds it; one of the methods may be None,
+    or return NotImplemented. otherwise: the result if neither gives one, or the message of the TypeError."""
     a, b = class_of(x), class_of(y)
     swap = second is not None and (first is None or a is not b and issubclass(b, a))
     one, other = ((second, y, x), (first, x, y)) if swap else ((first, x, y), (second, y, x))
-    if other[0] is None or first is not None and a is b:  # Python asks a class once
+    if other[0] is None or first is not None and a is b:  # Python calls the method of one class only once
         return Call(asked, *one, otherwise)
     return Call(asked_twice, one[0], other[0], *one[1:], otherwise)
 
@@ -176,7 +177,7 @@ def unary(op: str, x: Expr) -> Expr | None:
 
 
 def own_method(x: Expr, name: str) -> ClassAttribute | None:
-    """The function that the class of `x` has for an operation; None where the program has not written one."""
+    """The function by which the class of `x` defines an operation; None where the program has written none."""
     cls = None if isinstance(x.type, Singleton) else class_of(x)
     value = UNWRITTEN if cls is None else own(cls, name)
     return None if value is UNWRITTEN or value is None else ClassAttribute(cls, name)

@@ -1,7 +1,7 @@
 """Library functions of the `cmath` module, in the compiled subset, after CPython's Modules/cmathmodule.c.
 
-Infinities and nans are rare and their tables large: those arguments go to the interpreter's own function, which
-every library function here takes as its last operand.
+Infinities and nans are rare and their tables large: for such arguments the interpreter's own function is called, which
+is the last operand of every library function here.
 """
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...ops.math import (
 )
 from ...ops.pyobject import PY_BOX, PY_CALL, PY_UNBOX
 from ...types.kinds import Complex
-from ..build import provoked
+from ..build import derivatives, outlined, provoked
 from .mathfn import RANGE, TOLERANCE
 
-INF, E, PI, LN2, LN10 = math.inf, math.e, math.pi, math.log(2.0), math.log(10.0)
+INF, NAN, E, PI, LN2, LN10 = math.inf, math.nan, math.e, math.pi, math.log(2.0), math.log(10.0)
 LEAST = 2.2250738585072014e-308
 LARGE = 1.7976931348623157e308 / 4.0
 SQRT_LARGE, LOG_LARGE, SQRT_LEAST = math.sqrt(LARGE), math.log(LARGE), math.sqrt(LEAST)
@@ -28,8 +28,20 @@ def is_special(z):
     return not (FABS(REAL(z)) < INF and FABS(IMAG(z)) < INF)
 
 
+@outlined
 def special(z, function):
     return PY_UNBOX(PY_CALL(function, PY_BOX(z), kwnames=()), type=Complex)
+
+
+def special_tangent(z, function, z_t, function_t):
+    return COMPLEX_MAKE(NAN, NAN)
+
+
+def special_adjoint(z, function, z_, function_, g):
+    return COMPLEX_MAKE(NAN, NAN), None
+
+
+derivatives(special, special_tangent, special_adjoint, of_complex=True)
 
 
 def checked(z):
@@ -39,7 +51,7 @@ def checked(z):
 
 
 def turned(z):
-    """i * z, by parts."""
+    """i * z, computed by parts."""
     return COMPLEX_MAKE(-IMAG(z), REAL(z))
 
 
@@ -105,10 +117,10 @@ def log_finite(z):
 
 
 def log_base(z, base, function):
-    """log(z, base); the interpreter's own function computes it where an argument is not finite."""
+    """log(z, base); where an argument is not finite, the interpreter's own function is called."""
     if is_special(z) or is_special(base):
         return PY_UNBOX(PY_CALL(function, PY_BOX(z), PY_BOX(base), kwnames=()), type=Complex)
-    if REAL(z) == 0.0 and IMAG(z) == 0.0:  # C's errno of the first is lost in the second
+    if REAL(z) == 0.0 and IMAG(z) == 0.0:  # in CPython the second call overwrites C's errno of the first
         x = COMPLEX_MAKE(-INF, ATAN2(IMAG(z), REAL(z)))
     else:
         x = log_finite(z)
@@ -196,7 +208,7 @@ def atanh_finite(z):
 
 
 def atanh_right(z):
-    """atanh of a number whose real part is not negative."""
+    """atanh of a number with a real part that is not negative."""
     x, y = REAL(z), IMAG(z)
     ay = FABS(y)
     if x > SQRT_LARGE or ay > SQRT_LARGE:

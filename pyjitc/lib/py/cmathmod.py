@@ -26,7 +26,7 @@ def _complex(x: Expr) -> Expr:
 
 
 def _one(name):
-    """A library function of one complex, with the interpreter's own function for special values."""
+    """The rule of a function of one complex number; for special values its library function calls the interpreter's."""
     function, own = getattr(cmathfn, name), getattr(cmath, name)
 
     @rule(f"cmath.{name}")

@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 
+from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import is_wide
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
@@ -37,7 +38,7 @@ _TEXTS = (k.Str, k.Bytes, k.ByteArray)
 
 
 def _item(x: Expr) -> Expr:
-    """The number in an array of no axes."""
+    """The number in a 0-d array; other values unchanged."""
     return Apply(ARRAY_LOAD, x) if isinstance(x.type, k.Array) and x.type.ndim == 0 else x
 
 
@@ -99,7 +100,7 @@ def to_index(x: Expr) -> Expr:
 
 
 def to_bound(x: Expr) -> Expr:
-    """A place in a sequence, where None is none."""
+    """A position in a sequence as an int; None is unchanged."""
     if not k.is_integer(x.type) and x.type is not Bool:
         raise Mismatch("slice indices must be integers or have an __index__ method", whole_number(x.type))
     return to_index(x)
@@ -133,7 +134,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
     if source is k.NoneType and is_float(t):
         return Const(t, dtype_of(t).type(np.nan))
     if source is k.Str or source is k.Bytes:
-        raise Mismatch(f"a {source} is not converted to {t} in compiled code", "convert it outside the function")
+        raise Mismatch(f"{with_article(str(source))} is not converted to {t} in compiled code",
+                       "convert it outside the function")
     raise Mismatch((_FLOAT_ARGUMENT if isinstance(t, (NpFloat, NpComplex)) else _INT_ARGUMENT) % type_name(source))
 
 
@@ -145,7 +147,7 @@ def assign(value: Expr, dtype: k.Type) -> Expr:
 
 
 def of_numpy(x: Expr) -> Expr:
-    """A number as `np.asarray` takes it, which is then cast without a question."""
+    """A number as `np.asarray` converts it; later casts of the result do not check its value."""
     return cast(x, NATURAL[x.type]) if x.type in NATURAL else x
 
 
@@ -153,8 +155,8 @@ NATURAL = {Int: k.int64, Float: k.float64, Bool: k.bool_, Complex: k.complex128}
 
 
 def element(value: Expr, dtype: k.Type) -> Expr:
-    """A number of NumPy's as assignment to an element of `dtype` sees it before the cast. For signed integers it
-    becomes a Python int, which must fit; any other value stays as it is."""
+    """A NumPy number in the form in which assignment to an element of `dtype` casts it. For signed integers it becomes
+    a Python int, which must fit; any other value is unchanged."""
     source = value.type
     if not isinstance(dtype, NpInt) or not dtype.signed or not isinstance(source, (NpInt, NpFloat, NpComplex)):
         return value
@@ -221,12 +223,13 @@ def _constructor(t):
 
 
 def discarding(x: Expr, t: k.Type, made: Expr) -> Expr:
-    """`made`, which x became as a number of type t; with NumPy's warning where an imaginary part is lost."""
+    """`made`, the number of type t to which x was converted, after NumPy's ComplexWarning where an imaginary part is
+    lost."""
     return Call(loops.discarding, made) if discards(x.type, t) else made
 
 
 def discards(source: k.Type, t: k.Type) -> bool:
-    """Whether NumPy's complex numbers of type `source` lose a part where they become numbers of type t."""
+    """Whether NumPy complex numbers of type `source` lose their imaginary part in a conversion to type t."""
     return isinstance(source, NpComplex) and (isinstance(t, NpInt) or is_float(t))
 
 

@@ -1,4 +1,4 @@
-"""Results of declared types: a function that calls another one and converts what it returns."""
+"""Declared result types: functions that call another one and convert its result."""
 from __future__ import annotations
 
 from functools import cache
@@ -15,7 +15,8 @@ __all__ = ["converting", "converts"]
 
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
-    """Whether a result of the type `found` has to be converted. numbers: to a number of Python, if it is any."""
+    """Whether a result of the type `found` has to be converted to `wanted`. numbers: NumPy scalars become Python
+    numbers."""
     if isinstance(found, str):
         try:
             found = text.parse(found)
@@ -30,7 +31,7 @@ def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
 
 
 def _is_truth(t) -> bool:
-    """Whether values are bools of Python or of NumPy, as they come: what a comparison of tuples gives."""
+    """Whether t is the union of Python's and NumPy's bool, which comparisons of tuples give."""
     return isinstance(t, k.Union) and set(t.members) == {k.Bool, k.NpBool}
 
 
@@ -39,7 +40,7 @@ def truth(x):
 
 
 def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
-    """The type through which a result of type `found` goes that is declared as `wanted`."""
+    """The type to which a result of type `found` is first converted where `wanted` is declared."""
     if isinstance(found, k.Dual):
         found = found.wide
     if wanted is None or not k.is_number(found) or not k.is_number(wanted):
@@ -48,13 +49,13 @@ def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
 
 
 def plain(t: k.Type) -> k.Type:
-    """Python's type of such numbers. uint64 stays: not all of its values have the type of ints here."""
+    """Python's type of a number of type t. uint64 is unchanged: not all its values fit in the ints of compiled code."""
     return (t if t is k.uint64 else k.Bool if t in (k.Bool, k.NpBool) else k.Complex if k.is_complex(t)
             else k.Float if k.is_float(t) else k.Int)
 
 
 def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
-    """The result x, converted."""
+    """The result x converted to `wanted`."""
     if _is_truth(x.type):
         return Call(truth, x) if numbers else x
     if isinstance(x.type, k.Tuple):
@@ -70,13 +71,13 @@ def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
     x = cast(x, kept)
     if (numbers or of_python) and x.type is not k.uint64:
         return cast(x, plain(x.type))
-    if numbers and x.type is k.uint64:  # an int of Python's, which may be more than 64 bits with a sign hold
+    if numbers and x.type is k.uint64:  # a Python int, whose value may exceed int64
         return Apply(PY_CALL, Const(k.Object, int), Apply(PY_BOX, x), kwnames=())
     return x
 
 
 def converting(function: FunctionType, wanted: k.Type | None, numbers: bool) -> FunctionType:
-    """A function with the parameters of this one that calls it and converts its result."""
+    """A function with the parameters of `function` that calls it and converts its result."""
     code = function.__code__
     count, names = code.co_argcount, list(code.co_varnames)
     only = names[count:count + code.co_kwonlyargcount]
@@ -104,7 +105,7 @@ def converting(function: FunctionType, wanted: k.Type | None, numbers: bool) -> 
 
 @cache
 def _result(wanted, numbers):
-    """The rule that converts a result, as library functions call it."""
+    """The intrinsic by which library functions convert a result."""
     @intrinsic
     def result(x):
         return changed(x, wanted, numbers)

@@ -1,5 +1,5 @@
-"""What dicts mean, those of `collections` too, and what `keys`, `values` and `items` give. A dict is the object of the
-interpreter; operations of ops/tables.py search it directly, and its own methods do what is rare."""
+"""The protocols of dicts, those of `collections` included, and of their views. A dict is the Python object; operations
+of ops/tables.py search it directly, and its own methods do rare operations."""
 from __future__ import annotations
 
 import operator
@@ -32,7 +32,7 @@ _ZERO = number(0)
 
 
 def _keeps(t) -> bool:
-    """Whether a dict of this type has tables of its own beside the dict's."""
+    """Whether dicts of this type have data besides the hash table, as OrderedDict does."""
     return isinstance(t, OrderedDict_)
 
 
@@ -109,7 +109,7 @@ class _Counter(_Default):
                  "&": (operator.and_, operator.iand), "|": (operator.or_, operator.ior)}
 
     def getitem(self, x, i):
-        return Apply(DICT_ASK, holding(x, None, Int), i)  # 0 of what is not counted
+        return Apply(DICT_ASK, holding(x, None, Int), i)  # 0 for a missing key of a Counter
 
     def binary(self, op, x, y, inplace):
         if op not in self._COMBINED or not isinstance(y.type, CounterDict):
@@ -226,8 +226,8 @@ def _named(call, cls, x, given, kwargs):
 
 
 def _held(t):
-    """The types of the keys and values that a mapping or an iterable of pairs gives, where the interpreter can be given
-    it; else None."""
+    """The types of the keys and values of a mapping or an iterable of pairs that can be passed to the interpreter; else
+    None."""
     if isinstance(t, Dict):
         return t.keys, t.values
     if isinstance(t, DictDisplay):
@@ -240,7 +240,7 @@ def _held(t):
 
 
 def merged(d: Expr, more: Expr) -> Expr:
-    """`{**d, **more}`, where the dict d was made for it."""
+    """`{**d, **more}`, where the dict d was made for the result."""
     held = _held(more.type)
     if held is None or not isinstance(more.type, (Dict, DictDisplay)):
         raise Mismatch(f"{describe(more.type)} object is not a mapping")
@@ -265,7 +265,7 @@ def updated(d, pairs):
 
 
 def _filled(made, given, kwargs):
-    """A new dict with what an iterable of pairs and keywords give."""
+    """A new dict filled from an iterable of pairs and keyword arguments."""
     if given:
         made = Call(filled, made, given[0])
     for name, value in kwargs.items():
@@ -364,12 +364,12 @@ _Counter.rules = {**_RULES, "most_common": ("self, n=None", _most_common), "elem
                   "total": ("self", _total)}
 
 def match_keys(d: Expr, keys: Expr) -> Expr:
-    """What the pattern `{k1: ..., k2: ...}` takes from a dict; None where a key is missing."""
+    """The values that the pattern `{k1: ..., k2: ...}` captures from a dict; None where a key is missing."""
     return Call(values_of, d, keys, number(0), constant(()))
 
 
 def match_rest(d: Expr, keys: Expr) -> Expr:
-    """What `**rest` takes in such a pattern."""
+    """The dict that `**rest` captures in such a pattern."""
     return Call(without, CallValue(constant(dict), d), keys, number(0))
 
 
@@ -435,7 +435,8 @@ def items_step(s):
 
 
 def step_of_none(s):
-    """A step over a dict in which nothing has been stored yet, as far as that is known."""
+    """A step over a dict in which nothing has been stored as far as is known at compile time: it raises if there is an
+    item."""
     if DICT_LEN(STRUCT_GET(s, field="0")) > 0:
         raise TypeError("a dict holds something, where it was empty when this code was compiled")
     return False, NOTHING, NOTHING
@@ -540,7 +541,7 @@ def _dict(args, kwargs):
 
 
 def made_of(items) -> Fresh:
-    """A dict of keys and values, in turns."""
+    """A dict of alternating keys and values."""
     items = tuple(items)
     keys = values = Undefined
     for n, x in enumerate(items):
@@ -576,7 +577,7 @@ def _counter(args, kwargs):
     return Fresh(CounterDict, (keys, values), lambda t: by_method(Counter, *args, type=t, kwargs=kwargs))
 
 
-# What classes make that are the factories of defaultdicts.
+# Classes that are factories of defaultdicts -> the types of the values that they make.
 _FACTORIES = {
     int: Int, float: Float, bool: Bool, str: Str, complex: k.Complex, bytes: k.Bytes, tuple: Tuple(()),
     **{cls: kind(*[Undefined] * len(kind.fields)) for cls, kind in k.CONTAINERS.items()}}
@@ -604,8 +605,8 @@ def _default(args, kwargs):
 
 
 def _of_function(factory, rest, kwargs):
-    """A dict of which a function of the program's makes what is missing: the interpreter calls it, and what a call
-    gives says what the dict may hold."""
+    """A defaultdict whose factory is a function of the program: the interpreter calls it, and its compiled call gives
+    the type of the values."""
     given = _function_object(factory)
     held = _held(rest[0].type) if rest else (Undefined, Undefined)
     made = Fresh(DefaultDict, held, lambda t: by_python(defaultdict, given, *rest, type=t))

@@ -1,7 +1,8 @@
-"""What tuples mean, and lists and dicts that a program writes out: how many items they have is part of their type."""
+"""The protocols of tuples, and of list and dict displays, whose number of items is part of their type."""
 from __future__ import annotations
 
 from ...base.lazy import lazy
+from ...infer.constants import constant
 from ...infer.expressions import key_error, list_of
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
 from ...infer.names import describe
@@ -24,7 +25,7 @@ refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
 def _item_of(x: Expr, i: Expr, name: str) -> Expr:
-    """x[i] of a tuple that stands for a sequence which messages call `name`."""
+    """x[i] of a tuple that represents a sequence; `name`: its class in error messages."""
     length = len(x.type.elements)
     if isinstance(i.type, Slice):
         if not i.known:
@@ -35,17 +36,17 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}",
                        whole_number(i.type))
-    i = ranges.index(i)
+    i, message = ranges.index(i), f"{name} index out of range"
     if i.known:
         k = i.value + length if i.value < 0 else i.value
-        return Apply(TUPLE_GET, x, index=k) if 0 <= k < length else Throw(IndexError, f"{name} index out of range")
+        return Apply(TUPLE_GET, x, index=k) if 0 <= k < length else Throw(IndexError, message)
     if not length:
-        return Throw(IndexError, f"{name} index out of range")
-    return Call(tuples.item if name == "tuple" else tuples.list_item, x, i)
+        return Throw(IndexError, message)
+    return Call(tuples.item, x, i, constant(message))
 
 
 class _Tuple(Protocol):
-    """Tuples, and named tuples, whose class may say more."""
+    """The protocol of tuples, and of named tuples, whose class may define operations."""
 
     text = text_by_python
 
@@ -140,7 +141,7 @@ def _searched(x, name, args, kwargs):
 
 
 class _Display(Protocol):
-    """Lists and dicts that a program writes out: how many items they have is part of their type."""
+    """The protocol of list and dict displays: their number of items is part of their type."""
 
     def binary(self, op, x, y, inplace):
         if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
@@ -166,12 +167,13 @@ class _Display(Protocol):
 
 
 class _List(Protocol):
-    """What is done with a list that is written out where its type is enough. For all else it must be a list, of which
-    lists.py says what it means: see infer/displays.py."""
+    """Operations on a list display for which its type is enough. For all others it must become a list, whose protocol
+    is in lists.py: see infer/displays.py."""
 
     def binary(self, op, x, y, inplace):
         if op == "*" and y.known and any_part(x.type, lambda part: isinstance(part, Iterator)):
-            return list_of(self.elements(x) * y.value)  # for zip(*[iter(x)] * n): lists hold no iterators
+            # for zip(*[iter(x)] * n): a Python list cannot hold such iterators
+            return list_of(self.elements(x) * y.value)
         if op in "+*":
             raise NeedsList
         return None

@@ -1,6 +1,7 @@
-"""Functions of C in compiled code, by ctypes, cffi and `cfunc`; and pointers, which `carray` and `farray` make arrays.
+"""Functions of C in compiled code, by ctypes, cffi and `cfunc`; and pointers, of which `carray` and `farray` make
+arrays.
 
-A pointer is a kind of value, the address and the dtype of what lies there.
+A pointer is a kind of value: an address, and the dtype of the elements there.
 """
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
-from ..build import cast, convert, type_name
+from ..build import a_type, cast, convert, type_name
 from ..protocol import declare
 from ..rule import rule
 from .instances import OfClass
@@ -26,7 +27,7 @@ __all__ = ["CPointer", "PointerType", "address_of", "call", "carray", "c_type", 
 
 
 class CPointer:
-    """An address, and the dtype of what lies there."""
+    """A pointer: an address, and the dtype of the elements there."""
 
     def __init__(self, address, dtype):
         self.address, self.dtype = address, dtype
@@ -74,25 +75,25 @@ def pointer_to(a: Expr) -> Expr:
 
 
 def pointer_at(address: Expr, t: PointerType) -> Expr:
-    """The pointer of a type to an address."""
+    """The pointer of type t to an address."""
     return Apply(STRUCT_MAKE, address, constant(dtype_of(t.key[2].scalar)), type=t)
 
 
 def address_of(x: Expr) -> Expr:
-    """The address that a pointer holds; another value as it is."""
+    """The address in a pointer; any other value unchanged."""
     return Apply(STRUCT_GET, x, field="address") if isinstance(x.type, PointerType) else x
 
 
-# ---------------------------------------------------------------- arrays on foreign memory
+# ---------------------------------------------------------------- arrays in foreign memory
 
 
 def carray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in C order on the memory at `ptr`: a pointer of ctypes, or what a `cfunc` got."""
+    """An array in C order in the memory at `ptr`: a pointer of ctypes, or the argument of a `cfunc`."""
     return _outside(ptr, shape, dtype, "C")
 
 
 def farray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in Fortran order on the memory at `ptr`."""
+    """An array in Fortran order in the memory at `ptr`."""
     return _outside(ptr, shape, dtype, "F")
 
 
@@ -137,7 +138,7 @@ def _on_memory(name, order):
             if given is None:
                 raise Mismatch("explicit dtype required for void pointer argument")
         else:
-            raise Mismatch(f"{name}() of a {type_name(ptr.type)} is not compiled", "pass a pointer")
+            raise Mismatch(f"{name}() of {a_type(ptr.type)} is not compiled", "pass a pointer")
         lengths = ([Apply(TUPLE_GET, shape, index=i) for i in range(len(shape.type.elements))]
                    if isinstance(shape.type, k.Tuple) else [shape])
         if not lengths or not all(k.is_integer(n.type) for n in lengths):
@@ -155,7 +156,7 @@ carray.rule, farray.rule = _on_memory("carray", "C"), _on_memory("farray", "F")
 
 
 def call(target, args, kwargs) -> Expr | None:
-    """The meaning of a call of a function of C, or None for what is none."""
+    """The expression of a call of a C function, or None where the target is none."""
     if hasattr(type(target), "__pyjitc_callback__"):
         return CallValue(constant(target.py_func), *args, keywords=kwargs)
     found = _signature(target)
@@ -181,7 +182,7 @@ def _argument(x: Expr, t, n: int) -> Expr:
             return cast(x, k.Int)
         if x.type is k.NoneType:
             return constant(0)
-        raise Mismatch(f"argument {n} of a function of C is a pointer, not a {type_name(x.type)}",
+        raise Mismatch(f"argument {n} of a function of C is a pointer, not {a_type(x.type)}",
                        "pass an array, its .ctypes, or an address")
     if not k.is_number(x.type) or k.is_complex(x.type) or k.is_float(x.type) and not k.is_float(t):
         raise Mismatch(f"argument {n} of a function of C is {t}, not {type_name(x.type)}")
@@ -192,7 +193,7 @@ POINTER = object()  # a pointer to anything
 
 
 def c_type(t):
-    """The kind of a type of ctypes: a number, None for void, POINTER, or a PointerType."""
+    """The type that a ctypes type stands for: a number, None for void, POINTER, or a PointerType."""
     if t is None:
         return k.NoneType
     if t in (ctypes.c_void_p, ctypes.c_char_p, ctypes.py_object):

@@ -1,4 +1,4 @@
-"""Built-in functions that make text and bytes, or read them: str, repr, format, ord, chr, bytes and their like."""
+"""Builtin functions that make text and bytes, or parse them: str, repr, format, ord, chr, bytes and their like."""
 from __future__ import annotations
 
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
@@ -53,7 +53,7 @@ def _format(value, format_spec="", /):
     return folded(format, [value, format_spec], {}) or Apply(PY_FORMAT, boxed(value), boxed(format_spec), conversion="")
 
 
-# Of an int beyond 32 bits, which is an OverflowError before Python 3.13.
+# The error for an int beyond 32 bits, which is an OverflowError before Python 3.13.
 _TOO_LOW, _TOO_HIGH = provoked(chr, -1 << 40), provoked(chr, 1 << 40)
 
 
@@ -108,7 +108,7 @@ def _memoryview(object):
     return call_python(memoryview, object, type=MemoryView)
 
 
-# ---------------------------------------------------------------- what other builtins do with text
+# ---------------------------------------------------------------- other builtins on text
 
 
 def hashed(x: Expr) -> Expr:
@@ -117,7 +117,7 @@ def hashed(x: Expr) -> Expr:
 
 
 def number_method(function, x: Expr, *args: Expr, **kwargs: Expr) -> Expr:
-    """A method of a number that gives text or bytes."""
+    """A method of a number that returns text or bytes."""
     t = Bytes if function is int.to_bytes else Str
     return folded(function, [x, *args], kwargs) or call_python(function, x, *args, type=t, kwargs=kwargs)
 

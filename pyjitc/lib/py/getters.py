@@ -1,8 +1,7 @@
-"""Functions of `operator` that containers and attributes are asked with, functools.partial and cmp_to_key,
-contextlib.suppress.
+"""operator.itemgetter, attrgetter and methodcaller, functools.cmp_to_key, contextlib.suppress.
 
-An object of itemgetter, attrgetter or methodcaller is known when a function is compiled: what it looks for decides the
-type of what it gives. A partial that is made in compiled code is a closure.
+An itemgetter, attrgetter or methodcaller is constructed when a function is compiled: its arguments decide the type of
+its results.
 """
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ __all__ = ["CALLS", "PROTOCOLS"]
 
 @functools.lru_cache(maxsize=4096)
 def _made(cls, args: tuple, keywords: tuple, classes: tuple):
-    """One object for each use, so that inference finds the same type again. classes: of the arguments, of which equal
-    ones may differ in that."""
+    """The object that cls(*args, **keywords) returns; the same object each time, so that inference finds the same type.
+    classes: those of the arguments, in which equal arguments may differ."""
     return cls(*args, **dict(keywords))
 
 
@@ -69,7 +68,7 @@ class _AttrGetter(Known):
 class _MethodCaller(Known):
     def call(self, x, args, kwargs):
         cls, given = x.type.value.__reduce__()
-        if type(cls) is functools.partial:  # of one with keywords
+        if type(cls) is functools.partial:  # for one with keywords
             name, keywords = cls.args[0], cls.keywords
         else:
             (name, *given), keywords = given, {}
@@ -83,19 +82,6 @@ def _one(x: Expr, args, kwargs) -> Expr:
         raise Mismatch(f"{name} expected 1 argument, got {len(args)}" if not kwargs else
                        f"{name}() takes no keyword arguments")
     return args[0]
-
-
-def partial_of(function, *args, **kwargs):
-    def bound(*more, **named):
-        return function(*args, *more, **kwargs, **named)
-
-    return bound
-
-
-def _partial(args, kwargs):
-    if not args:
-        raise Mismatch("type 'partial' takes at least one argument")
-    return CallValue(constant(partial_of), *args, keywords=kwargs)
 
 
 def _suppress(args, kwargs):
@@ -141,13 +127,13 @@ def _setitem(a, b, c):
 
 @rule("functools.cmp_to_key")
 def _cmp_to_key(mycmp):
-    return by_python(functools.cmp_to_key, mycmp)  # sorting asks the objects that this makes for the order
+    return by_python(functools.cmp_to_key, mycmp)  # sorting compares by the objects that this makes
 
 
 CALLS = {
     functools.cmp_to_key: _cmp_to_key,
     operator.itemgetter: _maker(operator.itemgetter, True), operator.attrgetter: _maker(operator.attrgetter, True),
-    operator.methodcaller: _maker(operator.methodcaller, False), functools.partial: _partial,
+    operator.methodcaller: _maker(operator.methodcaller, False),
     contextlib.suppress: _suppress,
     **{getattr(operator, name): _in_place(symbol, name) for name, symbol in _SYMBOLS.items()},
     operator.concat: _two("concat", lambda a, b: operations.binary("+", a, b)),

@@ -1,4 +1,5 @@
-"""What an iterator does that compiled code has handed to the interpreter (runtime/handed.py): compiled for its type."""
+"""The compiled steps of an iterator that compiled code has passed to the interpreter (runtime/handed.py), for its
+type."""
 from ...ops.memory import ITERATOR_DROP, ITERATOR_HOLD, ITERATOR_KEEP
 from ..intrinsics import advance
 

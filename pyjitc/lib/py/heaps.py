@@ -1,6 +1,5 @@
-"""heapq and bisect. Heaps are lists whose objects are moved as they are, by helpers (codegen/sorting.py) where they are
-numbers, texts or tuples of these, else by the functions of the interpreter. Bisection is compiled, over anything that
-has items."""
+"""heapq and bisect. Heaps are Python lists; helpers (codegen/sorting.py) move their objects where these are numbers,
+texts or tuples of them, the interpreter's functions otherwise. Bisection is compiled, for anything that has items."""
 from __future__ import annotations
 
 import bisect

@@ -1,5 +1,5 @@
-"""Classes with their parameters, such as `list[int]` and `int | None`: annotations, and the second argument of
-isinstance. They are known when a function is compiled."""
+"""Parametrised classes such as `list[int]` and `int | None`, in annotations and as the second argument of isinstance.
+They are known when a function is compiled."""
 from __future__ import annotations
 
 import functools
@@ -24,7 +24,7 @@ def _is_hint(value) -> bool:
 
 
 def parametrised(x: Expr, item: Expr) -> Expr | None:
-    """`x[item]` of a class or a form of `typing`; None where x is none."""
+    """`x[item]` of a class or a form of `typing`; None where x is neither."""
     value = x.type.value
     if not _is_hint(value) or not hasattr(value, "__class_getitem__" if isinstance(value, type) else "__getitem__"):
         return None
@@ -36,7 +36,7 @@ def parametrised(x: Expr, item: Expr) -> Expr | None:
 
 
 def joined(x: Expr, y: Expr) -> Expr | None:
-    """`x | y` of two classes, or of one and None; None where one of them is something else."""
+    """`x | y` of two classes, or of one and None; None for other operands."""
     a, b = operations.fixed(x), operations.fixed(y)
     if not all((t.type is NoneType or _is_hint(value)) for t, value in ((x, a), (y, b))) or a is b is None:
         return None
@@ -44,7 +44,7 @@ def joined(x: Expr, y: Expr) -> Expr | None:
 
 
 def called(target, args, kwargs) -> Expr | None:
-    """`deque[int](...)` of a container; None for anything else."""
+    """`deque[int](...)` of a container class; None for other targets."""
     if not isinstance(target, pytypes.GenericAlias):
         return None
     if target.__origin__ not in k.CONTAINERS and target.__origin__ is not tuple:
@@ -64,7 +64,7 @@ def _known(make, a, b) -> Expr:
 
 @functools.lru_cache
 def _subscript(value, item):
-    """One object for each, since types are compared by what they hold."""
+    """The parametrised class; the same object each time, since types are compared by the objects that they hold."""
     return value[item]
 
 

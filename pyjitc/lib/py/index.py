@@ -1,6 +1,7 @@
-"""Where the meaning of each builtin is: a module of this folder, loaded by the first compile that uses it.
+"""The index of builtins: the module with the rule of each, in this folder, which is loaded by the first compile that
+uses it.
 
-A module listed here has `CALLS` (callable -> rule, see lib/rule.py); tests/lib/test_index.py holds this list against
+A module listed here has `CALLS` (callable -> rule, see lib/rule.py); tests/lib/test_index.py compares this list with
 them.
 """
 from __future__ import annotations
@@ -34,8 +35,9 @@ FUNCTIONS: dict[str, str] = {
                "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
                "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
                "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
-               "operator.is_not operator.countOf operator.indexOf functools.partial functools.cmp_to_key "
+               "operator.is_not operator.countOf operator.indexOf functools.cmp_to_key "
                "contextlib.suppress",
+    "partials": "functools.partial",
     "caches": "functools.cache functools.lru_cache",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
                     "itertools.chain itertools.zip_longest itertools.product itertools.combinations "
@@ -53,7 +55,7 @@ FUNCTIONS: dict[str, str] = {
              "heapq.merge random.Random dataclasses.replace",
 }
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
-# The module that a callable says it is of -> the prefix of its path in FUNCTIONS, the module.
+# The module that a callable names as its own -> (prefix of its path in FUNCTIONS, the module)
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
           "_functools": ("functools.", lazy("functools")), "functools": ("functools.", lazy("functools")),
           "_heapq": ("heapq.", lazy("heapq")), "_bisect": ("bisect.", lazy("bisect")),
@@ -65,8 +67,8 @@ _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.
 
 
 def module_of(target):
-    """The module with the rule for a builtin, a function of `operator`, `math` or `cmath`, or NumPy's type of a scalar;
-    or None."""
+    """The module with the rule for a builtin, a function of `operator`, `math` or `cmath`, or a NumPy scalar class; or
+    None."""
     home = getattr(target, "__module__", None)
     owner = getattr(target, "__self__", None)
     if owner is not None and type(owner).__module__ == "random":

@@ -1,4 +1,5 @@
-"""What objects mean that are nothing but their attributes: their class says it by its methods, which are compiled."""
+"""The protocol of objects that consist of their attributes: the methods of their class are compiled and define all
+operations."""
 from __future__ import annotations
 
 import inspect
@@ -15,7 +16,7 @@ from . import classes
 __all__ = ["COMPARED", "OfClass", "PROTOCOLS", "iterated"]
 
 COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
-# What Python asks the class of the first argument of a function for.
+# Functions for which Python calls a method of the class of the first argument.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
              hash: "__hash__"}
 
@@ -32,10 +33,11 @@ def _asks(function, name):
 
 
 class OfClass(Protocol):
-    """Objects that are nothing but their attributes: the class says by its methods what they do, which is compiled.
+    """The protocol of objects that consist of their attributes: the methods of the class, which are compiled, define
+    all operations.
 
-    A kind of such objects needs no other protocol. One with a meaning of its own for some operations, or for functions
-    that do not ask classes, is declared as a subclass of this one."""
+    A kind of such objects needs no other protocol. A kind with its own meaning of some operations, or of functions that
+    call no methods of classes, is declared with a subclass of this one."""
 
     text = text_by_python
     functions = {function: _asks(function, name) for function, name in _ASKED_BY.items()}

@@ -1,4 +1,5 @@
-"""Calls of functions of the interpreter's that say what they give: on numbers and text, and folded where all is known.
+"""Calls of functions of the interpreter whose result type is known: functions on numbers and text, folded where all
+operands are constants.
 """
 from __future__ import annotations
 
@@ -17,29 +18,31 @@ from ..protocol import boxed
 
 __all__ = ["call_python", "folded", "is_object", "is_plain", "parsed"]
 
-_MAX_FOLDED = 4096  # characters of a text that is made when a function is compiled
+_MAX_FOLDED = 4096  # the most characters of a text that is computed at compile time
 
 
 def is_plain(t: Type) -> bool:
-    """Whether a value of type t is made of numbers, text and bytes: what the interpreter does with it runs no code of
-    the program."""
+    """Whether a value of type t consists of numbers, text and bytes, so that the interpreter's operations on it run no
+    code of the program."""
     if isinstance(t, (Tuple, ListDisplay, Slice)):
         return all(map(is_plain, t.parts or ()))
     return is_scalar(t) or t in (Str, Bytes, NoneType)
 
 
 def is_object(t: Type) -> bool:
-    """Whether the interpreter can be given an object for a value of type t."""
+    """Whether a value of type t can be converted to an object for the interpreter."""
     return not t.inner and (t.parts is None or isinstance(t, k.Struct) is isinstance(t, ListDisplay)
                             and all(map(is_object, t.parts)))
 
 
 def call_python(function, *args: Expr, type: Type, kwargs: dict[str, Expr] | None = None, plain: bool = True,
                 api: str | None = None) -> Expr:
-    """A call of a function of the interpreter's that gives a value of this type. plain: it changes nothing, where all
-    that it is given is plain too. api: the function of the C API that does it with these operands."""
+    """A call of a function of the interpreter that returns a value of this type. plain: the call has no side effects
+    where all its operands are plain (`is_plain`). api: the function of the C API that does the same with these
+    operands."""
     given = [*args, *(kwargs or {}).values()]
-    collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)  # making one may run finalizers
+    # collections during an allocation may run finalizers
+    collects = isinstance(type, (List, Tuple)) and PYTHON < (3, 12)
     name = direct(function, len(given))
     if name in API and not API[name][1]:
         api = name
@@ -57,12 +60,12 @@ def _operand(x: Expr) -> Expr:
              (value,))
     if x.type is not Str and x.type is not Bytes and all(type(part) in _OBJECTS for part in parts) and not (
             isinstance(x.type, Tuple) and x.type.cls is not None) and not is_numpy_scalar(x.type):
-        return Const(Object, value)  # one object for all times
+        return Const(Object, value)  # one object for all calls
     return x if x.type in (Str, Bytes, ByteArray, MemoryView, Object) else boxed(x)
 
 
 def folded(function, args, kwargs) -> Expr | None:
-    """The call of a function whose operands are constants as a constant, where that is a small one."""
+    """The result of a call whose operands are constants, as a constant; None where it raises or is too large."""
     given = [*args, *kwargs.values()]
     if not all(x.known and is_plain(x.type) for x in given):
         return None

@@ -1,4 +1,5 @@
-"""Iteration in the compiled subset: what `for` makes of ranges, tuples, arrays, zip, enumerate, map, filter, reversed.
+"""Iteration in the compiled subset: the iteration states of ranges, tuples, arrays, zip, enumerate, map, filter,
+reversed.
 
 An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
@@ -7,12 +8,15 @@ import sys
 
 import numpy as np
 
+from ...infer.constants import constant
+from ...infer.meaning import Apply
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, TUPLE_AT
+from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, STRUCT_MAKE, TUPLE_AT
 from ...types.kinds import Ended
 from ..intrinsics import NOTHING, advance, iterate, put_state, same
 from ..protocol import State
+from ..rule import intrinsic
 
 __all__ = ["PROTOCOLS"]
 
@@ -244,7 +248,7 @@ def filter_step(s):
 
 
 def iterator_step(it):
-    """A step of an explicit `iter(x)` object, which other names may share."""
+    """A step of an `iter(x)` object, which may have several references."""
     one = advance(CELL_LOAD(it))
     if not one[0]:
         return False, NOTHING, it
@@ -252,19 +256,29 @@ def iterator_step(it):
     return True, one[1], it
 
 
-def list_iterator_step(it):
-    """The same over a list: an iterator that has come to the end stays there, though the list may grow."""
+def growing_iterator_step(it):
+    """The same for a container that may grow: an iterator that has reached the end stays exhausted. Field 1 of its
+    state is its position."""
     state = CELL_LOAD(it)
+    if STRUCT_GET(state, field="1") == sys.maxsize:
+        return False, NOTHING, it
     one = advance(state)
     if not one[0]:
-        CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), sys.maxsize, name="list_iterator"))
+        CELL_STORE(it, at_the_end(state))
         return False, NOTHING, it
     CELL_STORE(it, one[2])
     return True, one[1], it
 
 
+@intrinsic
+def at_the_end(state):
+    fields = [constant(sys.maxsize) if name == "1" else Apply(STRUCT_GET, state, field=name)
+              for name, _ in state.type.members]
+    return Apply(STRUCT_MAKE, *fields, type=state.type)
+
+
 def generator_step(it):
-    """A step of a generator object. It has ended until the step has come to the next yield."""
+    """A step of a generator object. It counts as exhausted until the step has reached the next yield."""
     state = CELL_LOAD(it)
     put_state(it, PACK((), name=Ended.role))
     one = advance(state)
@@ -345,12 +359,12 @@ def prod(iterable, start):
     return start
 
 
-PARTS = 64  # more than the range of doubles has room for, 53 bits each
+PARTS = 64  # more partial sums than the exponents of doubles have room for, at 53 bits each
 
 
 def fsum(iterable):
-    """The correctly rounded sum: as parts that do not overlap, the smallest first (Shewchuk, Discrete & Computational
-    Geometry 18, 1997)."""
+    """The correctly rounded sum, from partial sums that do not overlap, the smallest first (Shewchuk, Discrete &
+    Computational Geometry 18, 1997)."""
     parts = np.empty(PARTS)
     n = 0
     special = infinite = 0.0
@@ -386,7 +400,7 @@ def fsum(iterable):
 
 
 def rounded_sum(parts, n):
-    """The parts as one float. Where the sum lies half way between two floats, the lower parts decide."""
+    """The partial sums rounded to one float. Where their sum is half-way between two floats, the lower parts decide."""
     if n == 0:
         return 0.0
     n -= 1
@@ -411,7 +425,7 @@ def of_nothing(name, default):
 
 
 def max_of(iterable, default):
-    """The largest item. default: a tuple with what an empty iterable gives, or () where that raises."""
+    """The largest item. default: a tuple with the result for an empty iterable, or () to raise."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing("max", default)
@@ -444,7 +458,7 @@ def max_by(iterable, key, default):
 
 
 def min_of(iterable, default):
-    """default: a tuple of it, or ()."""
+    """The smallest item. default: see `max_of`."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing("min", default)

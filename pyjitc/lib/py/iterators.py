@@ -27,7 +27,7 @@ def forever(x):
 
 
 def cycle(items):
-    """items: something that can be iterated over again and does not change."""
+    """cycle(items) for items that can be iterated over again and do not change."""
     some = True
     while some:
         some = False
@@ -37,7 +37,7 @@ def cycle(items):
 
 
 def cycle_saved(iterable):
-    """Like CPython's itertools.cycle: the items of the first round are kept for the later ones."""
+    """cycle(iterable), like CPython's: the items of the first round are stored for later rounds."""
     saved = []
     for x in iterable:
         saved.append(x)
@@ -139,7 +139,8 @@ def pairwise(iterable):
 
 
 def grouped(iterable, function):
-    """groupby(): a step that comes to another key ends the group before, whose items that nobody took are passed."""
+    """groupby(): a step to another key exhausts the iterator of the previous group, skipping items that were not
+    consumed."""
     it = iter(iterable)
     values = []
     keys = []
@@ -163,7 +164,7 @@ def group(it, function, values, keys, wanted):
 
 @outlined
 def is_next(it, function, values, keys, wanted):
-    """Whether the next item has the same key. Keeps both in `values` and `keys`, of which the latter is empty at the
+    """Whether the next item has the same key. Stores the item in `values` and its key in `keys`, which is empty at the
     end."""
     for value in it:
         values[0] = value
@@ -189,7 +190,7 @@ def tees(it, saved, n, made):
 
 
 def branch(it, saved):
-    """What has been read so far, then what comes."""
+    """The items that were read so far, and then those that follow."""
     at = 0
     while True:
         if at == len(saved):
@@ -213,7 +214,7 @@ def islice(iterable, start, stop, step):
 
 
 def sliced(state, wanted, stop, step):
-    """As CPython does, what lies between the last item and `stop` is used up by the step that finds the end."""
+    """islice(). As in CPython, the step that reaches the end consumes the items between the last result and `stop`."""
     seen = 0
     while stop is None or seen < stop:
         while seen < wanted:
@@ -337,7 +338,7 @@ def product_of(iterables, repeat):
 
 
 def products_of(pools):
-    """products() of as many pools as there are at run time."""
+    """products() of a number of pools that is known only at run time."""
     n = len(pools)
     at = np.zeros(n, np.int64)
     more = True
@@ -356,7 +357,7 @@ def products_of(pools):
 
 
 def combinations_of_any(iterable, r):
-    """combinations(), and the same of the next two, where the length of each tuple is known at run time only."""
+    """combinations() where the length of the tuples is known only at run time; likewise the next two functions."""
     if r < 0:
         raise ValueError("r must be non-negative")
     return any_combined(list(iterable), r)
@@ -477,8 +478,8 @@ def permutations(iterable, r):
 
 
 def permuted(pool, places):
-    """As CPython does it: `cycles` counts down how often each place has still to change. places: a tuple of as many
-    items as each result has."""
+    """permutations(), as in CPython: `cycles` counts for each position how many changes remain. places: a tuple with
+    the length of the results."""
     n = len(pool)
     r = len(places)
     if r <= n:

@@ -1,4 +1,4 @@
-"""`itertools` and the higher-order functions of `functools`, over whatever iterates in compiled code."""
+"""`itertools` and the higher-order functions of `functools`, over all iterables of compiled code."""
 from __future__ import annotations
 
 import functools
@@ -84,12 +84,12 @@ def _product(*iterables, repeat=1):
 
 
 def product_of(iterables: Expr, repeat: Expr = number(1)) -> Expr:
-    """`itertools.product(*iterables)` of as many iterables as there are at run time."""
+    """`itertools.product(*iterables)` of a number of iterables that is known only at run time."""
     return Call(iterators.product_of, iterables, repeat)
 
 
 def _chosen(name: str, iterable: Expr, r: Expr) -> Expr:
-    """What gives tuples of r items: r is part of their type where it is known."""
+    """The rule of a function that yields tuples of r items: where r is known, it is part of their type."""
     if not k.is_integer(r.type):
         raise Mismatch(f"Expected int as r, got {describe(r.type)[1:-1]}")
     if not r.known:

@@ -1,5 +1,6 @@
-"""What lists mean. A list is the object of the interpreter, which operations of ops/containers.py read and change
-directly; what is rare, or takes its time, is done by its own methods, so that messages and orders are CPython's."""
+"""The protocol of lists. A list is the Python object, which operations of ops/containers.py read and change directly;
+operations that are rare, or whose call does not count, use its own methods, so that messages and orders are
+CPython's."""
 from __future__ import annotations
 
 import functools
@@ -33,12 +34,12 @@ def _done(x: Expr) -> Expr:
 
 
 def _holding(x: Expr, item: Type) -> Expr:
-    """The list `x`, which may hold something of another type from here on."""
+    """The list `x`, which from here on may also hold items of another type."""
     return Apply(HOLDS, x, item=item)
 
 
 def item_of(t: Type) -> Type | None:
-    """The type of what the object of a value of type t yields, where that is known without a loop over it; else
+    """The type of the items that iterating over the object of a value of type t yields, where that is known; else
     None."""
     if isinstance(t, (k.Container, k.DictView)):
         return t.item
@@ -62,7 +63,7 @@ def item_of(t: Type) -> Type | None:
 
 
 def made_by_python(function, *operands: Expr, item: Type) -> Expr:
-    """A new list that the interpreter makes, of items of such a type."""
+    """A call of `function` in Python, which returns a new list of items of this type."""
     return Fresh(List, (item,), lambda t: by_python(function, *operands, type=t))
 
 
@@ -71,8 +72,8 @@ def empty() -> Expr:
 
 
 def real(x: Expr) -> Expr:
-    """An operand that a list is made of, compared or joined with: a list that is written out must be one, and so must
-    those in a tuple."""
+    """An operand from which a list is made, or with which it is compared or joined: list displays in it must become
+    lists."""
     if k.any_part(x.type, lambda part: isinstance(part, ListDisplay)):
         raise NeedsList
     return x
@@ -159,7 +160,7 @@ def _index(i: Expr) -> Expr:
 
 
 def extended(x: Expr, items: Expr) -> Expr:
-    """The list, after all that `items` yields was added."""
+    """The list after all items of an iterable were appended."""
     item = item_of(real(items).type)
     if item is None:
         if not protocol_of(items.type).is_iterable(items):
@@ -169,7 +170,7 @@ def extended(x: Expr, items: Expr) -> Expr:
 
 
 def listed(items: Expr) -> Expr:
-    """A new list of what `items` yields."""
+    """A new list of the items of an iterable."""
     if isinstance(items.type, ListDisplay):
         raise NeedsList
     item = item_of(items.type)
@@ -177,7 +178,7 @@ def listed(items: Expr) -> Expr:
 
 
 def unpack_rest(x: Expr, before: int, after: int) -> Expr:
-    """What `a, *b, c = x` unpacks."""
+    """The values to which `a, *b, c = x` unpacks."""
     if not protocol_of(x.type).is_iterable(x):
         raise Mismatch(f"cannot unpack non-iterable {describe(x.type)[1:-1]} object")
     return Call(unpacked, listed(x), Const(Int, before), Const(Int, after))
@@ -247,12 +248,12 @@ def _sort(x, /, *, key=None, reverse=False):
 
 @intrinsic
 def sorts_by(first, reverse):
-    """Whether keys such as the one item of a tuple are sorted without objects."""
+    """Whether a key, the item of the tuple `first`, is sorted without boxing."""
     return Const(Bool, reverse.type is Bool and sorting.are_numbers(first.type.elements[0]))
 
 
 def _reaches_lists(t: Type) -> bool:
-    """Whether a function of type t may have a list that it is not given, as far as its own code tells."""
+    """Whether a function of type t may have access to a list other than its arguments, as far as its own code shows."""
     if isinstance(t, k.FunctionObject):
         t = t.function
     if isinstance(t, k.Function):
@@ -318,7 +319,7 @@ def is_filled(x):
 
 
 def sort_into(x, key, reverse):
-    """sorted(): nobody else has the list."""
+    """sorted(): no one else has a reference to the list."""
     if key is None:
         in_order(x, None, reverse)
     else:
@@ -327,17 +328,17 @@ def sort_into(x, key, reverse):
 
 
 def sort_apart(x, key, reverse):
-    """With a function that has no way to the list but through the objects in it."""
+    """list.sort with a key function that can reach the list only through the objects in it."""
     sort_keyed(x, x.copy(), key, reverse)
 
 
 def sort_keyed(x, items, key, reverse):
-    """list.sort(x) by the keys of `items`, which are those of x."""
+    """list.sort(x) by the keys of `items`, a copy of x."""
     n = LIST_LEN(items)
     numbers = SORT_KEYS(n)
     keys = []
     for i in range(n):
-        one = (key(items[i]),)  # a tuple is no union, which rules take apart
+        one = (key(items[i]),)  # in a tuple, since rules are called for each member of a union
         if sorts_by(one, reverse):
             SORT_PUT(numbers, i, one)
         else:
@@ -354,7 +355,7 @@ def itself(item):
 
 
 def sort_by(x, key, reverse):
-    """As in CPython the list is empty while the function gives the keys, and may not be changed."""
+    """list.sort. As in CPython the list is empty while the key function runs, and must not be changed."""
     items = x.copy()
     x.clear()
     try:
@@ -425,7 +426,8 @@ def list_step_back(s):
 
 
 def step_of_none(s):
-    """The step of a list in which nothing has been stored yet, as far as that is known."""
+    """A step over a list in which nothing has been stored as far as is known at compile time: it raises if there is an
+    item."""
     if LIST_LEN(STRUCT_GET(s, field="0")) > 0:
         raise TypeError("a list holds something, where it was empty when this code was compiled")
     return False, NOTHING, NOTHING

@@ -1,6 +1,6 @@
 """Library functions of the `math` module, in the compiled subset, after CPython's Modules/mathmodule.c.
 
-The texts differ between versions: they are this interpreter's own.
+The messages differ between versions: they are this interpreter's.
 """
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def comb(n, k):
     while i < k:
         i = i + 1
         factor = n - k + i
-        common = gcd(result, i)  # result * factor / i without leaving 64 bits early
+        common = gcd(result, i)  # result * factor / i without an early overflow of 64 bits
         result = IMUL_CK(IFLOORDIV(result, common), IFLOORDIV(factor, IFLOORDIV(i, common)))
     return result
 
@@ -120,7 +120,7 @@ def log_base(x, base):
 
 
 def power(x, y):
-    """math_pow: C's pow, and the error that errno would tell."""
+    """math_pow: C's pow, with the error that its errno would report."""
     result = POW(x, y)
     if FABS(result) < INF:
         return result
@@ -228,7 +228,7 @@ def largest(values, i):
 
 
 def exact_norm(values, exponent):
-    """`vector_norm` of values whose largest one has this exponent, as Python computes it since 3.12."""
+    """`vector_norm` of values of which the largest has this exponent, as Python computes it since 3.12."""
     scale = LDEXP(1.0, -exponent)
     total, fraction1, fraction2, _ = squares_fma(values, scale, 0, 1.0, 0.0, 0.0)
     h = SQRT(total - 1.0 + (fraction1 + fraction2))
@@ -291,7 +291,7 @@ def squares_fma(values, scale, i, total, fraction1, fraction2):
 
 
 def split(x):
-    """The high 26 bits of x."""
+    """The leading 26 bits of x."""
     t = x * 134217729.0
     return t - (t - x)
 

@@ -15,7 +15,7 @@ from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
 from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number
-from ..build import apply, cast, number, provoked, type_name
+from ..build import a_type, apply, cast, number, provoked, type_name
 from ..rule import rule
 from . import builtins, mathfn
 from .conversions import to_index, to_int
@@ -38,7 +38,7 @@ def _fsum(seq, /):
 
 
 def real(x: Expr) -> Expr:
-    """x as the C double of an argument."""
+    """x as a C double, as the functions convert their arguments."""
     t = x.type
     if is_number(t) and t is not Complex:
         if is_complex(t):
@@ -73,7 +73,7 @@ def _unary(name, op, *checks):
 
 
 def _called(name, function, signature="x, /"):
-    """Real arguments to a library function."""
+    """The rule of a library function of real arguments."""
     return rule(f"math.{name}", signature)(lambda *args: Call(function, *map(real, args)))
 
 
@@ -92,7 +92,7 @@ def _finite(x):
     return apply(FLT, apply(m.FABS, x), _INF)
 
 
-# ---------------------------------------------------------------- whole numbers
+# ---------------------------------------------------------------- integers
 
 
 def _rounding(name, op):
@@ -105,14 +105,14 @@ def _rounding(name, op):
             raise Mismatch(_MUST_BE_REAL % type_name(t))
         if not is_float(t) and not (isinstance(t, NpInt) and t.bits == 64):
             return to_int(x)
-        x = cast(x, Float)  # an integer of NumPy's, too: it has no method of its own
+        x = cast(x, Float)  # NumPy integers, too: they have no method of their own
         return apply(TRUNCATE, x if op is None else apply(op, x))
 
     return found
 
 
 def _integers(name, function, empty):
-    """Integer arguments to a library function of two, folded from the left."""
+    """The rule of a library function of two integers, applied from left to right to any number of them."""
 
     @rule(f"math.{name}")
     def found(*args):
@@ -162,7 +162,7 @@ def _log(x, base=..., /):
 
 
 def _log_of(x, op, text):
-    """log of a number: ValueError where it is not positive."""
+    """The rule of the logarithm of a number: ValueError where it is not positive."""
     x = real(x)
     return apply(m.CHECK_RANGE, apply(m.CHECK_DOMAIN, apply(op, x), x, message=text), x, cls=ValueError, message=text)
 
@@ -185,7 +185,7 @@ def _hypot(*coordinates):
 def _dist(p, q, /):
     for x in (p, q):
         if not isinstance(x.type, k.Tuple):
-            raise Mismatch(f"math.dist() of a {type_name(x.type)} is not compiled", "pass tuples")
+            raise Mismatch(f"math.dist() of {a_type(x.type)} is not compiled", "pass tuples")
     if len(p.type.elements) != len(q.type.elements):
         raise Mismatch("both points must have the same number of dimensions", "", ValueError)
     if not p.type.elements:

@@ -1,4 +1,4 @@
-"""`x in (1, 2, 3, ...)`: one search in a sorted table where many constants would be compared one after the other."""
+"""`x in (1, 2, 3, ...)`: one search in a sorted table instead of many comparisons with constants."""
 from __future__ import annotations
 
 import math
@@ -23,15 +23,15 @@ from . import tuples
 
 __all__ = ["contains"]
 
-_FEW = 8  # are compared one after the other
-_SOME = 32  # numbers are, too, where they are far apart: LLVM makes one test of many
-_MANY = 200  # comparisons of values that have no order, each compiled on its own
+_FEW = 8  # so many items are compared one after the other
+_SOME = 32  # so many numbers, too, where they are far apart: LLVM combines the comparisons
+_MANY = 200  # the most comparisons of values that have no order, each of which is compiled
 _EXACT, _BOUND = 1 << 53, 1 << 63
-_PLAIN = (bool, int, float, str, bytes, type(None), type(...), tuple)  # a number equals a number only
+_PLAIN = (bool, int, float, str, bytes, type(None), type(...), tuple)  # classes whose numbers are equal to numbers only
 
 
 def contains(values: Expr, x: Expr) -> Expr:
-    """x in values, a tuple or a frozenset that is known."""
+    """`x in values`, for a tuple, or a frozenset that is a constant."""
     if isinstance(values.type, Singleton):
         values, x = _of_a_set(values.type.value, x)
     count = len(values.type.elements)
@@ -53,9 +53,9 @@ def contains(values: Expr, x: Expr) -> Expr:
 
 
 def _of_a_set(values: frozenset, x: Expr) -> tuple[Expr, Expr]:
-    """(tuple of constants, number or text) for which `in` says what a set finds by its hash.
+    """(tuple of constants, number or text): operands for which `in` has the same result as a search in the set by hash.
 
-    Equal numbers have equal hashes, whatever their types; np.float32(0.1) is not 0.1 there."""
+    Equal numbers have equal hashes, whatever their types; np.float32(0.1) does not equal 0.1 in a set."""
     items = tuple(values)
     t = x.type
     if is_scalar(t) and not is_time(t):
@@ -70,7 +70,7 @@ def _of_a_set(values: frozenset, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _among_constants(values: tuple, x: Expr) -> Expr | None:
-    """None where numbers of that type are not compared in one order."""
+    """`in` of a tuple of constants; None where numbers of that type have no common order with them."""
     t = x.type
     if t is Str:
         texts = frozenset(v for v in values if type(v) is str)
@@ -78,7 +78,7 @@ def _among_constants(values: tuple, x: Expr) -> Expr | None:
         asked = Apply(pyobject.PY_CALL, Const(Object, operator.contains), *operands)
         return Apply(pyobject.PY_UNBOX, asked, type=Bool)
     if is_numpy_scalar(t) and any(type(v) is tuple for v in values):
-        return None  # NumPy makes an array of the tuple
+        return None  # NumPy converts the tuple to an array
     numbers = [v for v in values if type(v) in (bool, int, float) and v == v]
     if is_integer(t) or t is Bool or t is NpBool:
         if isinstance(t, NpInt) and any(type(v) is float and _EXACT <= abs(v) < math.inf for v in numbers):
@@ -93,7 +93,7 @@ def _among_constants(values: tuple, x: Expr) -> Expr | None:
         scalar = dtype_of(t).type
         largest = float(np.finfo(scalar).max)
         if any(largest < abs(v) < math.inf for v in numbers):
-            return None  # which overflow where NumPy converts them
+            return None  # they overflow where NumPy converts them
         return _searched({float(scalar(v)) for v in numbers}, cast(x, Float), among_floats)
     return None
 
@@ -103,7 +103,7 @@ def _is_dense(values: set) -> bool:
 
 
 def _dense(values: set, x: Expr) -> Expr:
-    """Numbers that are near each other: a table of bits."""
+    """`in` of ints that are close to each other: a bit table."""
     first = min(values)
     words = [0] * _power_of_two((max(values) - first) // 64 + 1)
     for v in values:
@@ -134,7 +134,7 @@ def among_bits(x, first, last, table):
 
 
 def among_ints(x, table):
-    """table: sorted constants, as many as a power of two."""
+    """A binary search. table: sorted constants, whose number is a power of two."""
     low, step = 0, len(table) // 2
     while step:
         if LOOKUP_INT(IADD(low, IADD(step, -1)), table=table) < x:
@@ -153,7 +153,7 @@ def among_floats(x, table):
 
 
 def among_alike(t, x):
-    """Whether x is among items that are all of one type."""
+    """`in` of items that are all of one type."""
     for k in range(len(t)):
         if same(TUPLE_AT(t, k), x):
             return True

@@ -1,5 +1,5 @@
-"""What is done with native lists, in the compiled subset: `passes/natives.py` puts these functions where the program
-has the interpreter do it with lists that turn out to be native. Messages and orders are CPython's.
+"""Operations on native lists, in the compiled subset: `passes/natives.py` replaces calls of the interpreter on lists
+that do not escape by calls of these functions. Messages and orders are CPython's.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PROTOCOLS"]
 
 
 def _rule(function):
-    """The rule of a function of this module, which is written here as a function of expressions."""
+    """Decorator of a function of expressions, which makes the rule of a function in this module."""
     def stand_in(*args):
         raise NotImplementedError
 
@@ -33,43 +33,43 @@ def _rule(function):
 
 @_rule
 def get(x: Expr, i: Expr) -> Expr:
-    """Item i, which there is."""
+    """The item at index i, which exists."""
     return Apply(NATIVE_AT if is_refcounted(x.type.item) else NATIVE_LOAD, x, i)
 
 
 @_rule
 def put(x: Expr, i: Expr, value: Expr) -> Expr:
-    """Item i, which there is, is `value`."""
+    """Replace the item at index i, which exists."""
     return Apply(NATIVE_PUT if is_refcounted(x.type.item) else NATIVE_STORE, x, i, _as_item(x, value))
 
 
 @_rule
 def push(x: Expr, value: Expr) -> Expr:
-    """One more item at the end."""
+    """Append an item."""
     return Apply(NATIVE_PUSH, x, _as_item(x, value))
 
 
 @_rule
 def push_first(x: Expr, value: Expr) -> Expr:
-    """One more item before the first."""
+    """Insert an item before the first."""
     return Apply(NATIVE_UNSHIFT, x, _as_item(x, value))
 
 
 @_rule
 def begin(x: Expr, i: Expr, value: Expr) -> Expr:
-    """Place i, at which nothing is yet, gets `value`."""
+    """Store `value` at index i, which has no item yet."""
     return Apply(NATIVE_INIT, x, i, _as_item(x, value))
 
 
 def _as_item(x: Expr, value: Expr) -> Expr:
-    """A value as the items of a list are: inference gives a rule each member of a union apart."""
+    """A value in the type of the list's items: inference calls a rule with each member of a union separately."""
     t = x.type.item
     return Apply(UNION_MAKE, value, type=t) if isinstance(t, Union) and value.type is not t else value
 
 
 @_rule
 def leaving(x: Expr) -> Expr:
-    """What a value is outside of compiled code."""
+    """A value in the form that it has outside compiled code."""
     if not isinstance(x.type, NativeList):
         return x
     return Call(leave if x.type.item in QUIET else leave_each, x)
@@ -81,7 +81,7 @@ def made_outside(x: Expr) -> Expr:
 
 
 def leave(x):
-    """The Python list of the same items, whose objects take no look at what they stand in."""
+    """The Python list with the same items, for items whose objects the garbage collector does not track."""
     if NATIVE_LEFT(x):
         return NATIVE_OUTSIDE(x)
     made = LIST_BLANK(x)
@@ -92,8 +92,8 @@ def leave(x):
 
 
 def leave_each(x):
-    """The same of items that the collector of the interpreter may look for while the list is made: it has no places
-    without an item."""
+    """The same for items that the garbage collector may visit while the list is made: the list never has an empty
+    place."""
     if NATIVE_LEFT(x):
         return NATIVE_OUTSIDE(x)
     made = made_outside(x)
@@ -108,7 +108,8 @@ def leave_each(x):
 
 @_rule
 def counted(x: Expr) -> Expr:
-    """Whether the items have references: a list of such has an item at every place whenever signals may be let in."""
+    """Whether the items have references: a list of such items must have one at every place whenever signals may be
+    handled."""
     return Const(Bool, is_refcounted(x.type.item))
 
 
@@ -120,7 +121,7 @@ def room_like(x: Expr, n: Expr) -> Expr:
 
 @_rule
 def room_for(x: Expr, n: Expr) -> Expr:
-    """The same for what `x` yields."""
+    """An empty list with room for the items of `x`."""
     if isinstance(x.type, List):
         item = x.type.item
     else:
@@ -129,7 +130,7 @@ def room_for(x: Expr, n: Expr) -> Expr:
 
 
 def append_part(x, y, start, n):
-    """Append n items of `y`, from `start` on."""
+    """Append n items of `y`, from index `start` on."""
     if counted(x):
         for i in range(start, start + n):
             push(x, get(y, i))
@@ -161,7 +162,7 @@ def repeat(x, n):
     elif size > 0:
         if size > 9223372036854775807 // n:
             raise MemoryError
-        NATIVE_SPREAD(x, size, size * (n - 1))  # there is room for all of it, or an exception now
+        NATIVE_SPREAD(x, size, size * (n - 1))  # allocates all memory at once, or raises
         NATIVE_CUT(x, size)
         for _ in range(n - 1):
             append_part(x, x, 0, size)
@@ -216,7 +217,7 @@ def part(x, s):
 
 
 def cut(x, n):
-    """Give up all items but the first n."""
+    """Remove all items but the first n."""
     if counted(x):
         while NATIVE_LEN(x) > n:
             NATIVE_TAKE(x)
@@ -225,7 +226,7 @@ def cut(x, n):
 
 
 def drop(x, start, stop):
-    """Give up the items of a range."""
+    """Remove the items of a range of indices."""
     if start < stop:
         if counted(x):
             for i in range(stop, NATIVE_LEN(x)):
@@ -237,7 +238,7 @@ def drop(x, start, stop):
 
 @outlined
 def set_part(x, s, items):
-    y = copied(items)  # it may be the list itself
+    y = copied(items)  # `items` may be the list itself
     start, step, n = slice_bounds(s.start, s.stop, s.step, NATIVE_LEN(x))
     size = NATIVE_LEN(y)
     if step != 1:
@@ -282,7 +283,7 @@ def delete_part(x, s):
 
 
 def lift(x, i):
-    """Item i, which there is, taken out of the list."""
+    """Remove the item at index i, which exists, and return it."""
     item = NATIVE_LIFT(x, i)
     NATIVE_SPREAD(x, i + 1, -1)
     return item
@@ -480,13 +481,13 @@ def rotate(x, n):
 
 @_rule
 def has_floats(x: Expr) -> Expr:
-    """Whether the items may have no order, which those do that are or have a NaN."""
+    """Whether items may be unordered: floats, which may be NaN, and tuples of floats."""
     return Const(Bool, any_part(x.type.item, lambda t: t is Float))
 
 
 @_rule
 def without_order(item: Expr) -> Expr:
-    """Whether an item is a NaN or has one."""
+    """Whether an item is NaN or contains NaN."""
     if item.type is Float:
         return Call(differs, item)
     if isinstance(item.type, Tuple):
@@ -507,13 +508,13 @@ def any_without(items):
 
 @outlined
 def sort(x, backwards):
-    """list.sort. Where there is no order the result is that of the interpreter's own steps."""
+    """list.sort. Where items are unordered the result is that of the interpreter's own sequence of comparisons."""
     if has_floats(x):
         for i in range(NATIVE_LEN(x)):
             if without_order(get(x, i)):
                 sort_outside(x, backwards)
                 return
-    if backwards:  # what is equal keeps its order
+    if backwards:  # equal items keep their order
         reverse(x)
         merge_sort(x)
         reverse(x)
@@ -531,7 +532,7 @@ def sort_outside(x, backwards):
 
 
 def merge_sort(x):
-    """Runs of a few items by insertion, then pairs of runs, from one list to another and back."""
+    """Merge sort: runs of a few items are sorted by insertion, then merged, from one list to another and back."""
     n = NATIVE_LEN(x)
     width = 12
     for start in range(0, n, width):
@@ -551,7 +552,7 @@ def merge_sort(x):
             i, j = start, middle
             if not counted(x):
                 at = start
-                while i < middle and j < stop:  # nobody could foresee a branch
+                while i < middle and j < stop:  # without branches on the data, which are unpredictable
                     one, two = get(source, i), get(source, j)
                     second = before(two, one)
                     put(target, at, two if second else one)
@@ -579,7 +580,7 @@ def merge_sort(x):
 
 @_rule
 def before(one: Expr, two: Expr) -> Expr:
-    """one < two. Of numbers and tuples of them without branches, which nobody could foresee in a heap."""
+    """one < two; for numbers and tuples of numbers without branches, which are unpredictable in a heap."""
     return _before(one, two) if _is_plain(one.type) else Call(less_than, one, two)
 
 
@@ -608,7 +609,7 @@ def _alike(one: Expr, two: Expr) -> Expr:
     return found
 
 
-_FEW = 3  # parts of a tuple that are compared without branches
+_FEW = 3  # the most items of a tuple that are compared without branches
 
 
 def less_than(one, two):

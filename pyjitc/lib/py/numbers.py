@@ -1,7 +1,7 @@
-"""Library functions of Python's numbers, in the compiled subset: what takes more than one operation.
+"""Library functions of Python's numbers, in the compiled subset: those that need more than one operation.
 
-They are specialised on the operand types, so one function serves float and the NumPy floats. Each follows
-CPython's C code step by step (Objects/floatobject.c, complexobject.c, longobject.c).
+They are specialised on the operand types, so one function serves float and the NumPy floats. Each follows CPython's C
+code step by step (Objects/floatobject.c, complexobject.c, longobject.c).
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..build import outlined, provoked
 INF = float("inf")
 NAN = float("nan")
 
-# Texts of this interpreter: they differ between versions.
+# Messages of this interpreter: they differ between versions.
 INT_DIVISION = provoked(operator.truediv, 1, 0)
 INT_FLOORDIV = provoked(operator.floordiv, 1, 0)
 INT_MODULO = provoked(operator.mod, 1, 0)
@@ -46,8 +46,8 @@ ERANGE = 34
 
 
 def float_rem(x, y):
-    """C's fmod. Quotients below 2**52 leave an exact remainder in one fused multiply; their truncation may be one too
-    great, never too small."""
+    """C's fmod. For quotients below 2**52 one fused multiply-add gives the exact remainder; the truncated quotient may
+    be too great by one, never too small."""
     size, unit = FABS(x), FABS(y)
     if size < unit:
         return x
@@ -95,7 +95,7 @@ def float_pow(x, y):
 
 
 def float_pow_special(x, y, result):
-    """The result of pow is infinite or nan: which of them is an exception."""
+    """The result of pow where it is infinite or nan: some of these cases raise."""
     if FABS(x) < INF and FABS(y) < INF:
         if x == 0.0:
             raise ZeroDivisionError(FLOAT_POWER)
@@ -126,7 +126,7 @@ def float_round_digits(x, n):
 
 
 def float_ratio(x):
-    """(numerator, denominator) of float.as_integer_ratio; OverflowError where they leave 64 bits."""
+    """(numerator, denominator) of float.as_integer_ratio; OverflowError where they do not fit in 64 bits."""
     if x != x:
         raise ValueError("cannot convert NaN to integer ratio")
     if FABS(x) == INF:
@@ -154,7 +154,7 @@ def int_power(x, n):
 
 
 def int_power_any(x, n):
-    """x ** n where the sign of n is not known before: int or float, as CPython."""
+    """x ** n where the sign of n is not known at compile time: an int or a float, as in CPython."""
     if n < 0:
         if x == 0:
             raise ZeroDivisionError(INT_POWER)
@@ -168,7 +168,7 @@ def negative_power(x, n):
 
 
 def int_divmod(x, y):
-    """y is not 0."""
+    """divmod of ints; y is not 0."""
     return IFLOORDIV_CK(x, y), IMOD(x, y)
 
 
@@ -180,7 +180,7 @@ def uint64_to_int(x):
 
 
 def float_to_uint64(x):
-    """np.uint64(float): by way of a Python int."""
+    """np.uint64(float), which converts by way of a Python int."""
     if 9223372036854775808.0 <= x < 18446744073709551616.0:
         return CAST(x, type=uint64)
     return NARROW(TRUNCATE(x), type=uint64)
@@ -223,7 +223,7 @@ def remainder(x, modulus):
 
 
 def multiply_mod(x, y, modulus):
-    """x * y % modulus without 128-bit numbers; modulus <= 2**63."""
+    """x * y % modulus without 128-bit integers; modulus <= 2**63."""
     if modulus <= 4294967296:
         return x * y % modulus
     result = CAST(0, type=uint64)
@@ -236,7 +236,7 @@ def multiply_mod(x, y, modulus):
 
 
 def inverse(x, modulus):
-    """Extended Euclid; coefficients are kept reduced."""
+    """The modular inverse, by the extended Euclidean algorithm with reduced coefficients."""
     r0, r1 = modulus, x
     t0, t1 = CAST(0, type=uint64), CAST(1, type=uint64) % modulus
     while r1 != 0:
@@ -352,7 +352,7 @@ def complex_pow_polar(x, y):
     if IMAG(y) != 0.0:
         length = FDIV(length, EXP(angle * IMAG(y)))
         phase = phase + IMAG(y) * LOG(size)
-    if FABS(phase) == INF:  # the C library's cos says EDOM, which complex_pow takes for the other one
+    if FABS(phase) == INF:  # the C library's cos sets errno to EDOM, which complex_pow takes for a zero division
         raise ZeroDivisionError(COMPLEX_POWER)
     return COMPLEX_MAKE(length * COS(phase), length * SIN(phase))
 

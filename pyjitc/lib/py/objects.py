@@ -1,5 +1,5 @@
-"""Protocols of what is an object for compiled code too: any Python object, exceptions, functions, dtypes, iterators,
-and objects that are known when a function is compiled."""
+"""Protocols of objects: any Python object, exceptions, functions, dtypes, iterators, and objects that are known when a
+function is compiled."""
 from __future__ import annotations
 
 import enum
@@ -38,13 +38,13 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
                                   lazy("pyjitc.lib.py.membership"))
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
-texts = lazy("pyjitc.lib.py.texts")
+partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
 class _ByReference(Protocol):
-    """A reference to an object, which `is` compares."""
+    """The protocol of references to objects, which `is` compares."""
 
     has_identity = True
 
@@ -53,8 +53,8 @@ class _ByReference(Protocol):
 
 
 class _Functions(dict):
-    """What functions mean where an argument is any object: the interpreter is asked, but by those that have a meaning
-    for all iterables, and of functions of the program and of this package, which are compiled as ever."""
+    """Meanings of functions of which an argument is any Python object: they are called in the interpreter. Exceptions
+    are functions that accept all iterables, and functions of the program and of this package, which are compiled."""
 
     def get(self, target, default=None):
         if target in _NATIVE:
@@ -73,7 +73,7 @@ _NATIVE = (print, str, repr, enumerate, zip, map, filter, getattr, hasattr)
 
 
 def _rule(function, make, count=1):
-    """The rule of a function of `count` arguments; with others the interpreter says what is wrong."""
+    """The rule of a function of `count` arguments; for other numbers the interpreter raises its error."""
     return lambda args, kwargs: (make(*args) if len(args) == count and not kwargs else
                                  by.call(Const(Object, function), args, kwargs))
 
@@ -83,7 +83,7 @@ def _typed(function, type):
 
 
 class _Object(_ByReference):
-    """Any object of Python: the interpreter is asked."""
+    """The protocol of any Python object: operations are done by the interpreter."""
 
     functions = _Functions({
         isinstance: _rule(isinstance, by.is_instance, 2), len: _rule(len, by.length), bool: _rule(bool, by.truth),
@@ -109,6 +109,9 @@ class _Object(_ByReference):
     compared = compare
 
     def identical(self, x, y):
+        for one in (x, y):
+            if isinstance(one.type, Tuple) and not one.known:
+                raise operations.no_identity("is", one)
         return by.compare("is", x, y)
 
     def truth(self, x):
@@ -234,7 +237,7 @@ class _Function(Protocol):
         t = x.type.function if isinstance(x.type, k.FunctionObject) else x.type
         if isinstance(t, k.Function) and name in ("__name__", "__qualname__"):
             return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
-        return None
+        return partials.of_partial(x, name) if isinstance(x.type, k.Function) else None
 
     def identical(self, x, y):
         if not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
@@ -254,8 +257,12 @@ class _Function(Protocol):
 # ---------------------------------------------------------------- iterators
 
 
+_GROWING = ("list_iterator", "bytearray_iterator", "set_iterator", "dict_keyiterator", "dict_valueiterator",
+            "dict_itemiterator")  # the states over containers that may have grown when an iterator is asked again
+
+
 class _Iterator(State):
-    """An iterator object."""
+    """The protocol of iterator objects."""
 
     has_identity = True
 
@@ -263,8 +270,9 @@ class _Iterator(State):
         state = it.type.state
         if type(state) is Union:
             return Call(iteration.generator_step, it)
-        grows = isinstance(state, Struct) and state.name == "list_iterator" and state.parts[0].item is not Undefined
-        return Call(iteration.list_iterator_step if grows else iteration.iterator_step, it)
+        grows = isinstance(state, Struct) and state.name in _GROWING and (
+            getattr(state.parts[0], "item", None) is not Undefined)
+        return Call(iteration.growing_iterator_step if grows else iteration.iterator_step, it)
 
 
 class _Generator(State):
@@ -283,7 +291,8 @@ _KERNEL_NAMES = f"{__package__.rpartition('.')[0]}.cuda.names"
 
 
 class Known(Protocol):
-    """An object that is known when a function is compiled: attributes are read from it, items are not."""
+    """The protocol of an object that is known when a function is compiled: attributes are read from it at compile time,
+    items are not."""
 
     has_identity = True
 
@@ -353,7 +362,8 @@ class Known(Protocol):
         if isinstance(target, type) and is_object_class(target):
             return ofclasses.make(target, args, kwargs)
         converts_to = getattr(target, "type", None)
-        if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):  # this package's own float32(x)
+        # a scalar class of this package, float32(x)
+        if isinstance(converts_to, k.Type) and k.is_numpy_scalar(converts_to):
             return CallValue(constant(dtype_of(converts_to).type), *args, keywords=kwargs)
         found = self.of_class(target, args, kwargs)
         if found is None:
@@ -399,7 +409,7 @@ class _Limits(Known):
 
 
 class _Container(Known):
-    """A list, dict, set or bytearray of the interpreter, which may change: compiled code takes no items of it."""
+    """The protocol of a captured list, dict, set or bytearray, which may change: compiled code reads no items of it."""
 
     def contains(self, x, item):
         value = x.type.value
@@ -427,7 +437,7 @@ class _Container(Known):
 
 
 class _EnumClass(Known):
-    """The class itself."""
+    """The protocol of an enum class."""
 
     def contains(self, x, item):
         if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):
@@ -453,13 +463,13 @@ class _EnumClass(Known):
 
 
 def _flag(x):
-    """A member of a flag, whose operators its own class says; None for anything else."""
+    """A flag member whose class defines its operators; None for any other value."""
     value = x.type.value if isinstance(x.type, Singleton) else None
     return value if isinstance(value, enum.Flag) else None
 
 
 def _number_of(x):
-    """A flag that is an int as that int."""
+    """A flag that is an int, converted to int."""
     value = _flag(x)
     return Const(Int, int(value)) if isinstance(value, int) else x
 
@@ -519,7 +529,7 @@ _OF_FLAGS = ("|", "&", "^")
 
 
 class _FrozenSet(Known):
-    """Of constants that the program writes out."""
+    """The protocol of a frozenset of constants in the program's source."""
 
     def contains(self, x, item):
         if item.known:

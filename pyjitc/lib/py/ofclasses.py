@@ -1,11 +1,12 @@
-"""What objects of the program's classes mean, plain classes, dataclasses and classes with slots. An object is the
-Python object itself; its attributes are read and written where they lie, and its methods are compiled."""
+"""The protocol of objects of the program's classes: plain classes, dataclasses and classes with slots. An object is the
+Python object itself; its attributes are read and written in its own memory, and its methods are compiled."""
 from __future__ import annotations
 
 import functools
 import operator
 from types import FunctionType, MemberDescriptorType
 
+from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, Throw
@@ -59,7 +60,8 @@ def _is_method(value) -> bool:
 
 
 def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
-    """What a class has under a name, as an attribute of an object; None: it is none of a kind that is known."""
+    """What a class has under a name, as an attribute of an object; None for values that are no method, property or
+    other descriptor."""
     if type(value) is property:
         if value.fget is None:
             return by_python(getattr, x, constant(name))
@@ -71,13 +73,15 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
     if type(value) is functools.cached_property and cls.__dictoffset__:
         return Call(caches.cached_property, x, constant(name), constant(value.func))
     if hasattr(type(value), "__get__"):
-        raise Mismatch(f"{cls.__name__}.{name} is a {type(value).__name__}, whose own code finds the attribute",
+        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(value).__name__)}, whose own code "
+                       "finds the attribute",
                        "write a property or a method instead")
     return None
 
 
 class OfObject(OfClass):
-    """Objects of a class of the program. Where its class says nothing, object does: `==` is `is` then."""
+    """The protocol of objects of a class of the program. Where the class defines no method, that of `object` is used:
+    `==` is `is` then."""
 
     has_identity = True
 
@@ -168,13 +172,13 @@ class OfObject(OfClass):
 
 
 def _hidden(cls: type, name: str) -> str | None:
-    """The name under which objects of a class store an attribute, where it has another one."""
+    """The name under which objects of a class store an attribute, if it differs from the attribute's; else None."""
     names = vars(cls).get(HIDDEN_FIELDS)
     return None if names is None else names.get(name)
 
 
 def store(x: Expr, name: str, value: Expr) -> Expr:
-    """What object.__setattr__(x, name, value) does."""
+    """The effect of object.__setattr__(x, name, value)."""
     cls = x.type.cls
     found = own(cls, name)
     if type(found) is property and found.fset is not None:
@@ -184,9 +188,10 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     if type(found) is MemberDescriptorType:
         return FieldSet(x, name, value)
     if found is not UNWRITTEN and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
-        if type(found) is property:  # the interpreter says that there is no setter
+        if type(found) is property:  # the interpreter raises that there is no setter
             return by_python(setattr, x, constant(name), value)
-        raise Mismatch(f"{cls.__name__}.{name} is a {type(found).__name__}, whose own code stores the attribute",
+        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
+                       "stores the attribute",
                        "write a property or a method instead")
     if not cls.__dictoffset__:
         return by_python(setattr, x, constant(name), value)
@@ -229,7 +234,7 @@ def of_number(x, cls):
 
 @intrinsic
 def iteration(x):
-    """The state of a loop over what __iter__ gave."""
+    """The state of a loop over the result of __iter__."""
     if not isinstance(x.type, ObjectOf):
         return protocol_of(x.type).iterate(x)
     if classes.own_method(x, "__next__") is None:
@@ -289,10 +294,11 @@ def differ(x, y):
 
 
 class OfSuper(Protocol):
-    """super(): what the classes behind one say of an object."""
+    """The protocol of super(): attributes of an object that classes after the given one define."""
 
     def _found(self, x, name):
-        """(class, what it has under the name) after x.type.cls in the order of the object's class."""
+        """(class, its attribute of that name): the first class after x.type.cls in the method resolution order that has
+        it."""
         order = x.type.receiver.cls.__mro__
         for cls in order[order.index(x.type.cls) + 1:]:
             if name in vars(cls):

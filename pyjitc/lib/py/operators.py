@@ -1,8 +1,8 @@
 """Operators of Python's numbers, and the dispatch of all scalar operators.
 
-`binary`, `unary`, `compare` and `truth` answer for operands that are numbers, dates or durations; each answer is found
-in a table by operator and common type, and remembered per (operator, types). What is beyond one expression is a library
-function of numbers.py. Operators of NumPy scalars are in lib/np/elementwise/operators.py.
+`binary`, `unary`, `compare` and `truth` handle operands that are numbers, dates or durations; each rule is found in a
+table by operator and common type, and cached per (operator, types). A meaning that needs more than one expression is a
+library function of numbers.py. Operators of NumPy scalars are in lib/np/elementwise/operators.py.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_numbe
 from ...types.lattice import python_promote
 from ..build import MIRRORED, apply, cast, mismatch, number
 
-# what most functions do without
+# modules that most functions do not need
 numbers = lazy("pyjitc.lib.py.numbers")
 np_operators = lazy("pyjitc.lib.np.elementwise.operators")
 times = lazy("pyjitc.lib.np.dates.operators")
@@ -118,7 +118,7 @@ def _called(name: str) -> Rule:
     return lambda *operands: Call(getattr(numbers, name), *operands)
 
 
-# operator -> common type of the operands -> rule; bools are ints except for & | ^
+# operator -> common type of the operands -> rule; bools count as ints except for & | ^
 BINARY: dict[str, dict[k.Type, Rule]] = {
     "+": {Int: _of(IADD_CK), Float: _of(FADD), Complex: _parts(FADD)},
     "-": {Int: _of(ISUB_CK), Float: _of(FSUB), Complex: _parts(FSUB)},
@@ -174,7 +174,7 @@ def _findfound_binary(op, x, y):
     if not (is_number(x.type) and is_number(y.type)):
         return None
     if x.type is Complex and y.type is k.float64 and Complex in BINARY.get(op, {}):
-        return lambda x, y: binary(op, x, cast(y, Float))  # np.float64 is a float: complex takes it
+        return lambda x, y: binary(op, x, cast(y, Float))  # np.float64 is a float, so that complex accepts it
     if not (is_python_number(x.type) and is_python_number(y.type)):
         return np_operators.find_binary(op, x.type, y.type)
     common = python_promote(x.type, y.type)
@@ -248,8 +248,8 @@ def _find_compare(op, s, t):
 
 
 def int_float(op: str) -> Rule:
-    """Exact comparison of an int with a float. The int rounded to double decides unless it equals the float, which
-    then is a whole number: the ints decide, and 2.0**63 is above all of them."""
+    """The rule that compares an int with a float exactly. The int rounded to double decides unless it equals the float,
+    which then is integral: then the ints decide, where 2.0**63 is above all ints."""
     strict, whole = _FLOAT_RELATIONS[op], _INT_RELATIONS[op]
     above = {"<": True, "<=": True, "!=": True}.get(op, False)
 

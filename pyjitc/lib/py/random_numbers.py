@@ -1,9 +1,9 @@
 """The module `random` and objects of random.Random: the same stream of numbers as in the interpreter, from the same
 state.
 
-The draws of bits are compiled here. The distributions are compiled from the interpreter's own methods, so that they
-are those of its version. What keeps more than the state of the generator (`seed`, `gauss`, `getstate`) is asked of the
-object itself. As in CPython, the interpreter lock guards the state.
+The functions that draw bits are here. The distributions are compiled from the interpreter's own methods, so that they
+are those of its version. Methods that use more than the state of the generator (`seed`, `gauss`, `getstate`) are called
+on the object in the interpreter. As in CPython, the interpreter lock guards the state.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bits(gen, k):
 
 
 def below(gen, n):
-    """An int in [0, n), by rejection; 0 for none, as CPython 3.10 has it (later ones look for ever)."""
+    """An int in [0, n), by rejection; 0 for n == 0, as in CPython 3.10 (later versions loop for ever)."""
     if n <= 0:
         return 0
     k = 0
@@ -69,7 +69,7 @@ def below(gen, n):
 
 @intrinsic
 def asked(gen, *bounds):
-    """The interpreter's own randrange, for its errors."""
+    """A call of the interpreter's own randrange, for its errors."""
     return by_python(random.Random.randrange, gen, *bounds, type=Int)
 
 
@@ -128,12 +128,12 @@ def _randrange(gen, start, stop, step):
 
 
 _OWN = {"random": _random, "getrandbits": _getrandbits, "_randbelow": _randbelow, "randrange": _randrange}
-# Of these the interpreter is asked: name -> type of the result.
+# Methods that are called in the interpreter: name -> type of the result.
 _ASKED = {"gauss": Float, "seed": NoneType, "getstate": Object, "setstate": NoneType, "randbytes": Bytes}
 
 
 class _Generator(Protocol):
-    """An object of random.Random."""
+    """The protocol of objects of random.Random."""
 
     has_identity = True
     text = text_by_python

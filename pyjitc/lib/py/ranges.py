@@ -1,5 +1,5 @@
-"""What ranges mean. Their length and the loops over them are expressions: most programs have some, and no call need be
-compiled for one.
+"""The protocol of ranges. Their length and the loops over them are expressions, so that no library function need be
+compiled for them: most programs use ranges.
 
 A loop keeps three ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
@@ -25,7 +25,7 @@ _ZERO, _ONE = number(0), number(1)
 
 
 def index(x: Expr) -> Expr:
-    """`x` as an int, as `operator.index` gives it; most are one, and need no other module."""
+    """`x` as an int, as `operator.index` converts it; most operands are ints, which need no other module."""
     return x if x.type is Int else conversions.to_index(x)
 
 
@@ -48,7 +48,8 @@ def _range(start, stop=..., step=1, /):
 
 @rule("range")
 def in_kernel(start, stop=..., step=1, /):
-    """`range` for threads: their places are far from where 64 bits end, and an exception takes registers."""
+    """`range` in kernels: positions of threads are far from the limits of 64 bits, and raising an exception takes
+    registers."""
     start, stop, step = _ends(start, stop, step)
     return (Apply(RANGE_MAKE, start, stop, step) if step.known and step.value != 0
             else Call(iteration.make_kernel_range, start, stop, step))
@@ -59,7 +60,7 @@ def _parts(r):
 
 
 def _length(start: Expr, stop: Expr, step: Expr) -> Expr:
-    # Selected, not branched: a length that does not change leaves the loop around it.
+    # Selects instead of branches, so that an invariant length can be hoisted out of the loop around it.
     up = Apply(IGT, step, _ZERO)
     low, high = Apply(SELECT, up, start, stop), Apply(SELECT, up, stop, start)
     size = Apply(SELECT, up, step, Apply(ISUB, _ZERO, step))

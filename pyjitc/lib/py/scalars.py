@@ -1,4 +1,4 @@
-"""What numbers, dates and durations mean: their operators are in operators.py, which knows NumPy's too."""
+"""The protocols of numbers, dates and durations: their operators are in operators.py, which handles NumPy's too."""
 from __future__ import annotations
 
 from ...base.lazy import lazy
@@ -15,7 +15,7 @@ builtins, np_scalars = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.np.eleme
 
 
 class _Python(Protocol):
-    """Python's numbers."""
+    """The protocol of Python's numbers."""
 
     text = text_by_python
 
@@ -42,7 +42,7 @@ class _Python(Protocol):
 
 
 class _NumPy(_Python):
-    """NumPy's numbers, dates and durations."""
+    """The protocol of NumPy's numbers, dates and durations."""
 
     def attribute(self, x, name):
         return np_scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)

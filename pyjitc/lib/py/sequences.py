@@ -1,4 +1,4 @@
-"""Builtins that make or use up sequences: ranges, slices, tuples, iterators."""
+"""Builtins that make or consume sequences: ranges, slices, tuples, iterators."""
 from __future__ import annotations
 
 from ...base.lazy import lazy

@@ -1,4 +1,4 @@
-"""What sets, frozensets and deques mean: the objects of the interpreter, read and changed by operations of
+"""The protocols of sets, frozensets and deques: they are the Python objects, read and changed by operations of
 ops/tables.py and by their own methods."""
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Set(Held):
         return Apply(IGT, self.length(x), _ZERO)
 
     def contains(self, x, item):
-        if isinstance(item.type, Set):  # it is looked for as a frozenset
+        if isinstance(item.type, Set):  # a set is looked up as a frozenset
             return by_python(operator.contains, x, item, type=Bool)
         return Apply(SET_HAS, x, item)
 
@@ -81,7 +81,8 @@ def set_step(s):
 
 
 def step_of_none(s):
-    """A step over a set in which nothing has been stored yet, as far as that is known."""
+    """A step over a set in which nothing has been stored as far as is known at compile time: it raises if there is an
+    item."""
     if SET_LEN(STRUCT_GET(s, field="0")) > 0:
         raise TypeError("a set holds something, where it was empty when this code was compiled")
     return False, NOTHING, NOTHING
@@ -121,15 +122,15 @@ def _copy(x):
 
 
 def _again(x, name, others):
-    """The call of a method with lists in the place of what the interpreter cannot be given; None where there is no
-    such argument."""
+    """The call of a method with lists in place of arguments that cannot be passed to the interpreter; None where there
+    are none."""
     if all(map(is_handed, others)):
         return None
     return CallValue(Apply(METHOD_MAKE, x, name=name), *map(as_object, others))
 
 
 def _made(name, keeps):
-    """union and its like, of any number of iterables."""
+    """The rule of union and its like, which accept any number of iterables."""
     def rule(x, *others):
         def made(t):
             return by_python(getattr(t.python_class, name), x, *others, type=t)
@@ -165,13 +166,13 @@ def _update(x, *others):
 
 
 def extended(x: Expr, more: Expr) -> Expr:
-    """The set, after all that `more` yields was added: `{*more}`."""
+    """The set after all items of an iterable were added: `{*more}`."""
     more = object_of(more)
     return Call(given_back, _update(x, more), x)
 
 
 def object_of(x: Expr) -> Expr:
-    """A frozenset that is known when a function is compiled, as one of the interpreter."""
+    """A frozenset that is known when a function is compiled, as a Python object."""
     if not isinstance(x.type, Singleton) or type(x.type.value) is not frozenset:
         return x
     return Apply(PY_UNBOX, Const(Object, x.type.value), type=typeof(x.type.value))
@@ -281,7 +282,7 @@ class _Deque(Held):
         return by_python(operator.contains, x, item, type=Bool)
 
     def length(self, x):
-        return Apply(LIST_LEN, x)  # both have the number of their items in their head
+        return Apply(LIST_LEN, x)  # both have their number of items in the same field of the object's head
 
     def getitem(self, x, i):
         return by_python(operator.getitem, x, _index(i), type=x.type.item)

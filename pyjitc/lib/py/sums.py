@@ -1,5 +1,4 @@
-"""sum() and math.prod() of anything that can be iterated over. The number that they start with keeps its type: the sum
-of no floats is the int 0."""
+"""sum() and math.prod() of any iterable. The start value keeps its type: the sum of no floats is the int 0."""
 import sys
 
 from ..intrinsics import is_python_float

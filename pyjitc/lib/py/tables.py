@@ -1,5 +1,5 @@
-"""What the protocols of dicts, sets and deques have in common: what iterables hold, steps over containers, and calls of
-the interpreter's own methods."""
+"""Common parts of the protocols of dicts, sets and deques: item types of iterables, steps over containers, and calls of
+the containers' own methods."""
 from __future__ import annotations
 
 import operator
@@ -21,7 +21,7 @@ __all__ = ["PROTOCOLS", "Held", "as_object", "by_method", "done", "holding", "is
            "stepped"]
 
 def pair_of(t) -> tuple | None:
-    """The types of key and value where the items of an iterable are pairs, of type t; None where that is not known."""
+    """The types of key and value where an iterable has items of type t that are pairs; None where that is not known."""
     if isinstance(t, Tuple):
         return t.parts if len(t.parts) == 2 else None
     if isinstance(t, k.Union):
@@ -39,19 +39,19 @@ def pair_of(t) -> tuple | None:
 
 
 def is_handed(x: Expr) -> bool:
-    """Whether the interpreter can be given an iterable, and it is known what it yields."""
+    """Whether an iterable can be passed to the interpreter and the type of its items is known."""
     return item_of(x.type) is not None
 
 
 def kept(x: Expr) -> Expr:
-    """`x`, which a container is going to hold: a list that is written out must be one."""
+    """`x` as an item of a container: list displays in it must become lists."""
     if k.any_part(x.type, lambda part: isinstance(part, ListDisplay)):
         raise NeedsList
     return x if x.type is None else with_object(x)
 
 
 def holding(x: Expr, *items) -> Expr:
-    """The container, which from here on may hold values of these types, in the order of its parameters."""
+    """The container, which from here on may also hold values of these types, in the order of its type parameters."""
     for n, item in enumerate(items):
         if item is not None and item is not Undefined:
             x = Apply(HOLDS, x, item=item, parameter=n)
@@ -63,12 +63,12 @@ def done(x: Expr) -> Expr:
 
 
 def as_object(x: Expr) -> Expr:
-    """An iterable as one that the interpreter can be given: what only compiled code knows becomes a list."""
+    """An iterable that can be passed to the interpreter: an iterable of compiled code becomes a list."""
     return x if is_handed(x) else extended(empty(), x)
 
 
 def by_method(function, *operands: Expr, type=NoneType, kwargs: dict | None = None) -> Expr:
-    """A call of a method of the interpreter's, with keywords; the result as a value of `type`."""
+    """A call of a method in the interpreter, with keywords; the result as a value of `type`."""
     kwargs = kwargs or {}
     found = Apply(PY_CALL, Const(Object, function), *map(boxed, (*operands, *kwargs.values())), kwnames=tuple(kwargs))
     if type is NoneType:
@@ -80,8 +80,8 @@ def by_method(function, *operands: Expr, type=NoneType, kwargs: dict | None = No
 
 
 def stepped(x: Expr, iterator: Expr | None = None) -> Expr:
-    """The state of a loop over an object by the interpreter's iterator. iterator: the one to take, where it is not that
-    of the object."""
+    """The state of a loop over an object by the interpreter's iterator. iterator: an expression of it, where it is not
+    that of the object."""
     it = Apply(ITER_NEW, x) if iterator is None else iterator
     return Call(with_iterator, x, it)
 
@@ -99,7 +99,8 @@ class _Steps(State):
 
 
 def step_of_none(one):
-    """A step over what nothing has been stored in yet, as far as that is known."""
+    """A step over a container in which nothing has been stored as far as is known at compile time: it raises if there
+    is an item."""
     if one[0]:
         raise TypeError("a container holds something, where it was empty when this code was compiled")
     return False, NOTHING, NOTHING
@@ -115,8 +116,8 @@ def after(s, one):
 
 
 class Held(Protocol):
-    """A container of the interpreter's. path: of its class, for messages; rules: method -> (signature, function of the
-    arguments as expressions)."""
+    """The protocol of a Python container. path: that of its class, for messages; rules: method -> (signature, function
+    of the arguments as expressions)."""
 
     has_identity = True
     text = text_by_python
@@ -130,7 +131,7 @@ class Held(Protocol):
         there = (name[0] != "_" or name in self._SPECIAL) and hasattr(x.type.python_class, name)
         return Apply(METHOD_MAKE, x, name=name) if there else None
 
-    # Methods that operators call, by their names: `max(d, key=d.__getitem__)`.
+    # Methods that operators call, by name, for uses such as `max(d, key=d.__getitem__)`.
     _SPECIAL = {
         "__getitem__": ("self, i, /", lambda x, i: protocol_of(x.type).getitem(x, i)),
         "__setitem__": ("self, i, value, /", lambda x, i, value: protocol_of(x.type).setitem(x, i, value, True)),

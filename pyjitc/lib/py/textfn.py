@@ -24,7 +24,7 @@ def str_item(s, i):
 
 
 def clipped(i, n):
-    """A bound of a slice of n items as a place from 0 to n."""
+    """A bound of a slice of n items as an index from 0 to n."""
     if i < 0:
         i = IADD(i, n)
         return i if i > 0 else 0
@@ -32,7 +32,7 @@ def clipped(i, n):
 
 
 def str_part(s, start, stop):
-    """s[start:stop], of which each may be None."""
+    """s[start:stop]; either bound may be None."""
     n = STR_LEN(s)
     first = 0 if start is None else clipped(start, n)
     last = n if stop is None else clipped(stop, n)
@@ -95,11 +95,11 @@ def chr_(i, too_low, too_high):
     return STR_CHAR(i)
 
 
-# The first step of a generator stands before the loop: its state is of another type than those of the others.
+# The first step of a generator is before the loop: its state has another type than those of later steps.
 
 
 def joined(separator, state):
-    """separator.join(...) of what a loop gives."""
+    """separator.join(...) of the items of a loop."""
     found, n = "", 0
     one = advance(state)
     while one[0]:
@@ -128,7 +128,7 @@ def joined_bytes(separator, state):
 
 
 def extend(b, state):
-    """b.extend(...), which takes all before it changes."""
+    """b.extend(...): all items are read before b is changed."""
     b += bytearray_of(state)
 
 
@@ -137,7 +137,7 @@ def bytes_of(state):
 
 
 def bytearray_of(state):
-    """bytearray(...) of the numbers that a loop gives."""
+    """bytearray(...) of the numbers of a loop."""
     found = bytearray()
     one = advance(state)
     while one[0]:
@@ -214,7 +214,7 @@ def bytearray_reversed(b):
 
 
 def bytearray_step(state):
-    """The length is asked each time, as the program may change it."""
+    """A step over a bytearray. The length is read each time, as the program may change it."""
     b = STRUCT_GET(state, field="0")
     i = STRUCT_GET(state, field="1")
     step = STRUCT_GET(state, field="2")

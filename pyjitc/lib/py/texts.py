@@ -1,7 +1,8 @@
-"""What text and bytes mean: str, bytes, bytearray, and memoryview of bytes.
+"""The protocols of text and bytes: str, bytes, bytearray, and memoryview of bytes.
 
-Their values are the interpreter's own objects. A method is a call of the interpreter's, of which `METHODS` says what it
-gives; what loops do often (items, lengths, comparison, iteration) is an operation or a library function of textfn.py.
+Their values are Python objects. A method is a call in the interpreter, with the result type that `METHODS` says;
+operations that are frequent in loops (items, lengths, comparison, iteration) are operations of the IR or library
+functions of textfn.py.
 """
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ def _listed(**names: str) -> dict[str, str]:
     return {name: kind for kind, listed in names.items() for name in listed.split()}
 
 
-# Of str, bytes and bytearray alike. own: a value of the same kind; three: a tuple of three; list: a list of values of
-# the same kind.
+# Methods that str, bytes and bytearray share, by their result. own: a value of the same kind; three: a tuple of three;
+# list: a list of values of the same kind.
 _COMMON = _listed(
     own="capitalize center expandtabs ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip swapcase "
         "title translate upper zfill join",
@@ -51,7 +52,7 @@ _COMMON = _listed(
     bool="endswith isalnum isalpha isascii isdigit islower isspace istitle isupper startswith",
     three="partition rpartition",
     list="split rsplit splitlines")
-# class -> method -> what it gives
+# class -> method -> result
 METHODS: dict[type, dict[str, str]] = {
     str: {**_COMMON, **_listed(own="casefold format format_map", bytes="encode", object="maketrans",
                                bool="isdecimal isidentifier isnumeric isprintable")},
@@ -62,18 +63,18 @@ METHODS: dict[type, dict[str, str]] = {
 }
 _KINDS: dict[type, Type] = {str: Str, bytes: Bytes, bytearray: ByteArray, memoryview: MemoryView}
 _RESULTS: dict[str, Type] = {"int": Int, "bool": Bool, "bytes": Bytes, "str": Str, "none": NoneType, "object": Object}
-_STATIC = ("maketrans", "fromhex")  # called on the class, they need no value
+_STATIC = ("maketrans", "fromhex")  # methods that are called on the class and need no value
 
 
 def _result(cls: type, name: str) -> Type | None:
-    """What a method gives, or None where compiled code has no kind for it."""
+    """The result type of a method, or None where compiled code has no kind for it."""
     given = METHODS[cls].get(name)
     own = _KINDS[cls]
     return (own if given == "own" else Tuple((own,) * 3) if given == "three" else List(own) if given == "list" else
             _RESULTS.get(given or ""))
 
 
-# Methods that are called on the class, as `vars(cls)` and the class itself have them -> (function, what it gives).
+# Methods that are called on the class, both as `vars(cls)` and as the class itself have them -> (function, result)
 _CLASS_METHODS = {found: (getattr(cls, name), t) for cls, name, t in (
     (str, "maketrans", Object), (bytes, "maketrans", Bytes), (bytearray, "maketrans", Bytes), (bytes, "fromhex", Bytes),
     (bytearray, "fromhex", ByteArray), (int, "from_bytes", Int), (float, "fromhex", Float))
@@ -81,7 +82,7 @@ _CLASS_METHODS = {found: (getattr(cls, name), t) for cls, name, t in (
 
 
 def class_method(function, args, kwargs) -> Expr | None:
-    """`str.maketrans(...)`, `bytes.fromhex(...)`: methods that need no value; None for another function."""
+    """`str.maketrans(...)`, `bytes.fromhex(...)`: methods that need no value; None for any other function."""
     try:
         function, t = _CLASS_METHODS[function]
     except (KeyError, TypeError):
@@ -94,12 +95,12 @@ def class_method(function, args, kwargs) -> Expr | None:
 
 
 def _indexed(cls: type, t: Type) -> str:
-    """What CPython says of an index of type t, which is no integer."""
+    """CPython's error for an index of type t, which is no integer."""
     return provoked(operator.getitem, cls(b"a") if cls is not str else "a", 1.5).replace("float", type_name(t))
 
 
 class _Text(Protocol):
-    """What str, bytes and bytearray have in common."""
+    """The common part of the protocols of str, bytes and bytearray."""
 
     cls: type
     type: Type
@@ -146,14 +147,14 @@ class _Text(Protocol):
                 return found
         if op in ("==", "!="):
             if is_numpy_scalar(y.type):
-                return constant(SYMBOLS[op](np.int8(0), ""))  # its type is of the version of NumPy
+                return constant(SYMBOLS[op](np.int8(0), ""))  # the type of the result differs between NumPy versions
             if isinstance(y.type, (Singleton, Exception_)) and (fixed(x) is UNKNOWN or fixed(y) is UNKNOWN):
                 raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
                                "compare outside, and pass a number or a bool")
         return None
 
     def compare_text(self, op, x, y):
-        """`x op y` of two values that are text or bytes, or None where they have no such order."""
+        """`x op y` of two values that are text or bytes, or None where they are not ordered."""
         if Str in (x.type, y.type):
             return None
         if MemoryView in (x.type, y.type) and op not in ("==", "!="):
@@ -215,7 +216,7 @@ _LAST = (1 << 63) - 1
 
 
 def _searched(x: Expr, name: str, args: list[Expr]) -> Expr | None:
-    """A search of a text for another, between places that are ints; None for other operands."""
+    """A search of a text for another, between int bounds; None for other operands."""
     if not 1 <= len(args) <= 3 or args[0].type is not Str or not all(
             y.type in (NoneType, Bool) or is_integer(y.type) for y in args[1:]):
         return None
@@ -231,7 +232,7 @@ _PLACES = re.compile("%([sdr%])")
 
 
 def _formatted(x: Expr, y: Expr) -> Expr | None:
-    """`x % y` of a constant text with plain places as an f-string, or None."""
+    """`x % y` of a constant text with plain placeholders as an f-string, or None."""
     if not x.known:
         return None
     given = [Apply(TUPLE_GET, y, index=n) for n in range(len(y.type.elements))] if isinstance(y.type, Tuple) else [y]
@@ -299,7 +300,7 @@ _ORDERS = {"<": ILT, "<=": ILE, ">": IGT, ">=": IGE}
 
 
 def _bounds(i: Expr) -> list[Expr] | None:
-    """start and stop of a slice whose step is 1, each an int or None; None for other slices."""
+    """(start, stop) of a slice with step 1, each an int or None; None for other slices."""
     parts = [constant(getattr(i.value, name)) if i.known else Apply(SLICE_GET, i, field=name)
              for name in ("start", "stop", "step")]
     step = parts.pop()
@@ -344,7 +345,7 @@ class _Bytes(_BytesLike):
 
 
 class _Reference(_Text):
-    """An object that changes: `is` compares references."""
+    """The protocol of mutable objects, whose references `is` compares."""
 
     has_identity = True
 

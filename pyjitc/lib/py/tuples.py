@@ -4,26 +4,17 @@ import sys
 from ...ops.structure import TUPLE_AT
 from ..intrinsics import same
 
-__all__ = ["item", "list_item", "equal", "ordered", "contains", "count", "enum_member", "index",
+__all__ = ["item", "equal", "ordered", "contains", "count", "enum_member", "index",
            "index_between", "repeat"]
 
 
-def item(t, i):
+def item(t, i, message):
+    """Item i of a tuple, or of a list display, which is given as one."""
     n = len(t)
     if i < 0:
         i += n
     if i < 0 or i >= n:
-        raise IndexError("tuple index out of range")
-    return TUPLE_AT(t, i)
-
-
-def list_item(t, i):
-    """Item i of a list display, which is given as a tuple."""
-    n = len(t)
-    if i < 0:
-        i += n
-    if i < 0 or i >= n:
-        raise IndexError("list index out of range")
+        raise IndexError(message)
     return TUPLE_AT(t, i)
 
 
@@ -38,7 +29,7 @@ def equal(a, b, k=0):
 
 
 def ordered(a, b, less, strict, k=0):
-    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b."""
+    """Lexicographic a < b (less, strict), a <= b (less), a > b (strict) or a >= b (neither)."""
     if k == len(a) or k == len(b):
         if less:
             return len(a) < len(b) if strict else len(a) <= len(b)

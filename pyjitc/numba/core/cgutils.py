@@ -1,4 +1,4 @@
-"""numba.core.cgutils: what code of intrinsics uses beside llvmlite's builder."""
+"""numba.core.cgutils: functions that code of intrinsics uses besides llvmlite's builder."""
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ true_bit, false_bit = bool_t(1), bool_t(0)
 
 
 def get_or_insert_function(module, fnty, name):
-    """The function of this name in the module, declared where it is not there."""
+    """The function of this name in the module, which is declared if it does not exist."""
     found = module.globals.get(name)
     return ir.Function(module, fnty, name) if found is None else found
 
@@ -26,7 +26,7 @@ insert_pure_function = get_or_insert_function
 
 
 def alloca_once(builder, ty, size=None, name="", zfill=False):
-    """Memory in the frame of the function."""
+    """Allocate memory in the frame of the function."""
     with builder.goto_entry_block():
         found = builder.alloca(ty, size=size, name=name)
         if zfill:
@@ -35,7 +35,7 @@ def alloca_once(builder, ty, size=None, name="", zfill=False):
 
 
 def alloca_once_value(builder, value, name="", zfill=False):
-    """Memory in the frame of the function that holds a value."""
+    """Allocate memory in the frame of the function, and store a value there."""
     found = alloca_once(builder, value.type, name=name)
     builder.store(value, found)
     return found

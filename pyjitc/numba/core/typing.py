@@ -7,7 +7,7 @@ __all__ = ["signature", "typeof"]
 
 
 def signature(result: Type, *args: Type) -> Signature:
-    """A signature of these types."""
+    """A signature with this result type and these argument types."""
     return result(*args)
 
 

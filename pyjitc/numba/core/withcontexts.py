@@ -1,4 +1,4 @@
-"""numba.core.withcontexts: what `with` statements of compiled functions name."""
+"""numba.core.withcontexts: context managers for `with` statements in compiled functions."""
 from __future__ import annotations
 
 from ..absent import module_attribute

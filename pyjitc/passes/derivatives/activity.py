@@ -1,8 +1,9 @@
-"""What of a function varies with some of its parameters, and what its result depends on.
+"""Activity analysis: which values of a function vary with some of its parameters, and on which its result depends.
 
-Arrays that may share memory are one class: what is true of one element is taken to be true of all, at any time. What
-varies and is of use is *active*; derivatives are computed of that alone. An operation without a rule is refused where
-something active goes through it: nobody gets a zero for what nobody has written down.
+Arrays that may share memory form one class: what is true of one element is taken to be true of all of them, at any
+time. A value that varies and that the result depends on is *active*; derivatives are computed for active values only.
+An operation without a derivative rule is refused where an active value goes through it, so that a missing rule never
+becomes a zero gradient.
 """
 from __future__ import annotations
 
@@ -25,19 +26,30 @@ __all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_
            "items_of", "partials_of", "rules_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
-# The first operand, which may have been checked or be of another type in name.
+# The result is the first operand, which may have been checked or be of another type in name.
 SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
 _TEXTS = (k.Str, k.Bytes, k.Object)
-_OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # what is printed varies as well, and nobody minds
-# Structural operations that the transforms know.
-_KNOWN = SAME_MEMORY | SAME_VALUE | frozenset((
+_OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them: they only print, and need no derivative
+_CONTAINERS = {"dict": "a dict", "list": "a list", "set": "a set", "native": "a list", "local": "a dict or a set",
+               "object": "an object", "field": "an object", "slot": "an object", "iter": "an iterator",
+               "iterator": "an iterator"}
+_OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
+# structural operations whose derivatives the transforms know
+_KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
     a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
     mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT)) | _OBJECTS
+
+
+def _part(t):
+    """What an element consists of: a complex number of two floats."""
+    return k.float64 if t is k.complex128 else k.float32 if t is k.complex64 else t
 
 
 def is_known(nest: Inst) -> bool:
     """Whether reverse mode knows the derivative of a loop nest as a whole."""
     name = nest.attrs["template"].qualname
+    if name.startswith("dotted") and _is_complex(nest):
+        return False
     if name in ("folded", "folded_axes") and nest.attrs.get("how") != "sum":
         return False
     return name in ("mapped", "stored", "folded", "folded_axes", "dotted_rows", "dotted_columns") and (
@@ -45,13 +57,15 @@ def is_known(nest: Inst) -> bool:
 
 
 def _only_looks(call: Inst) -> bool:
-    """Whether a call is the test of arguments that the transforms have added."""
+    """Whether a call is the check for shared memory that the transforms have added, which has no derivative."""
     callee = call.attrs["callee"]
     return callee.library and callee.qualname == "check_apart"
 
 
 def _reads_text(inst: Inst) -> bool:
-    """Whether an instruction makes a float of a text, which may be that of a float that varies."""
+    """Whether an instruction parses a float from a text, which may have been formatted from a float that varies."""
+    if inst.op is c.INVOKE and rules_of(inst) is not None:
+        return False
     return inst.result is not None and is_varying(inst.result.type) and any([x.type in _TEXTS for x in inst.args])
 
 
@@ -60,28 +74,41 @@ def is_ruled(inst: Inst) -> bool:
 
 
 def fixed_of(inst: Inst) -> list[Value]:
-    """The parts of the last argument that may not vary."""
+    """The parts of the last argument that must not vary."""
     rules = inst.attrs["callee"].memo["rules"]
     made = inst.args[-1].inst if rules.fixed else None
     return [made.args[n] for n in rules.fixed] if made is not None and made.op is s.TUPLE_MAKE else []
 
 
 def _is_complex(inst: Inst) -> bool:
-    """Whether complex numbers go through an instruction. What is read of an array but elements does not vary."""
+    """Whether an operand or the result of an instruction is complex. The lengths and strides of an array do not
+    count."""
     if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE):
         return False
     r = inst.result
     return r is not None and holds_complex(r.type) or any([holds_complex(x.type) for x in inst.args])
 
 
+def _is_of_complex(inst: Inst) -> bool:
+    """Whether the rule of an instruction is one of complex numbers, too."""
+    if inst.op is c.INVOKE:
+        rules = rules_of(inst)
+        if type(rules) is Ruled:  # those of a program, which are typed functions, are of whatever it computes with
+            return isinstance(rules.backward, Function)
+        return rules is not None and rules.of_complex
+    return inst.op is not mem.DOT
+
+
 def _hides(t) -> bool:
-    """Whether what varies may be in a value of a type that the transforms do not look into, as a union."""
+    """Whether a value of type t, such as a union, may hold numbers that vary where the transforms do not look."""
     return not is_varying(t) and type(t) is not k.Tuple and k.any_part(t, is_varying)
 
 
 def has_rule(inst: Inst) -> bool:
     """Whether the transforms know the derivative of an instruction."""
-    if _reads_text(inst) or _is_complex(inst) or inst.result is not None and _hides(inst.result.type):
+    if _reads_text(inst) or inst.result is not None and _hides(inst.result.type):
+        return False
+    if _is_complex(inst) and not _is_of_complex(inst):
         return False
     if inst.op is NEST or inst.op is NEST_INTO:
         return is_known(inst)
@@ -107,14 +134,14 @@ def partials_of(b, inst: Inst) -> list[tuple[Value, Value]]:
 
 
 def items_of(inst: Inst) -> list[Value]:
-    """The items of the tuple that `tuple_at` takes one of; none where it was not put together here."""
+    """The items of the tuple that `tuple_at` indexes; empty where the tuple was not made in this function."""
     made = inst.args[0].inst
     return made.args if made is not None and made.op is s.TUPLE_MAKE else []
 
 
 def _holds_memory(t) -> bool:
-    """Whether numbers that vary may be kept in what a value of type t refers to, as in a list, so that they are seen
-    under other names."""
+    """Whether a value of type t may refer to memory that holds numbers that vary, as a list does, so that they can be
+    reached under other names."""
     if type(t) is k.Array or type(t) is k.Tuple:
         return k.any_part(t, lambda part: isinstance(part, _HOLDERS))
     return k.any_part(t, lambda part: type(part) is k.Array or isinstance(part, _HOLDERS))
@@ -128,11 +155,12 @@ _HOLDERS = (k.Container, k.Instance, k.ObjectOf, k.Iterator, k.Cell)
 
 
 class Classes:
-    """Arrays that may share memory, and what they are kept in, as one of them that stands for all."""
+    """Union-find of arrays that may share memory and of the containers that hold them; one value stands for each
+    class."""
 
     def __init__(self, fn: Function):
         self.up: dict[Value, Value] = {}
-        held: list[tuple[Inst, list[Value]]] = []  # what has lists, objects or the like as operands or as its result
+        held: list[tuple[Inst, list[Value]]] = []  # instructions with containers or objects as operands or result
         for block in fn.blocks:
             for inst in block.insts:
                 r = inst.result
@@ -153,7 +181,7 @@ class Classes:
                         if isinstance(x.type, k.Array) or _holds_memory(x.type):
                             self.join(x, p)
 
-        # what is put into one of them is a name for what is taken out of it, if anything is
+        # what is stored in a container may alias what is read from it, if anything is read from it
         read = {self.of(holders[0]) for inst, holders in held if inst.op is c.INVOKE
                 or inst.result is not None and inst.result not in holders and _is_memory(inst.result.type)}
         for inst, holders in [(inst, holders) for inst, holders in held if self.of(holders[0]) in read]:
@@ -177,8 +205,6 @@ def flows(inst: Inst) -> list[Value]:
     op, r = inst.op, inst.result
     if r is None or op is mem.ARRAY_NEW:
         return []
-    if holds_complex(r.type):
-        return list(inst.args)
     if op in _OBJECTS:
         return list(inst.args)
     if op is s.TUPLE_MAKE or op is s.TUPLE_GET:
@@ -189,11 +215,11 @@ def flows(inst: Inst) -> list[Value]:
         return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
     if r.type in _TEXTS:
         return list(inst.args)
-    if _reads_text(inst):  # of a text, or of a dict by a text
+    if _reads_text(inst):  # a float that is parsed from a text, or that a dict has under a text
         return list(inst.args)
     if _hides(r.type):
         return list(inst.args)
-    if not is_varying(r.type):  # an int varies where it is made of the bits of a float, and keeps that
+    if not is_varying(r.type):  # an int varies only where it is made of the bits of a float
         return list(inst.args) if not has_rule(inst) else [x for x in inst.args if k.is_integer(x.type)]
     if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
         return inst.args[1:]
@@ -203,8 +229,8 @@ def flows(inst: Inst) -> list[Value]:
 
 
 class Activity:
-    """seeds: values that vary; outputs: values that matter (reverse mode), or None where all do; check: refuse what has
-    no rule."""
+    """seeds: values that vary; outputs: values that count (reverse mode), or None where all do; check: refuse
+    instructions without a rule."""
 
     def __init__(self, fn: Function, seeds, outputs=None, check: bool = True):
         self.fn, self.classes = fn, Classes(fn)
@@ -260,7 +286,7 @@ class Activity:
                             found.add(key(x))
 
     def _check(self):
-        """Refuse what no rule is known for."""
+        """Refuse active instructions for which no rule is known."""
         for block in self.order:
             for inst in block.insts:
                 if is_ruled(inst) and any(x in self for x in fixed_of(inst)):
@@ -274,7 +300,7 @@ class Activity:
                         x in self for x in targets)):
                     raise self._refusal(inst)
                 if (inst.op in SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
-                    and inst.result.type.dtype is not inst.args[0].type.dtype and inst.args[0] in self):
+                    and _part(inst.result.type.dtype) is not _part(inst.args[0].type.dtype) and inst.args[0] in self):
                     raise refused(self.fn, inst, "the bits of an array that varies are read or written as elements of "
                                   "another type: there is no derivative of that",
                                   "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
@@ -285,13 +311,13 @@ class Activity:
                                   "pass the array as an argument, and compute in compiled code")
 
     def _is_kept(self, inst) -> bool:
-        """Whether an array that was captured stays as it is, and only shares a name with what varies: its tangents are
-        zeros that lie in memory as it does."""
+        """Whether a captured array is never written into, although it is in one class with arrays that vary: its
+        tangents are zeros in an array of the same layout."""
         made = inst.args[0].inst
         if made is None or made.op is not c.CONST or type(inst.result.type) is not k.Array or (
                 inst.result.type.layout == "A"):
             return False
-        same = {inst.result}  # what may be the array, or a view of it
+        same = {inst.result}  # values that may be the array or a view of it
         before = 0
         while len(same) > before:
             before = len(same)
@@ -308,7 +334,8 @@ class Activity:
     def _refusal(self, inst):
         op = inst.op
         if _is_complex(inst):
-            return refused(self.fn, inst, "complex numbers that vary are not differentiated yet",
+            what = f"{inst.attrs['callee'].qualname}()" if op is c.INVOKE else f"the operation {op.name}"
+            return refused(self.fn, inst, f"there is no derivative of {what} of complex numbers yet",
                            "compute with the real and the imaginary part, as numbers or arrays of their own")
         if op is c.INVOKE:
             callee = inst.attrs["callee"]
@@ -324,20 +351,24 @@ class Activity:
         if op is a.CAST:
             return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
                            "number that varies: there is no derivative of that",
-                           "compute it with floats; np.linalg.solve(a.T @ a, a.T @ b) for np.linalg.lstsq(a, b)[0]")
+                           "compute it with floats")
         if op in (mem.CELL_NEW, mem.CELL_LOAD, mem.CELL_STORE):
             return refused(self.fn, inst, "a value that varies is in a variable of an inner function that stays "
                            "a call, of which there is no derivative", "pass it as an argument, and return it")
         if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
             return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
                            "derivative", "give it the same type on every path: 0.0 for 0 and for None")
+        kind = op.name.partition("_")[0]
+        if kind in _CONTAINERS:
+            return refused(self.fn, inst, f"what varies is put into {_CONTAINERS[kind]} here, or taken out of it: "
+                           "there is no derivative of that", "use numbers, arrays, tuples and named tuples")
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")
 
 
 def written(inst: Inst) -> tuple[list[Value], list[Value]]:
-    """(what an instruction writes into, what the new content comes from)."""
+    """(the arrays that an instruction writes into, the operands from which the new content comes)"""
     op = inst.op
     if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
         return inst.args[:1], inst.args[-1:] if op is mem.ARRAY_STORE else inst.args[1:2]

@@ -1,4 +1,4 @@
-"""Instructions for derivatives, added one after the other, and where an error is said to be."""
+"""Builder of the instructions of derivatives, and of the errors for what has none."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from ...base.errors import Diagnostic, UnsupportedError
 from ...ir.core import Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
+from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.control import CONST, INVOKE
@@ -20,16 +21,16 @@ _TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.
 
 class Builder:
     """Appends instructions to `insts`. The rules of operations (`partials`) call it: an operation by its name, and
-    `const`. It knows what is 0, 1 and -1, so that rules need not."""
+    `const`. It simplifies sums and products with 0, 1 and -1, so that rules need not."""
 
     def __init__(self, insts: list[Inst], like: Inst | None = None, t=k.Float):
         self.insts = insts
-        self.t = t  # of constants
+        self.t = t  # type of constants
         self.known: dict[Value, float] = {}
         self.at(like)
 
     def at(self, like: Inst | None) -> None:
-        """What is added from here on is at the place of this instruction."""
+        """Give the instructions that are added from here on the source location of this one."""
         self.loc = like.loc if like is not None else NOWHERE
         self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
 
@@ -53,15 +54,19 @@ class Builder:
         t = t or self.t
         if isinstance(t, k.NpFloat):
             value = dtype_of(t).type(value)
+        elif k.is_complex(t):
+            value = complex(value) if t is k.Complex else dtype_of(t).type(value)
         made = self.op(CONST, type=t, value=value)
-        self.known[made] = float(value)
+        if not k.is_complex(t):
+            self.known[made] = float(value)
         return made
 
     def zero(self, t) -> Value:
         return self.const(0.0, t)
 
     def call(self, callee: Function, *args: Value) -> Any:
-        """A call with the arguments whose types have more than one value: the others are known in the function."""
+        """A call with the arguments whose types have more than one value: values of the other types are constants in
+        the callee."""
         given = list(args)
         if len(given) > len(callee.params):
             given = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
@@ -74,10 +79,60 @@ class Builder:
                 return q
             if factor == -1.0:
                 return self.op(a.FNEG, q)
+        if k.is_complex(x.type):
+            (p, q), (r, t) = self.parts(x), self.parts(y)
+            return self.op(a.COMPLEX_MAKE, self.op(a.FSUB, self.op(a.FMUL, p, r), self.op(a.FMUL, q, t)),
+                           self.op(a.FADD, self.op(a.FMUL, p, t), self.op(a.FMUL, q, r)))
         return self.op(a.FMUL, x, y)
 
     def fneg(self, x: Value) -> Value:
+        if k.is_complex(x.type):
+            return self.op(a.COMPLEX_MAKE, *(self.op(a.FNEG, part) for part in self.parts(x)))
         return self.const(-self.known[x]) if x in self.known else self.op(a.FNEG, x)
+
+    def fadd(self, x: Value, y: Value) -> Value:
+        return self.by_parts(a.FADD, x, y)
+
+    def fsub(self, x: Value, y: Value) -> Value:
+        return self.by_parts(a.FSUB, x, y)
+
+    def fdiv(self, x: Value, y: Value) -> Value:
+        """x / y; of complex numbers the divisor is scaled by its larger part, so that its square does not overflow."""
+        if not k.is_complex(x.type):
+            return self.op(a.FDIV, x, y)
+        p, q = self.parts(y)
+        larger = self.op(m.FABS, p), self.op(m.FABS, q)
+        scale = self.op(s.SELECT, self.op(a.FGT, *larger), *larger)
+        p, q = self.op(a.FDIV, p, scale), self.op(a.FDIV, q, scale)
+        size = self.op(a.FADD, self.op(a.FMUL, p, p), self.op(a.FMUL, q, q))
+        size = self.op(a.FMUL, size, scale)
+        inverse = self.op(a.COMPLEX_MAKE, self.op(a.FDIV, p, size), self.op(a.FNEG, self.op(a.FDIV, q, size)))
+        return self.fmul(x, inverse)
+
+    # -- complex numbers
+
+    def by_parts(self, op: Op, x: Value, y: Value) -> Value:
+        """An operation that treats the real and the imaginary part alike."""
+        if not k.is_complex(x.type):
+            return self.op(op, x, y)
+        return self.op(a.COMPLEX_MAKE, *(self.op(op, *pair) for pair in zip(self.parts(x), self.parts(y))))
+
+    def parts(self, x: Value) -> tuple[Value, Value]:
+        return self.op(a.REAL, x), self.op(a.IMAG, x)
+
+    def conjugate(self, x: Value) -> Value:
+        """The complex conjugate of a number; a float itself."""
+        if not k.is_complex(x.type):
+            return x
+        real, imaginary = self.parts(x)
+        return self.op(a.COMPLEX_MAKE, real, self.op(a.FNEG, imaginary))
+
+    def is_zero(self, x: Value) -> Value:
+        if not k.is_complex(x.type):
+            return self.op(a.FEQ, x, self.zero(x.type))
+        real, imaginary = self.parts(x)
+        zero = self.zero(real.type)
+        return self.op(a.BAND, self.op(a.FEQ, real, zero), self.op(a.FEQ, imaginary, zero))
 
     def cast(self, x: Value, t) -> Value:
         return x if x.type is t else self.op(a.CAST, x, type=t)
@@ -88,7 +143,7 @@ class Builder:
 
 
 def refused(fn: Function, inst: Inst | None, message: str, hint: str = "") -> UnsupportedError:
-    """What to raise where there is no derivative."""
+    """The exception to raise where there is no derivative."""
     qualname, filename = inst.attrs.get("origin", (None, None)) if inst is not None else (None, None)
     loc = inst.loc if inst is not None and inst.loc.line else None
     place = tuple(loc) if loc is not None else (fn.firstlineno, 0, -1, -1)

@@ -15,9 +15,10 @@ from .targets import written_parameters
 __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
            "tuples_beside", "zeros"]
 
-# Their derivatives are infinite, or no numbers, somewhere: what does not count must not count as 0 * inf.
+# Their derivatives are infinite or NaN at some points: a zero factor must not give 0 * inf = NaN there.
 _SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
-                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2))
+                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2, m.CLOG, m.CSQRT, m.CPOW, m.CASIN, m.CACOS, m.CATAN, m.CASINH,
+                       m.CACOSH, m.CATANH))
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
@@ -25,12 +26,11 @@ def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
     term = b.fmul(d, g)
     if inst.op not in _SINGULAR:
         return term
-    zero = b.zero(g.type)
-    return b.op(s.SELECT, b.op(a.FEQ, g, zero), zero, term)
+    return b.op(s.SELECT, b.is_zero(g), b.zero(g.type), term)
 
 
 def plain_value(b: Builder, y: Value) -> Value:
-    """A result as it is handed out: numbers of one type."""
+    """A result as the caller gets it: duals become numbers of one type."""
     if type(y.type) is k.Dual:
         return b.op(s.DUAL_WIDE, y)
     if type(y.type) is k.Tuple and k.any_part(y.type, lambda t: type(t) is k.Dual):
@@ -40,29 +40,30 @@ def plain_value(b: Builder, y: Value) -> Value:
 
 
 def copied(b: Builder, helpers, x: Value) -> Value:
-    """A copy of an array argument, in C order where its type does not say which."""
+    """A copy of an array argument: in Fortran order where its type says so, else in C order."""
     t = x.type
     found = b.call(helpers("copied_by_columns" if t.layout == "F" else "copied", (t,)), x)
     return found if found.type is t else b.op(s.RETYPE, found, type=t)
 
 
 def own_type(t: k.Array) -> k.Array:
-    """The type of tangents or adjoints beside an array: they can be written."""
+    """The type of the array of tangents or adjoints of an array of type t: it is writable."""
     return k.Array(t.dtype, t.ndim, t.layout)
 
 
 def zeros(b: Builder, helpers, x: Value) -> Value:
-    """Zeros beside an array that lies in C order, or in Fortran order where its type says so."""
+    """An array of zeros with the shape of x: in Fortran order where its type says so, else in C order."""
     t = x.type
     found = b.call(helpers("zeros_by_columns" if t.layout == "F" else "zeros_like", (t,)), x)
     return found if found.type is own_type(t) else b.op(s.RETYPE, found, type=own_type(t))
 
 
 def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value, Value]]:
-    """(part of an argument, part of its seed) of all floats and arrays of floats among the arguments that vary.
+    """(part of an argument, part of its seed) for all floats and arrays of floats among the arguments with respect to
+    which the function is differentiated.
 
-    Arrays that vary are copied, so that the caller's stay as they are; so are their seeds, which then lie in memory as
-    the copies do. What takes tuples apart and copies is added to `b`, for the start of the function."""
+    Those arrays are copied, so that the caller's are not changed; their seeds are copied into the same layout. The
+    instructions that unpack tuples and copy arrays are added to `b`, for the start of the function."""
     leaves: list[tuple[Value, Value]] = []
     replace: dict[Value, Value] = {}
 
@@ -96,7 +97,8 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
 
 
 def check_apart(b: Builder, fn: Function, helpers) -> None:
-    """Raise where an array argument that is written into shares memory with another: they are copied."""
+    """Add checks that raise where an array argument that is written into shares memory with another one: the derivative
+    works on copies, which do not."""
     arrays = [p for p in fn.params if type(p.type) is k.Array]
     written = written_parameters(fn)
     for n, p in enumerate(arrays):
@@ -106,8 +108,8 @@ def check_apart(b: Builder, fn: Function, helpers) -> None:
 
 
 def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:
-    """Read other values for arguments, and the parts of tuples that were taken apart for what takes them apart
-    again."""
+    """Replace arguments by other values, and items taken from tuples that are put together in this function by the
+    items."""
     if not replace:
         return
     replace = dict(replace)
@@ -125,8 +127,8 @@ def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:
 
 
 def tuples_beside(fn: Function) -> list[Inst]:
-    """Put together the tuple that `tuple_at` takes an item of where that is done, so that its items are read there.
-    Returns what was added."""
+    """Make the tuple that `tuple_at` indexes directly before that instruction, so that its items are read there.
+    Returns the instructions that were added."""
     added: list[Inst] = []
     for block in fn.blocks:
         for inst in [inst for inst in block.insts if inst.op is s.TUPLE_AT]:

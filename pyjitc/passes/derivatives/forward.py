@@ -1,8 +1,8 @@
-"""Forward mode: beside every number that varies its tangent, beside every array a second one of tangents.
+"""Forward mode: every number that varies has a tangent, and every array that varies a second array of tangents.
 
-Block parameters and the arguments of edges double; views are made of both arrays; a store stores twice. The second
-array of an argument lies in memory as the first: an argument of any strides is copied first, so that offsets of views
-are right for both.
+Block parameters and the arguments of edges are doubled, views are made of both arrays, and a store is done twice. The
+array of tangents has the strides of the array itself: an argument of arbitrary strides is copied first, so that the
+offsets of views are right for both.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Forward:
         self.act = act = Activity(fn, [p for p, _ in leaves], returned)
         entry.params += self.seeds
         self.dual.update(leaves)
-        for inst in list(b.insts):  # copies of other arguments, into which something that varies is written
+        for inst in list(b.insts):  # copies of other arguments into which varying values are written
             r = inst.result
             if type(r.type) is k.Array and r in act and r not in self.dual and r not in self.dual.values():
                 self.dual[r] = (zeros(b, self.helpers, r) if inst.op is c.INVOKE
@@ -145,6 +145,10 @@ class _Forward:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
+        elif op is a.REAL or op is a.IMAG:
+            dual[r] = b.op(op, self.tangent(inst.args[0]))
+        elif op is a.COMPLEX_MAKE:
+            dual[r] = b.op(op, *map(self.tangent, inst.args))
         elif op is a.FADD or op is a.FSUB:
             x, y = map(dual.get, inst.args)
             dual[r] = (b.op(op, x, y) if x is not None and y is not None else x if x is not None
@@ -163,7 +167,7 @@ class _Forward:
             call = self.calls[inst]
             if any(x in self.act for x in leaves_of(call.args)):
                 self.ruled(b, inst, call)
-            else:  # what is written into the results may vary
+            else:  # varying values are written into the results
                 none = b.op(c.CONST, type=k.NoneType, value=None)
                 self.given.update((x, none) for x in leaves_of(call.result) if is_varying(x.type) and x in self.act)
                 if inst.result in self.given:
@@ -171,12 +175,15 @@ class _Forward:
             return
         if not any(x in self.dual for x in inst.args):
             r = inst.result
-            if r is not None and type(r.type) is k.Array and r in self.act:  # what comes to be in it varies
+            if r is not None and type(r.type) is k.Array and r in self.act:  # varying values are stored in it later
                 self.dual[r] = zeros(b, self.helpers, r)
             return
-        if "rules" not in inst.attrs["callee"].memo:  # the test whether arrays share memory
+        if "rules" not in inst.attrs["callee"].memo:  # the check for shared memory has no result
             return
-        rule = inst.attrs["callee"].memo["rules"].tangent
+        rules, r = inst.attrs["callee"].memo["rules"], inst.result
+        if not any(inst.args[n] in self.act for n in rules.writes) and (r is None or r not in self.act):
+            return  # nobody asks for the change of what it gives
+        rule = rules.tangent
         none = None
         twins = []
         for x in inst.args:
@@ -193,7 +200,7 @@ class _Forward:
             self.dual[inst.result] = found
 
     def ruled(self, b, inst, call):
-        """A function that has derivatives of its own."""
+        """The tangents of the results of a call of a function with derivatives of its own."""
         if call.rules.tangent is None:
             raise refused(self.fn, inst, "forward mode goes through a function whose derivative custom_vjp says, which "
                           "is a rule for reverse mode",
@@ -218,7 +225,7 @@ class _Forward:
             self.dual[inst.result] = self.arrived(b, inst.result)
 
     def arrived(self, b, x):
-        """The tangent of x that a rule gave, as it must lie in memory."""
+        """The tangent of x that a rule returned, in the layout that tangents of x need."""
         found = self.given[x]
         if found.type is k.NoneType:
             t = tangent_type(x.type)

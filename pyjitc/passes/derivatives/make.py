@@ -1,8 +1,8 @@
-"""Give the functions that inference asked for (ops/derivative.py) their bodies.
+"""Make the bodies of the derivatives that inference requested (ops/derivative.py).
 
-Runs before inlining. The function to be differentiated is copied with all that it calls put into it, and simplified;
-forward.py or reverse.py makes the derivative of that, which is a typed function like any other: it is inlined,
-vectorised and differentiated again by what comes after.
+Runs before inlining. The function to be differentiated is copied, its calls are inlined, and it is simplified;
+forward.py or reverse.py makes the derivative of the copy, which is a typed function like any other: later passes inline
+and vectorise it, and it can be differentiated again.
 Before:  fn f.gradient(x: float64) -> (float64, (float64,)): unreachable
 After:   y = ... ; gx = ... ; return (y, (gx,))
 Needs: the functions that are asked for and all that they call, as inference left them.  Keeps: all other functions.
@@ -14,7 +14,7 @@ from typing import Callable
 from ...ir.core import Function
 from ...ops.derivative import request_of
 from .. import inline
-from . import forward, reverse
+from . import forward, reverse, transposed
 from .activity import is_known
 from .prepare import put_in_calls, tidy, whole
 
@@ -22,10 +22,10 @@ __all__ = ["run"]
 
 
 def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
-    """The functions of a module that got a body. helpers: (name of a function of lib/adjoints.py, types) -> typed
-    function."""
+    """Make the bodies, and return the functions of the module that got one. helpers: (name of a function of
+    lib/adjoints.py, types) -> typed function."""
     done: dict[Function, None] = {}
-    staying: set[Function] = set()  # functions with derivatives of their own, which are put in afterwards
+    staying: set[Function] = set()  # functions with derivatives of their own, which are inlined afterwards
 
     def make(fn: Function) -> None:
         request = request_of(fn)
@@ -42,9 +42,11 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         fn.memo["tape"] = body.memo.pop("tape", None)
         del fn.memo["derivative"]
         tidy(fn, options)
+        if not pushes:
+            transposed.run(fn)
 
     reached = functions[:1]
-    for fn in reached:  # grows
+    for fn in reached:  # appended to during the iteration
         make(fn)
         reached += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in reached)
     for fn in staying:

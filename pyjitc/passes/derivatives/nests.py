@@ -1,4 +1,4 @@
-"""Reverse mode of loop nests that are not written out: nests again, so that they fuse.
+"""Reverse mode of loop nests that are still one operation: the adjoint is made of nests too, so that they fuse.
 
     y = f(x, ...) for each element       x_ += (df/dx * y_) for each element, summed where x was broadcast
     y = sum of f(x, ...)                 the same, with the number y_ (or one for each sum) in place of an array
@@ -28,13 +28,14 @@ __all__ = ["Nests"]
 
 
 class Nests:
-    """sweep: the reverse sweep that asks; pull: its maker, for element functions."""
+    """sweep: the reverse sweep that this belongs to; pull: the function that differentiates element functions."""
 
     def __init__(self, sweep, pull):
         self.sweep, self.pull, self.helpers = sweep, pull, sweep.helpers
 
     def made(self, b, inst: Inst, cur, g: Value) -> None:
-        """The adjoint of what a nest makes: g, an array, or of an array that has the same adjoint everywhere a number.
+        """Add the adjoints of the operands of a nest that makes an array. g: the adjoint of the array; a number where
+        it is the same for all elements.
         """
         name, sweep = inst.attrs["template"].qualname, self.sweep
         operands = inst.args[inst.attrs["count"]:]
@@ -54,13 +55,13 @@ class Nests:
             if column in sweep.act:
                 sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g))
             return
-        partial = type(g.type) is not k.Array  # whether g has fewer elements than the nest has
+        partial = type(g.type) is not k.Array  # whether g has fewer elements than the space of the nest
         if name == "folded_axes" and type(g.type) is k.Array:
             g, partial = self.stretched(b, g, inst.attrs["reduced"]), True
         self.elements(b, inst, cur, g, partial)
 
     def into(self, b, inst: Inst, cur) -> None:
-        """The adjoint of writing elements into an array."""
+        """Add the adjoints of the operands of a nest that writes into an array."""
         shadow = self.sweep.beside(b, cur, inst.args[1])
         g = self.call(b, "copied", shadow)
         self.call(b, "clear", shadow)
@@ -70,7 +71,7 @@ class Nests:
         return b.call(self.helpers(name, tuple([x.type for x in args])), *args)
 
     def stretched(self, b, g, reduced):
-        """g with an axis of length 1 for each that was summed over."""
+        """A view of g with an axis of length 1 and stride 0 for each axis that was summed over."""
         dims, strides, axis = [], [], 0
         for gone in reduced:
             if gone:
@@ -100,7 +101,7 @@ class Nests:
                 kernel = self.adjoint_kernel(inst, tree.kernel, n)
                 if _is_last(kernel):
                     arrays = {y for y in operands if type(y.type) is k.Array}
-                    alone = arrays == {x}  # the shape of the nest is that of x
+                    alone = arrays == {x}  # the shape of the nest is the shape of x
                     sweep.add(b, cur, x, g if alone or not partial else self.call(b, "for_all", inst.args[0], x, g))
                     continue
                 sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g))
@@ -120,13 +121,13 @@ class Nests:
         order = list(dict.fromkeys(given))
         leaves = [Leaf(order.index(x)) for x in given]
         t = kernel.result
-        t = k.float64 if t is k.Float else t
+        t = k.float64 if t is k.Float else k.complex128 if t is k.Complex else t
         ndim = inst.attrs["ndim"]
         shape = inst.args[0]
         template = self.helpers("mapped", (shape.type, k.DType(t)))
         dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
         attrs = {"template": template, "tree": Node(kernel, leaves), "count": 2, "shape": 0, "ndim": ndim}
-        if not any(type(x.type) is k.Array for x in order):  # one number for all elements
+        if not any(type(x.type) is k.Array for x in order):  # no array at all: one number for all elements
             found = b.call(kernel, *given)
             return b.call(self.helpers("full", (shape.type, found.type)), shape, found)
         result = Value(k.Array(t, ndim))
@@ -144,7 +145,7 @@ class Nests:
             put_in_calls(body, [body.params[n]], options, lambda nest: True)
             types = [*(p.type for p in kernel.params), tangent_type(kernel.result)]
             t = gradient_type(kernel.params[n].type)
-            request = Request(kernel, "pull", (n,), False)
+            request = Request(kernel, "element", (n,), False)
             for block in body.blocks:
                 for one in block.insts:
                     if not one.loc.line:
@@ -164,7 +165,7 @@ class Nests:
 
 
 def _used(kernel: Function) -> set[int]:
-    """The positions of the parameters that are read."""
+    """The positions of the parameters that a function reads."""
     read = {v for block in kernel.blocks for i in block.insts for v in i.args}
     read |= {v for block in kernel.blocks for e in block.edges() for v in e.args}
     return {n for n, p in enumerate(kernel.params) if p in read}

@@ -1,8 +1,9 @@
 """The form of a function that reverse mode starts from.
 
 One block returns, whose parameters are the parts of the result. A loop is entered from one block, its preheader, and
-left by blocks of their own, one for each way out, and what is read behind it goes through their parameters. Its header
-counts its visits in a parameter, from 0, and each way out gets the number of the last one.
+left through exit blocks, one for each exiting edge; values that are used after the loop are parameters of these blocks
+(loop-closed SSA). The header counts its visits in a parameter, from 0, and each exit block gets the number of the last
+visit.
 """
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ __all__ = ["Normal"]
 
 
 class Normal:
-    """out: the block that returns; parts: its parameters as a tree of tuples; alive: the blocks from which it is
-    reached; nest, dom, edges: of the new form; pre, exits, latch: of each loop the preheader, [(source, edge)], [edge
-    back]; visit: loop -> number of the visit; final: (loop, exit block) -> number of the last visit; trips: of a
-    counted loop the number of its trips, known in the preheader; home: value -> block."""
+    """out: the block that returns; parts: its parameters as a tree of tuples; alive: the blocks from which `out` can be
+    reached; nest, dom, edges: analyses of the new form; pre, exits, latch: loop -> its preheader, [(source, exiting
+    edge)], [back edge]; visit: loop -> number of the visit; final: (loop, exit block) -> number of the last visit;
+    trips: counted loop -> number of its trips, known in the preheader; home: value -> block that defines it."""
 
     def __init__(self, fn: Function):
         self.fn = fn
@@ -63,7 +64,7 @@ class Normal:
                 self.home[p] = block
 
     def note(self, block: Block, insts) -> None:
-        """Instructions were added to a block."""
+        """Update the analyses after instructions were added to a block."""
         for inst in insts:
             if inst.result is not None:
                 self.home[inst.result] = block
@@ -193,7 +194,7 @@ class Normal:
                     e.args.append(n)
 
     def close(self, loop):
-        """Values that are read behind a loop go through its exit blocks."""
+        """Make values that are used after a loop parameters of its exit blocks."""
         home = {v: block for block in loop.blocks
                 for v in (*block.params, *(i.result for i in block.insts if i.result is not None))}
         read: dict[Value, None] = {}

@@ -1,6 +1,7 @@
-"""Variables in forms that derivatives know: cells and unions become values, and what may raise ends its block.
+"""Remove forms that the transforms do not know: cells and unions become values, and an instruction that may raise ends
+its block.
 
-Each is a step of prepare.py, for functions that have such things: most have none.
+Each is a step of prepare.py, which changes only functions that have them: most have none.
 """
 from __future__ import annotations
 
@@ -152,7 +153,7 @@ def _cycles(blocks: dict[Block, None]) -> list[dict[Block, None]]:
 
 
 def open_cells(fn: Function) -> bool:
-    """Cells that nothing but loads and stores in this function sees, as values.
+    """Replace cells that only loads and stores of this function use by values.
     Before:  c = cell_new x ; cell_store c, y ; z = cell_load c        After:  z is y"""
     cells = {inst.result for block in fn.blocks for inst in block.insts if inst.op is mem.CELL_NEW}
     if not cells:
@@ -192,8 +193,8 @@ _READ = (s.UNION_GET, s.UNION_IS, s.UNION_CAST, s.SELECT, s.CHOOSE)
 
 
 def _slot(t):
-    """The type in which a member of a union is kept; None where there is nothing to keep. A float of Python and one of
-    NumPy are one number."""
+    """The type of the value for one member of a union; None where the member has nothing to store. A Python float and a
+    NumPy float64 share one value."""
     return k.float64 if t is k.Float else None if t is k.NoneType or isinstance(t, k.Singleton) else t
 
 
@@ -203,7 +204,8 @@ def _can_be_opened(t) -> bool:
 
 
 class _Component:
-    """Values that reach one another; `closed`: something else sees one of them."""
+    """A union-find of values connected by joins and selects. closed: components of which an instruction that is not
+    known here uses a value."""
 
     def __init__(self):
         self.up: dict[Value, Value] = {}
@@ -221,7 +223,7 @@ class _Component:
 
 
 def open_unions(fn: Function) -> bool:
-    """Values of several types, as a number that says which, and a value of each type.
+    """Replace values of a union type by a number that says which member it is, and a value for each member.
     Before:  u = select c, (union_make x), (union_make y) ; union_is u ; union_get u
     After:   n = select c, 0, 1 ; ieq n, 0 ; select c, x, y"""
     order = reverse_postorder(fn)
@@ -274,7 +276,7 @@ def _slots(t: k.Union) -> list:
 
 
 def _found(fn: Function, order) -> set[Value]:
-    """The values that can be opened: nothing else than what is known here makes them, hands them on or reads them."""
+    """The values that can be opened: only operations that are known here make them, pass them on or read them."""
     same = _Component()
     values: dict[Value, None] = {}
     for block in order:
@@ -308,7 +310,7 @@ def _found(fn: Function, order) -> set[Value]:
 
 
 def _made(b: Builder, inst: Inst, parts) -> list[Value]:
-    """The number of the member and the values of all of the result of an instruction."""
+    """(number of the member, values of all members) for the result of an instruction."""
     op, t = inst.op, inst.result.type
     slots = _slots(t)
     if op is s.SELECT or op is s.CHOOSE:
@@ -332,7 +334,7 @@ def _has_nothing(t) -> bool:
 
 
 def _nothing(b: Builder, t) -> Value:
-    """Any value of a type."""
+    """Some value of a type, for a member that is not there."""
     if type(t) is k.Array:
         return b.op(s.UNDEF, type=t)
     if k.is_float(t):

@@ -1,4 +1,4 @@
-"""A function in the form that derivatives are made of: all that it calls put into it, and simplified."""
+"""Prepare a function for differentiation: inline all that it calls, and simplify it."""
 from __future__ import annotations
 
 from typing import Callable
@@ -20,11 +20,11 @@ __all__ = ["put_in_calls", "tidy", "whole"]
 
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function]) -> Function:
-    """A copy of a function with all that can be put into it. before: called first with each function that it leads to;
-    keeps_nests: whether the nests that reverse mode knows stay; staying: gets the functions that are not put in, since
-    they have derivatives of their own."""
+    """A copy of a function in which all calls are inlined that can be. before: called first with each function that it
+    reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not inlined,
+    since they have derivatives of their own, are added to it."""
     reached = [fn]
-    for one in reached:  # grows
+    for one in reached:  # appended to during the iteration
         before(one)
         reached += [callee for callee in inline.callees(one) if callee not in reached]
         if type(one.memo.get("rules")) is Ruled and not one.flags.noinline:
@@ -49,11 +49,13 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
                     found = True
         if not found:
             break
-    new.flags = new.flags._replace(parallel=False)  # a derivative keeps values in the order of trips, and adds up
+    # the derivative of a loop stores values in the order of its trips, and accumulates
+    new.flags = new.flags._replace(parallel=False)
     independent.run(new)
     for one in module:
         for inst in (inst for block in one.blocks for inst in block.insts if inst.op in NESTS):
-            inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}  # two products have no rule
+            # a pair of products that is computed by one call has no rule
+            inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
     _open_items(new)
@@ -66,7 +68,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
 
 
 def _to_be_put_in(fn: Function) -> Function:
-    """A copy that is inlined; what may fail in it keeps its place."""
+    """A copy that is to be inlined; instructions in it that may fail keep their source location."""
     new = copy_of(fn)
     new.flags = new.flags._replace(inline=True)
     for block in new.blocks:
@@ -78,7 +80,7 @@ def _to_be_put_in(fn: Function) -> Function:
 
 def _reached(fn: Function) -> list[Function]:
     found = [fn]
-    for one in found:  # grows
+    for one in found:  # appended to during the iteration
         found += [callee for callee in inline.callees(one) if callee not in found]
     return found
 
@@ -88,8 +90,8 @@ def _calls_itself(fn: Function) -> bool:
 
 
 def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callable) -> None:
-    """Put in the library functions that stay calls, where something that varies goes through them and they have no rule
-    of their own. written_out: which nests do not stay."""
+    """Inline the library functions that were left as calls, where an active value goes through them and they have no
+    rule of their own. written_out: whether a nest becomes loops."""
     for _ in range(20):
         if any(inst.op in NESTS and written_out(inst) for block in fn.blocks for inst in block.insts):
             nests.write_out(fn, written_out)
@@ -108,7 +110,7 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
 
 
 def _open_items(fn: Function) -> None:
-    """Items of tuples that are tuples themselves: their parts are read one by one.
+    """Where an indexed item is a tuple itself, index its parts one by one.
     Before:  p = tuple_at ((a, b), (c, d)), i        After:  p = (tuple_at (a, c), i), (tuple_at (b, d), i)"""
     for block in fn.blocks:
         if not any(i.op is s.TUPLE_AT and type(i.result.type) is k.Tuple for i in block.insts):

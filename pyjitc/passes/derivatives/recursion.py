@@ -1,7 +1,7 @@
-"""Functions that call themselves stay calls, and their derivatives are functions that call themselves.
+"""Calls of recursive functions are not inlined, and their derivatives are recursive functions.
 
-Such a function gets rules (`Ruled` of ops/derivative.py) as one that the program gives derivatives of: of a call
-reverse mode keeps the arguments, and its pullback runs the call again.
+Such a function gets rules (`Ruled` of ops/derivative.py), like a function with a custom derivative: reverse mode keeps
+the arguments of a call, and its pullback runs the call again.
 Before:  y = invoke f (x, n)
 After:   y = invoke f (x, n) ... x_ = invoke f.backward (x, n, y, y_), which invokes f.pull (x, n, y_)
 """
@@ -12,7 +12,7 @@ from ...ops import structure as s
 from ...ops.control import CONST, INVOKE, RETURN
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
-from ...types.tangents import gradient_type, holds_complex, plain, tangent_type, varies
+from ...types.tangents import gradient_type, plain, tangent_type, varies
 from .. import inline
 from .activity import Classes
 from .builder import Builder
@@ -25,7 +25,7 @@ def give_rules(fn: Function) -> None:
     """Let a function that calls itself have derivatives as a call, unless it writes into its arguments."""
     given = [p.type for p in fn.params]
     if "rules" in fn.memo or fn.result is None or not varies(fn.result) or plain(fn.result) is not fn.result or any(
-            holds_complex(t) or not _is_plain(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
+            not _is_plain(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
         return
     wrt = tuple([n for n, t in enumerate(given) if varies(t)])
     if not wrt:
@@ -56,13 +56,13 @@ def give_rules(fn: Function) -> None:
 def _reached(fn: Function) -> list[Function]:
     """A function and those of the program that it calls."""
     found = [fn]
-    for one in found:  # grows
+    for one in found:  # appended to during the iteration
         found += [callee for callee in inline.callees(one) if not callee.library and callee not in found]
     return found
 
 
 def _writes(fn: Function) -> bool:
-    """Whether a function writes into an argument, but by calls of functions of the program."""
+    """Whether a function writes into an argument itself, not through calls of functions of the program."""
     classes = Classes(fn)
     params = {classes.of(p) for p in fn.params}
     return any(classes.of(x) in params for block in fn.blocks for inst in block.insts

@@ -1,10 +1,14 @@
-"""Reverse mode: the function as it is, and behind it each of its blocks reversed, the last first.
+"""Reverse mode: the function itself, followed by the reverse of each of its blocks, the last block first.
 
 R(B), the reverse of block B, takes the adjoints of the values that leave B, and for each loop around the number k of
 the visit that it reverses. It runs the adjoints of B's instructions backwards and goes on to R(P) of the block P that B
 was reached from: the only one; of a loop header the latch (k - 1) or, where k is 0, the preheader; else what the
 condition of the branch above says, or a number that says which way was taken.
 An edge P -> B(args) gives adjoint(arg) += adjoint(parameter).
+
+The adjoint of a complex number z of the value L is  dL/dRe(z) + i dL/dIm(z): of a function with the derivative f'(z)
+it is the adjoint of the result times the conjugate of f'(z). What goes in and out, cotangents and gradients, are its
+conjugates, as in JAX.
 
 Adjoints are of two kinds. Of floats, and of arrays that nobody writes into, views, or reads an element of, they are
 values, which flow backwards. Other arrays have a second array of adjoints beside them, made where the array is made:
@@ -48,10 +52,11 @@ class _Reverse:
         self.fn, self.request, self.shell, self.helpers = fn, request, shell, helpers
         self.wrt = [fn.params[n] for n in request.wrt]
         self.seeds = [Value(p.type, "g") for p in shell.params[len(fn.params):]]
-        self.lengths: dict[Value, list[Value]] = {}  # of arrays
-        self.copies: dict[tuple[Inst, Value], Value] = {}  # of what an array holds at an instruction
-        self.writers: dict | None = None  # class of arrays -> where they may be written into
-        self.opened: set[Value] = set()  # parts of arguments that are tuples
+        self.lengths: dict[Value, list[Value]] = {}  # array -> its lengths
+        # (instruction, array) -> copy of what the array holds at that instruction
+        self.copies: dict[tuple[Inst, Value], Value] = {}
+        self.writers: dict | None = None  # class of arrays -> the places where they may be written into
+        self.opened: set[Value] = set()  # arguments that are tuples, or items of such, and have been unpacked
         self.nests = Nests(self, pull)
 
     def run(self):
@@ -83,7 +88,8 @@ class _Reverse:
     # -- arguments
 
     def arguments(self):
-        """Open the arguments, and copy arrays that are written into, or whose order in memory is not known."""
+        """Unpack the tuples among the arguments, and copy arrays that are written into, or whose layout is not
+        known."""
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
@@ -98,7 +104,7 @@ class _Reverse:
                 self.opened.update(parts)
                 parts = [open_up(part, found) for part in parts]
                 return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-            if type(t) is k.Array and k.is_float(t.dtype) and t.layout != "C":
+            if type(t) is k.Array and is_varying(t) and t.layout != "C":
                 x = self.copied(b, x)
             if is_varying(t):
                 found.append(x)
@@ -126,8 +132,9 @@ class _Reverse:
     # -- which adjoints are values
 
     def sort_arrays(self):
-        """values: the classes of arrays whose adjoints are values; carried: of those that are written into, or looked
-        at by element, and that a loop makes or hands on: the array beside such a one flows backwards as a value does.
+        """Decide for each class of arrays how its adjoint is kept. values: the adjoint is an SSA value; carried: the
+        array is written or accessed by element, and a loop makes it or passes it on, so that its array of adjoints is
+        passed backwards between blocks, as a value is.
         """
         cl, nest = self.act.classes.of, self.form.nest
         touched: set[Value] = set()
@@ -158,7 +165,7 @@ class _Reverse:
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
 
     def flows(self, v: Value) -> bool:
-        """Whether the array beside v is handed backwards from block to block."""
+        """Whether the array of adjoints of v is passed backwards from block to block."""
         return type(v.type) is k.Array and is_varying(v.type) and v in self.act and (
             self.act.classes.of(v) in self.carried)
 
@@ -169,20 +176,20 @@ class _Reverse:
         return v
 
     def is_value(self, v: Value) -> bool:
-        """Whether the adjoint of v is a value."""
+        """Whether the adjoint of v is an SSA value."""
         t = v.type
         if type(t) is k.Array:
-            return k.is_float(t.dtype) and (self.act.classes.of(v) in self.values
+            return is_varying(t) and (self.act.classes.of(v) in self.values
                                             or self.flows(v) and self.root(v) is v)
         return is_varying(t)
 
     def has_shadow(self, v: Value) -> bool:
-        """Whether there is an array beside v for as long as v is there."""
+        """Whether v has one array of adjoints as long as v exists."""
         return (type(v.type) is k.Array and is_varying(v.type) and v in self.act and not self.is_value(v)
                 and not self.flows(v))
 
     def beside(self, b, cur, x: Value) -> Any:
-        """The array of adjoints beside x; None where x is of no interest."""
+        """The array of adjoints of x; None where x is not active."""
         if x in self.shadow:
             return self.shadow[x]
         if not self.flows(x):
@@ -277,8 +284,8 @@ class _Reverse:
             self.reverse_block(block, live)
 
     def live(self) -> dict[Block, dict[Value, None]]:
-        """Block -> the values with adjoints that are values, defined elsewhere, that are read in it or after it; of a
-        view what it is a view of."""
+        """Block -> the values with adjoints that are SSA values which are defined in other blocks and used in it or
+        after it; views count as a use of their root."""
         form = self.form
         preds = predecessors(form.dom.order)
         live: dict[Block, dict[Value, None]] = {block: {} for block in form.dom.order}
@@ -315,7 +322,7 @@ class _Reverse:
             self.finish(b, cur)
             return
         arriving = [x for x in form.edges[block] if x[0] in form.alive]
-        if block in self.past:  # it raised: what was before it is reversed
+        if block in self.past:  # left by an exception too: that path skips its instruction
             (before,) = arriving
             past, cur_past = self.past[block]
             self.new(past, block)
@@ -418,15 +425,16 @@ class _Reverse:
             total = x if total is None else self.plus(b, total, x)
         return self.dense(b, total, v)
 
-    # -- the first and the last
+    # -- the start and the end of the reverse sweep
 
     def start(self, b, cur):
-        """The adjoints of the parts of the result."""
+        """Initialise the adjoints of the parts of the result."""
         if not self.seeds:
             (y,) = self.outputs()
             if y in self.act:
                 cur[y] = b.const(1.0, tangent_type(y.type))
             return
+        is_inner = self.request.mode == "element"  # of a part of a function: adjoints go in and out as they are
 
         def put(y, g):
             if isinstance(y, list):
@@ -435,12 +443,18 @@ class _Reverse:
                         continue
                     put(part, b.op(s.TUPLE_GET, g, index=n))
             elif y in self.act:
-                self.add(b, cur, y, self.shaped(b, y, g) if type(y.type) is k.Array else g)
+                g = self.shaped(b, y, g) if type(y.type) is k.Array else g
+                self.add(b, cur, y, g if is_inner else self.conjugate(b, g))
 
         put(self.form.parts[0] if self.request.has_aux else self.form.parts, self.seeds[0])
 
+    def conjugate(self, b, g):
+        if type(g.type) is k.Array and k.is_complex(g.type.dtype):
+            return b.call(self.helpers("conjugate", (g.type,)), g)
+        return g if type(g.type) is k.Array else b.conjugate(g)
+
     def shaped(self, b, y, g):
-        """A cotangent that the caller gives, which must have the shape of the result."""
+        """A cotangent given by the caller, after a check that it has the shape of the result."""
         return b.call(self.helpers("shaped", (k.Tuple((k.Int,) * y.type.ndim), g.type)), self.shape_of(b, y), g)
 
     def finish(self, b, cur):
@@ -457,7 +471,10 @@ class _Reverse:
             return b.op(s.TUPLE_MAKE, *(self.gradient(b, cur, part, leaves) for part in t.elements), cls=t.cls)
         if not is_varying(t):
             return b.op(c.CONST, type=k.NoneType, value=None)
-        p = next(leaves)
+        found = self.adjoint_of_argument(b, cur, t, next(leaves))
+        return found if self.request.mode == "element" else self.conjugate(b, found)
+
+    def adjoint_of_argument(self, b, cur, t, p):
         if type(t) is not k.Array:
             return cur[p] if p in cur else b.zero(tangent_type(t))
         wanted = gradient_type(t)
@@ -474,7 +491,7 @@ class _Reverse:
     # -- adjoints of arrays
 
     def dims_of(self, x: Value) -> list[Value]:
-        """The lengths of an array, as values of the first part."""
+        """The lengths of an array, as values of the forward part."""
         made = x.inst
         if made is not None and made.op is mem.ARRAY_NEW:
             return list(made.args)
@@ -496,7 +513,8 @@ class _Reverse:
         return b.op(s.TUPLE_MAKE, *self.dims_of(x), cls=None)
 
     def dense(self, b, g, v):
-        """An adjoint of the array v as an array: of a sum it is one number."""
+        """The adjoint g of the array v as an array: the adjoint of what was summed is one number, and None stands for
+        zero."""
         wanted = gradient_type(v.type)
         if g is not None and type(g.type) is k.Array:
             return g if g.type is wanted else b.op(s.RETYPE, g, type=wanted)
@@ -511,7 +529,7 @@ class _Reverse:
         return b.call(self.helpers("plus", (x.type, y.type)), x, y)
 
     def add(self, b, cur, v, g):
-        """Adjoint of v += g, which may have more axes than v, or fewer."""
+        """Add g, which may have more axes than v or fewer, to the adjoint of v."""
         if v not in self.act or not varies(v.type):
             return
         if type(v.type) is not k.Array:
@@ -586,6 +604,13 @@ class _Reverse:
         elif op is a.CAST or op in SAME_VALUE:
             if is_varying(inst.args[0].type):
                 self.add(b, cur, inst.args[0], b.cast(g, tangent_type(inst.args[0].type)))
+        elif op is a.REAL:
+            self.add(b, cur, inst.args[0], b.op(a.COMPLEX_MAKE, g, b.zero(g.type)))
+        elif op is a.IMAG:
+            self.add(b, cur, inst.args[0], b.op(a.COMPLEX_MAKE, b.zero(g.type), g))
+        elif op is a.COMPLEX_MAKE:
+            for x, part in zip(inst.args, b.parts(g)):
+                self.add(b, cur, x, part)
         elif op is a.FADD or op is a.FSUB:
             self.add(b, cur, inst.args[0], g)
             if inst.args[1] in act:
@@ -598,7 +623,7 @@ class _Reverse:
         else:
             for x, d in partials_of(b, inst):
                 if x in act:
-                    self.add(b, cur, x, guarded_term(b, inst, d, g))
+                    self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
 
     def accumulate_if(self, b, cur, test, x, g):
         array = self.beside(b, cur, x)
@@ -621,7 +646,7 @@ class _Reverse:
         b.insts.append(Inst(mem.ARRAY_STORE, [shadow, *index, b.zero(shadow.type.dtype)], notes, None, b.loc))
 
     def called(self, b, inst, cur):
-        """A library function with a rule of its own."""
+        """Add the adjoints of the arguments of a library function with a rule of its own."""
         if inst in self.calls:
             self.ruled(b, inst, self.calls[inst], cur)
             return
@@ -646,7 +671,7 @@ class _Reverse:
                     self.add(b, cur, x, b.op(s.TUPLE_GET, found, index=n))
 
     def ruled(self, b, inst, call, cur):
-        """A function that has derivatives of its own."""
+        """Add the adjoints of the arguments of a function with derivatives of its own."""
         of_result = {y: self.shadow.get(y) or cur.pop(y, None) for y in leaves_of(call.result) if y in self.act}
         if all(g is None for g in of_result.values()):
             return
@@ -659,11 +684,11 @@ class _Reverse:
                 return none
             g = of_result.get(y)
             if type(y.type) is k.Array:
-                return self.dense(b, g, y)
-            return b.zero(tangent_type(y.type)) if g is None else g
+                return self.conjugate(b, self.dense(b, g, y))
+            return b.zero(tangent_type(y.type)) if g is None else self.conjugate(b, g)
 
         def as_it_was(t, x, made):
-            """A value that the rule reads."""
+            """A value that the backward rule reads, as it was at the call."""
             if isinstance(x, list):
                 return b.op(s.TUPLE_MAKE, *(as_it_was(part, y, made) for part, y in zip(t.elements, x)), cls=t.cls)
             if type(x.type) is not k.Array:
@@ -676,6 +701,7 @@ class _Reverse:
                     if found.type is not k.NoneType:
                         add(b.op(s.TUPLE_GET, found, index=n), part)
             elif found.type is not k.NoneType and x in self.act:
+                found = self.conjugate(b, found)
                 if type(x.type) is k.Array and type(found.type) is k.Array:
                     found = self.shaped(b, x, found)
                 elif type(x.type) is k.Array:
@@ -691,7 +717,8 @@ class _Reverse:
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 
     def content_made(self, x: Value) -> Value:
-        """What an array that a call made holds at first: itself, or a copy where it is written into later."""
+        """The initial content of an array that a call made: the array itself, or a copy where it is written into
+        later."""
         if self.act.classes.of(x) not in self.written:
             return x
         assert x.inst is not None
@@ -706,8 +733,9 @@ class _Reverse:
         return found
 
     def content(self, inst, x: Value) -> Value:
-        """An array with what x holds before the instruction: x itself, or a copy where it is written into later, or was
-        before, in a loop, which keeps what arrays hold when they are made."""
+        """An array with the content of x before the instruction: x itself, or a copy where x is written into later. In
+        a loop x is copied too where it was written into before, because arrays are kept on the tape with the content
+        they are made with."""
         if not self.changes_after(inst, x) and (self.act.classes.of(x) not in self.written
                                                 or self.form.loop_of(x) is None):
             return x

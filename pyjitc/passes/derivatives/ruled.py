@@ -1,5 +1,5 @@
-"""Calls of functions that have derivatives of their own (`Ruled` of ops/derivative.py): what they take and return is
-taken apart into numbers and arrays, which are what adjoints and tangents belong to."""
+"""Unpack the arguments and results of calls of functions that have derivatives of their own (`Ruled` of
+ops/derivative.py) into numbers and arrays, which are the values that have adjoints and tangents."""
 from __future__ import annotations
 
 from typing import Any
@@ -18,27 +18,27 @@ __all__ = ["Call", "called", "has_one_value", "leaves_of", "only_value", "open_c
 
 
 class Call:
-    """A call that was taken apart. callee: what it calls; result, kept: trees (lists) of values; `kept` is what the
-    backward rule needs of the way."""
+    """A call whose arguments and result are unpacked. callee: the function to call; result, kept: trees (nested lists)
+    of values; `kept` is what the backward rule needs of the forward part."""
 
     def __init__(self, inst, rules, callee, result, kept):
         self.inst, self.rules, self.callee, self.result, self.kept = inst, rules, callee, result, kept
 
     @property
     def args(self) -> list:
-        """The trees of the arguments, in which the parameters of the function may have been replaced."""
+        """The trees of the arguments; in them, parameters of the function may have been replaced."""
         return list(map(_tree_of, self.inst.args))
 
 
 def called(b: Builder, rule, helpers, given) -> Value:
-    """Call a rule, which may have parameters of one value beside those that are given."""
+    """Call a rule. Its parameters may include some of one-value types, which are not in `given`."""
     if not isinstance(rule, Function):
         rule = helpers(rule, tuple([x.type for x in given if not has_one_value(x.type)]))
     return b.op(INVOKE, *filled(b, rule, given), type=rule.result, callee=rule)
 
 
 def filled(b: Builder, rule: Function, given) -> list[Value]:
-    """An argument for each parameter of a rule."""
+    """The arguments for all parameters of a rule."""
     rest = [x for x in given if not has_one_value(x.type)][::-1]
     return [only_value(b, p.type) if has_one_value(p.type) else rest.pop() for p in rule.params]
 
@@ -63,8 +63,8 @@ def leaves_of(tree) -> list[Value]:
 
 
 def opened(b: Builder, x: Value, made: bool = False) -> Any:
-    """The tree of what a value consists of. made: whether what takes it apart is added even where it was put together
-    just before."""
+    """The tree of the numbers and arrays that a value consists of. made: also add the unpacking instructions where the
+    value was packed in this function."""
     if type(x.type) is not k.Tuple:
         return x
     if not made and x.inst is not None and x.inst.op is s.TUPLE_MAKE:
@@ -73,14 +73,15 @@ def opened(b: Builder, x: Value, made: bool = False) -> Any:
 
 
 def closed(b: Builder, t, tree) -> Value:
-    """The value of type t that a tree belongs to."""
+    """Pack a tree into the value of type t that it belongs to."""
     if not isinstance(tree, list):
         return tree
     return b.op(s.TUPLE_MAKE, *map(lambda part, x: closed(b, part, x), t.elements, tree), cls=t.cls)
 
 
 def open_calls(fn: Function, helpers, forward: bool) -> dict[Inst, Call]:
-    """Take the calls apart. forward: call what keeps what the backward rule needs, where there is such."""
+    """Unpack the arguments and results of the calls. forward: call the version of the function that returns what the
+    backward rule needs, where there is one."""
     found: dict[Inst, Call] = {}
     replace: dict[Value, Value] = {}
     for block in fn.blocks:
@@ -119,7 +120,7 @@ def open_calls(fn: Function, helpers, forward: bool) -> dict[Inst, Call]:
 
 def _check_apart(fn: Function, calls: dict[Inst, Call], helpers) -> None:
     """Where a result or an argument of a call is written into somewhere, raise if the result is the argument itself:
-    each has adjoints of its own."""
+    each has its own adjoints."""
     if not calls:
         return
     classes = Classes(fn)

@@ -1,10 +1,11 @@
-"""What the second part of a reverse sweep reads of the first: computed again, or kept on a tape.
+"""Values that the backward part of reverse mode reads from the forward part: recomputed, or kept on a tape.
 
-A value is *free* where it follows from constants, arguments, numbers of visits, counters and elements of arrays that
-nobody writes into, by operations that are cheap and cannot fail (checks have held once). Of the others, for each loop
-the fewer are kept: the values that are read, or those from which they follow. What a loop keeps lies in one array of
-64-bit floats, of a counted loop made once, at  start + slot * (trips + 1) + visit,  else in one that doubles, at
-start + visit * slots + slot.  Elements of arrays that are made in a loop go to an array of their own.
+A value is *free* if it can be recomputed from constants, arguments, numbers of visits, counters and elements of arrays
+that are never written, by operations that are cheap and cannot fail (checks have succeeded once). Of the others either
+the values that are read are kept, or the values from which those can be recomputed, whichever are fewer. What a loop
+keeps lies in one array of 64-bit floats, of a counted loop made once, at  start + slot * (trips + 1) + visit,  else in
+one that doubles, at start + visit * slots + slot.  Elements of arrays that are made in a loop go to an array of their
+own.
 """
 from __future__ import annotations
 
@@ -27,21 +28,24 @@ from .variables import Variable, read, write
 __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
-                    s.DUAL_WIDE, s.DUAL_MAKE))
-_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))  # the first operand
+                    s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
+# operations whose result is their first operand, which they check
+_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))
 _BUFFER = k.Array(k.float64, 1)
 
 
 class Tape:
-    """form: see Normal; rblocks: the blocks of the second part; owner, ks: see reverse.py; shadows: the arrays of
-    adjoints that the first part makes."""
+    """form: see Normal; rblocks: the blocks of the backward part; owner, ks: see reverse.py; shadows: the arrays of
+    adjoints that the forward part makes."""
 
     def __init__(self, form, act, rblocks, owner, ks, shadows, helpers):
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
         self.shadows, self.helpers = shadows, helpers
-        self.arrays: dict[Value, tuple] = {}  # whose elements are kept -> (tape, position, lengths)
-        self.kept: dict[Value, Variable] = {}  # of before the loops, which need not have been computed
+        self.parts: dict[Value, list[Value]] = {}  # complex number that is kept -> its parts
+        self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
+        # variables of values from before the loops, which may not have been computed on all paths
+        self.kept: dict[Value, Variable] = {}
 
     def run(self):
         self.decide()
@@ -51,7 +55,7 @@ class Tape:
         self.fn.memo["tape"] = self.notes()
 
     def notes(self) -> list[tuple[int, str]]:
-        """What `inspect_tape` tells of each loop: (line, text)."""
+        """The report of `inspect_tape` on each loop: [(line, text)]."""
         found = []
         for loop in self.form.nest.loops:
             values = self.slots.get(loop, ())
@@ -72,7 +76,12 @@ class Tape:
 
     def decide(self):
         cl = self.act.classes.of
-        self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+        self.writers: dict[Value, list[Block]] = {}  # class of arrays -> the blocks that may write into it
+        for block in self.fn.blocks:
+            for i in block.insts:
+                for x in targets(i):
+                    self.writers.setdefault(cl(x), []).append(block)
+        self.later: dict[Block, set[Block]] = {}
         self.counters = counted.Definitions(self.fn)
         self.own = {v for r in self.rblocks for v in (*r.params, *(i.result for i in r.insts if i.result is not None))}
         needed: dict[Value, None] = {}
@@ -87,13 +96,16 @@ class Tape:
             taped = leaves
         else:
             taped = dict.fromkeys(read)
-            for v in sorted(read, key=self.position, reverse=True):  # what follows from others by a cheap operation
+            # drop the values that a cheap operation recomputes from others
+            for v in sorted(read, key=self.position, reverse=True):
                 i = v.inst
                 if i is not None and i.op in _CHEAP and all(self.free(x) or x in taped and x is not v for x in i.args):
                     del taped[v]
         for v in list(taped):
             if type(v.type) is k.Array:
                 self.keep_elements(v, taped)
+            elif k.is_complex(v.type):
+                self.keep_parts(v, taped)
         self.taped = taped
 
     def position(self, v):
@@ -116,18 +128,41 @@ class Tape:
             return line is not None and self.free(line[0])
         if i.op is c.CONST:
             return True
-        if i.op is mem.ARRAY_LOAD and self.act.classes.of(i.args[0]) in self.written:
+        if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
         given = i.args[:1] if i.op in _SAME else i.args
         return self.again(i) and all(map(self.free, given))
 
+    def changes(self, v: Value, x: Value) -> bool:
+        """Whether the array x may hold something else at the end of the first part than where v is computed. An array
+        that a loop makes is another one for each trip."""
+        writers = self.writers.get(self.act.classes.of(x))
+        if not writers:
+            return False
+        home = self.form.home[v]
+        later = self.later.get(home)
+        if later is None:
+            later, work = set(), [home]
+            while work:
+                for e in work.pop().edges():
+                    if e.block not in later:
+                        later.add(e.block)
+                        work.append(e.block)
+            self.later[home] = later
+        if any(block in later for block in writers):
+            return True
+        if home not in writers:
+            return False
+        assert v.inst is not None
+        behind = home.insts[home.insts.index(v.inst):]
+        return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
+
     def again(self, i: Inst) -> bool:
-        """Whether the second part may do this once more."""
+        """Whether the backward part may repeat this instruction."""
         op = i.op
         if op is NEST:
-            cl = self.act.classes.of
-            return i.attrs["template"].qualname == "mapped" and all(
-                cl(x) not in self.written for x in i.args if type(x.type) is k.Array) and all(
+            return i.attrs["template"].qualname == "mapped" and not any(
+                self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
@@ -152,14 +187,25 @@ class Tape:
         if i is None or i.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE, mem.ARRAY_LOAD) or not self.again(i):
             return (v,)
         if i.op is s.TUPLE_GET and i.args[0].inst is not None and i.args[0].inst.op is c.INVOKE:
-            return (v,)  # a part of what a call returned
+            return (v,)  # an item of the result of a call
         if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
-            return (v,)  # what is kept of an array lies in C order
+            return (v,)  # arrays are kept in C order
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
+    def keep_parts(self, v, taped):
+        """Of a complex number its two parts are kept."""
+        del taped[v]
+        block = self.form.home[v]
+        b = Builder([], v.inst)
+        self.parts[v] = list(b.parts(v))
+        taped.update(dict.fromkeys(self.parts[v]))
+        at = 0 if v.inst is None else block.insts.index(v.inst) + 1
+        block.insts[at:at] = b.insts
+        self.form.note(block, b.insts)
+
     def keep_elements(self, v, taped):
-        """The elements of an array go to a tape of their own, where they are read through a view."""
-        if v in self.shadows or not (k.is_float(v.type.dtype) or v.type.dtype is k.NpBool):
+        """Keep the elements of an array on a tape of their own, and read them through a view."""
+        if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool):
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
         del taped[v]
@@ -170,8 +216,10 @@ class Tape:
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
-        write(b, tape, b.call(self.helpers("pushed", (_BUFFER, k.Int, v.type)), read(b, tape), place, v))
-        size = b.const(1, k.Int)
+        is_complex = k.is_complex(v.type.dtype)
+        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type))
+        write(b, tape, b.call(push, read(b, tape), place, v))
+        size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
             size = b.op(a.IMUL, size, d)
         write(b, at, b.op(a.IADD, place, size))
@@ -184,7 +232,7 @@ class Tape:
         self.arrays[v] = tape, place, dims
 
     def before(self, add):
-        """Put instructions at the start of the function."""
+        """Add instructions at the start of the function."""
         b = Builder([])
         add(b)
         self.fn.entry.insts[0:0] = b.insts
@@ -193,7 +241,7 @@ class Tape:
     def buffer(self, b):
         return b.op(mem.ARRAY_NEW, b.const(0, k.Int), type=_BUFFER, zero=False)
 
-    # -- where
+    # -- layout of the tapes
 
     def lay_out(self):
         self.slots: dict = {}
@@ -201,7 +249,8 @@ class Tape:
             self.slots.setdefault(self.form.loop_of(v), []).append(v)
         frames = {}
         self.prefix: dict[Block, list[Inst]] = {}
-        for loop in reversed(self.form.nest.loops):  # where an inner one begins may be on the tape of the outer one
+        # the position at which an inner loop starts may be on the tape of the outer one
+        for loop in reversed(self.form.nest.loops):
             if loop in self.slots:
                 frames[loop] = self.frame(loop)
         self.where = {v: (frames[loop], slot) for loop, values in self.slots.items() for slot, v in enumerate(values)}
@@ -238,7 +287,8 @@ class Tape:
             frame.start = read(p, pos)
         if need is not None:
             end = p.op(a.IADD, frame.start, need, flags="nuw nsw")
-            if outer and pos is None and outer[0] in form.trips:  # room for all trips of the outer loop at once
+            # allocate room for all trips of the outer loop at once
+            if outer and pos is None and outer[0] in form.trips:
                 q = Builder([])
                 q.at(loop.header.terminator)
                 rows = q.op(a.IADD, self.moved(q, form.trips[loop], outer[0], {}), q.const(1, k.Int), flags="nuw nsw")
@@ -330,7 +380,7 @@ class Tape:
             return b.op(a.INE, x, b.const(0, k.Int))
         return x if t is k.Int else b.op(a.CAST, x, type=t)
 
-    # -- what the second part reads
+    # -- what the backward part reads
 
     def resolve(self):
         for r in self.rblocks:
@@ -365,6 +415,8 @@ class Tape:
             return only_value(b, v.type)
         if v in self.arrays:
             return self.elements_back(b, v, go)
+        if v in self.parts:
+            return b.op(a.COMPLEX_MAKE, *map(go, self.parts[v]))
         if loop is None:
             home = form.home[v]
             if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):
@@ -373,7 +425,7 @@ class Tape:
                 self.kept[v] = Variable(v.name, v.type)
             return read(b, self.kept[v])
         n = ks.get(loop)
-        if n is None:  # on the way into the last trip
+        if n is None:  # on the edge into the last trip
             n = go(form.final[loop, self.at])
         if v in self.where:
             return self.get(b, v, n, go)
@@ -396,14 +448,15 @@ class Tape:
 
     def elements_back(self, b, v, go):
         tape, place, dims = self.arrays[v]
-        n, step = [go(d) for d in dims], b.const(8, k.Int)
+        kept = k.complex128 if k.is_complex(v.type.dtype) else k.float64
+        n, step = [go(d) for d in dims], b.const(dtype_of(kept).itemsize, k.Int)
         strides: list[Value] = []
         for d in reversed(n):
             strides.insert(0, step)
             step = b.op(a.IMUL, step, d)
-        t = k.Array(k.float64, v.type.ndim)
+        t = k.Array(kept, v.type.ndim)
         x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
-        if v.type.dtype is not k.float64:
+        if v.type.dtype is not kept:
             own = b.op(c.CONST, type=k.DType(v.type.dtype), value=dtype_of(v.type.dtype))
             x = b.call(self.helpers("as_type", (t, own.type)), x, own)
         return x if x.type is v.type else b.op(s.RETYPE, x, type=v.type)
@@ -421,7 +474,7 @@ class Tape:
 
 
 class _Frame:
-    """Where the values of a loop lie on its tape: `count` of them for each visit of the header."""
+    """The layout of the tape of a loop: `count` values for each visit of the header."""
 
     def __init__(self, loop, count, is_counted):
         self.loop, self.count, self.counted = loop, count, is_counted
@@ -442,7 +495,7 @@ class _Frame:
 
 
 def _described(v: Value) -> str:
-    """A value as a program knows it."""
+    """The text that describes a value to the user."""
     i = v.inst
     name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
     return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name

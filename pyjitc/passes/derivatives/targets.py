@@ -8,12 +8,13 @@ from ...ops.nest import NEST_INTO
 from ...types.kinds import Array
 from .activity import Classes
 
-__all__ = ["targets", "written_parameters"]
+__all__ = ["MAKERS", "targets", "written_parameters"]
 
 
-# Functions of lib/adjoints.py that only read.
-_READERS = frozenset(("check_apart", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
-                      "zeros_by_columns", "zeros_like"))
+# Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
+MAKERS = frozenset(("copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "zeros_by_columns",
+                    "zeros_like"))
+_READERS = MAKERS | {"check_apart"}
 
 
 def targets(inst: Inst) -> list[Value]:

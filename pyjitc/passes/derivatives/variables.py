@@ -1,4 +1,4 @@
-"""Variables that are read and written while a function is made, and SSA of them at the end."""
+"""Mutable variables for use while a function is built, and their conversion to SSA at the end."""
 from __future__ import annotations
 
 from typing import Any
@@ -37,7 +37,7 @@ def build(fn: Function) -> None:
     edges = in_edges(order)
     mapping: dict[Value, Value] = {}
     ends: dict[tuple[Block, Variable], Value] = {}
-    raised: dict[Edge, dict[Variable, Value]] = {}  # what a block has written before an exception leaves it
+    raised: dict[Edge, dict[Variable, Value]] = {}  # the values that a block has written when an exception leaves it
     wants: dict[Variable, dict[Block, Value]] = {}
     for block in order:
         kept = []

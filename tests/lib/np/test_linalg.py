@@ -1,53 +1,18 @@
 """np.linalg against NumPy. The same LAPACK routines run on the same numbers, so vectors agree in sign too; the last
 places may differ where NumPy hands the matrix over in the other order."""
+import functools
 import os
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.lib.np import closely
 
 from pyjitc import njit
 
 TOLERANCE = {"f": 2e-4, "F": 2e-4, "d": 1e-9, "D": 1e-9}  # conditioning multiplies rounding errors
-_compiled = {}
-
-
-def compiled(function):
-    if function not in _compiled:
-        _compiled[function] = njit(function)
-    return _compiled[function]
-
-
-def check(function, *args):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected, actual = outcome(function, args), outcome(compiled(function), args)
-    if expected[0] == actual[0] == "returns":
-        close(expected[1], actual[1])
-        close(tuple(expected[2]), tuple(actual[2]))
-        return
-    found = difference(expected, actual)
-    assert not found, found
-
-
-def close(x, y):
-    assert type(x) is type(y), (type(x), type(y))
-    if isinstance(x, tuple):
-        assert len(x) == len(y)
-        for a, b in zip(x, y):
-            close(a, b)
-        return
-    if not isinstance(x, (np.ndarray, np.generic)):
-        assert x == y
-        return
-    assert (x.dtype, x.shape) == (y.dtype, y.shape)
-    if x.dtype.char in TOLERANCE:
-        np.testing.assert_allclose(y, x, rtol=TOLERANCE[x.dtype.char], atol=TOLERANCE[x.dtype.char])
-    else:
-        np.testing.assert_array_equal(y, x)
+check = functools.partial(closely.check, tolerances=TOLERANCE, absolute=1)
 
 
 def array(dtype, *shape):
@@ -220,7 +185,7 @@ def test_errors():
     check(solve, array("float64", 2, 2), np.ones(3))
     check(solve, array("float64", 2, 2), np.ones((3, 2)))
     with pytest.raises(TypeError, match="array type float16 is unsupported in linalg"):
-        compiled(inv)(np.ones((2, 2), np.float16))
+        njit(inv)(np.ones((2, 2), np.float16))
 
 
 @LAPACK

@@ -1,47 +1,14 @@
 """np.linalg.norm, cond, matrix_rank, pinv, lstsq, matrix_power and multi_dot against NumPy, to a few places: NumPy's
 order of summation depends on the strides."""
+import functools
 import math
-import warnings
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
-
-from pyjitc import njit
+from tests.lib.np import closely
 
 TOLERANCE = {"e": 1e-2, "f": 1e-4, "F": 1e-4, "d": 1e-9, "D": 1e-9}
-_compiled = {}
-
-
-def compiled(function):
-    if function not in _compiled:
-        _compiled[function] = njit(function)
-    return _compiled[function]
-
-
-def check(function, *args):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected, actual = outcome(function, args), outcome(compiled(function), args)
-    if expected[0] == actual[0] == "returns":
-        close(expected[1], actual[1])
-        close(tuple(expected[2]), tuple(actual[2]))
-        return
-    found = difference(expected, actual)
-    assert not found, found
-
-
-def close(x, y):
-    assert type(x) is type(y), (type(x), type(y))
-    if isinstance(x, tuple):
-        assert len(x) == len(y)
-        for a, b in zip(x, y):
-            close(a, b)
-    elif isinstance(x, (np.ndarray, np.generic)):
-        assert (x.dtype, x.shape) == (y.dtype, y.shape)
-        np.testing.assert_allclose(y, x, rtol=TOLERANCE.get(x.dtype.char, 0), atol=TOLERANCE.get(x.dtype.char, 0))
-    else:
-        assert x == y
+check = functools.partial(closely.check, tolerances=TOLERANCE, absolute=1)
 
 
 def array(dtype, *shape):

@@ -67,6 +67,36 @@ def test_every_bit_generator(name):
     check(mixture, (5,), (300,), make=GENERATORS[name], compiled=mixed)
 
 
+def words_and_doubles(state, n):
+    total = 0.0
+    for i in range(n):
+        total += state.randint(0, 100) * state.random_sample() - state.randint(1 << 40)
+    return total, state.randint(7), state.standard_normal()
+
+
+@pytest.mark.parametrize("generator", ["MT19937", "PCG64", "SFC64"])
+def test_words_that_are_taken_without_a_call(generator):
+    """The words of a Mersenne Twister are read where they are, and renewed by NumPy; other generators are called."""
+    made = getattr(np.random, generator)
+    check(words_and_doubles, (0,), (1,), (200,), (2000,), make=lambda: np.random.RandomState(made(SEED)))
+
+
+def test_two_objects_with_one_bit_generator():
+    def both(state, generator, n):
+        total = 0.0
+        for i in range(n):
+            total += state.randint(0, 100) * generator.random()
+        return total, state.randint(1000), generator.integers(1000)
+
+    compiled = njit(both)
+    results = []
+    for function in both, compiled:
+        bits = np.random.MT19937(SEED)
+        results.append((function(np.random.RandomState(bits), np.random.Generator(bits), 1000),
+                        bits.state["state"]["pos"]))
+    assert results[0] == results[1]
+
+
 def test_streams_mix_with_those_of_the_interpreter():
     first, second = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(3):

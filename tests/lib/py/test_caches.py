@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
+from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
-CASES = []
-
-
-def case(*argument_sets):
-    def collect(function):
-        CASES.append((function, argument_sets))
-        return function
-    return collect
+case, CASES = corpus()
 
 
 @cache
@@ -164,12 +158,9 @@ def m3(n):
     return (m.sq + m.sq, m.lst)
 
 
-@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+@each(CASES)
 def test_caches(function, calls):
-    compiled = njit(function)
-    for arguments in calls:
-        agree(function, *arguments, compiled=compiled)
-    assert compiled.signatures, "the interpreter was not left to do it"
+    check(function, calls)
 
 
 def test_the_cache_is_that_of_the_interpreter():

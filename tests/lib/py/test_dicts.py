@@ -5,20 +5,10 @@ from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # no
 import pytest
 
 from pyjitc import njit
+from tests.language.corpus import check, corpus, each
+from tests.oracle import agree
 
-from ...oracle import agree
-
-ROWS = []
-
-
-def case(*argsets):
-    """A function that is compared with itself compiled for each of these arguments, one after the other."""
-
-    def register(function):
-        ROWS.append(pytest.param(function, argsets or ((),), id=function.__name__))
-        return function
-
-    return register
+case, CASES = corpus()
 
 
 @case(
@@ -381,11 +371,9 @@ def unpacked_dicts_alone(d):
     return total, made.popitem(), {**d}
 
 
-@pytest.mark.parametrize("function, argsets", ROWS)
-def test_beside_the_interpreter(function, argsets):
-    compiled = njit(function)
-    for args in argsets:
-        agree(function, *args, compiled=compiled)
+@each(CASES)
+def test_beside_the_interpreter(function, calls):
+    check(function, calls)
 
 
 PRICES = {"a": 1, "b": 2}

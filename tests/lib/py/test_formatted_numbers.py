@@ -71,3 +71,31 @@ def test_the_fewest_digits_that_say_a_float():
     given += [struct.unpack("d", struct.pack("Q", R.getrandbits(n)))[0] for n in range(1, 54) for _ in range(20)]
     given += [float(f"{R.randrange(10 ** R.randrange(1, 18))}e{R.randrange(-324, 308)}") for _ in range(5000)]
     assert njit(shortest)(given) == list(map(repr, given))
+
+
+def put_together(values, names):
+    found = []
+    for n, x in enumerate(values):
+        s = names[n % len(names)]
+        found.append(f"{s}: {x:.2f} ({n - 3})")
+        found.append(f"{x:.0f}{s}{x:.9f}{-n}")
+        found.append(f"{s}{n:d}{s}")
+    return found
+
+
+def test_numbers_are_written_into_the_text_of_which_they_are_parts():
+    values = list(numbers(random.Random(4)))[:1000] + [1e300, -1e22, math.nan]
+    compiled = None
+    for names in (["a", "", "k" * 200], ["é", "Ж"], ["😀", "a"]):
+        compiled = agree(put_together, values, names, compiled=compiled)
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_str_fixed_part" in text and "pyj_str_int_part" in text and "@pyj_str_fixed(" not in text
+
+    @njit
+    def kept(x, n):
+        a = f"{n}"
+        b = f"{a}|{x:.1f}"
+        return a, b, f"{a}{b}{n}"
+
+    for n in (0, -2**63, 2**63 - 1):
+        assert kept(2.5, n) == (f"{n}", f"{n}|2.5", f"{n}{n}|2.5{n}")

@@ -7,7 +7,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, njit
+from pyjitc import CompileError, jit, njit
 from tests.oracle import agree
 
 Point = namedtuple("Point", "x y")
@@ -73,6 +73,16 @@ def test_setting_items():
         return a, xs
 
     agree(f, np.arange(3.0))
+
+
+def attributes_of_partials(n):
+    p, q = functools.partial(scaled, n, more=n * 0.5), functools.partial(scaled, n)
+    return p.func(n), p.args, p.keywords, q.args, q.keywords, p(k=3), scaled is q.func
+
+
+def test_attributes_of_partials():
+    for compiled in (njit, jit):
+        agree(attributes_of_partials, 3, compiled=compiled(attributes_of_partials))
 
 
 def test_a_partial_leaves_as_a_function():

@@ -1,5 +1,6 @@
 """Dicts and sets that do not leave their function, or leave it once, beside the interpreter, and what they compile to.
 """
+import ctypes
 import gc
 import random
 import sys
@@ -413,6 +414,184 @@ def nested(x, y):
     return total
 
 
+LINES = "the quick the\tqu\xefck fox\n \u0119x the " + "a" * 64 + " " + "a" * 65 + " " + "a" * 65 + "\x1fx fox"
+FIELDS = "a,bb,,a,\xe9,,12345678,123456789,a" + ",k" * 30 + ",12345678"
+
+
+@case((LINES,), ("",), ("plain words and plain words " * 40,), ("\u0119 a b a \u0119",), (" ",),
+      ("x" * 8 + " " + "x" * 9,))
+def words_of_a_text(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+@case((FIELDS, "a"), ("", "a"), (FIELDS.replace("\xe9", "\u0119"), "12345678"), ("a;b", "a"), (FIELDS, "zz"))
+def fields_of_a_text(text, key):
+    seen = set()
+    last = {}
+    for n, field in enumerate(text.split(",")):
+        if field in seen:
+            seen.discard(field)
+        else:
+            seen.add(field)
+        last[field] = n
+    return len(seen), last[key], key in seen, last[text.split(",")[0]]
+
+
+@case((FIELDS, 3), ("", 2), ("abcabcab\u0119c" * 20, 3), ("ab" * 100, 70), ("abcdefgh" * 5, 8), ("abcd" * 9, 0))
+def slices_of_a_text(text, n):
+    d = {}
+    for i in range(len(text)):
+        part = text[i:i + n]
+        if part in d:
+            d[part] += i
+        else:
+            d[part] = 1
+    total = 0
+    for part, many in d.items():
+        total = total * 3 % 1000003 + many + len(part)
+    return total, d
+
+
+@case(("a b a c", "a b"), ("a b", "zz a"), ("a b", "\u0119"), ("", ""))
+def missing_part(text, other):
+    d = {}
+    for n, word in enumerate(text.split(" ")):
+        d[word] = n
+    found = 0
+    for word in other.split(" "):
+        found += d[word]
+        del d[word]
+    return found, len(d)
+
+
+@case(("a=1;b=-23;c=123456789012;a=0012345678",), ("",), ("a=1;b",), ("a=9223372036854775807;\u0119=5",),
+      ("a=1_0;b= 7 ",))
+def pairs_of_a_text(text):
+    d = {}
+    for item in text.split(";"):
+        parts = item.split("=")
+        d[parts[0]] = d.get(parts[0], 0) + int(parts[1])
+    return d
+
+
+@case((ints(300, 20), 1), (ints(3000, 2000), 2), ([], 1), ([5], 3))
+def lists_by_key(keys, step):
+    groups = {}
+    for i in range(0, len(keys), step):
+        k = keys[i]
+        if k not in groups:
+            groups[k] = []
+        groups[k].append(float(i))
+    best, most = -1, -1.0
+    for k, group in groups.items():
+        group.sort(reverse=True)
+        mean = sum(group) / len(group)
+        if mean > most:
+            best, most = k, mean
+    return best, most, len(groups)
+
+
+@case((texts(300, 20),), (texts(3000, 400),), ([],))
+def lists_of_texts(keys):
+    groups = {}
+    for k in keys:
+        groups.setdefault(k[:1], []).append(k + "!")
+    groups[""] = ["none"]
+    found = []
+    for k in keys:
+        if len(groups[k[:1]]) > 1:
+            found.append(groups[k[:1]].pop())
+        elif k[:1] in groups:
+            groups[k[:1]] = [k]
+    for group in groups.values():
+        for text in group:
+            found.append(text)
+    return found
+
+
+@case((6, 4), (1, 0), (0, 3), (40, 30))
+def edges_of_a_graph(n, drop):
+    graph = {}
+    for i in range(n):
+        graph[i, i] = []
+        for j in range(i):
+            if (i, j) not in graph:
+                graph[i, j] = []
+            graph[i, j].append((i, float(j)))
+            graph[i, i].append((j, 0.5))
+    for i in range(drop):
+        if (i, i) in graph:
+            del graph[i, i]
+    total = 0.0
+    for i in range(n):
+        if (i, i) in graph:
+            for other, weight in graph[i, i]:
+                total += other * weight
+    return total, len(graph)
+
+
+@case((5,), (0,), (50,))
+def lists_that_are_shared(n):
+    one, two = {}, {}
+    both = [1]
+    for i in range(n):
+        one[i % 3] = both
+        two[i] = one[i % 3]
+        two[i].append(i)
+        if i % 7 == 6:
+            both = [i]
+    total = 0
+    for group in two.values():
+        total += sum(group) + (group is both)
+    return total, len(both)
+
+
+@case(([1, 2, 3, 1, 2, 0],), ([1],), ([],), ([0],))
+def list_of_lists_in_a_dict(keys):
+    rows = {}
+    for i, k in enumerate(keys):
+        if k not in rows:
+            rows[k] = [[i]]
+        rows[k].append([j for j in range(k)])
+        rows[k][0].append(1 // k)
+    total = 0
+    for group in rows.values():
+        for row in group:
+            total += len(row)
+    return total
+
+
+@case((texts(300, 20), "word1"), ([], "x"), (["a b"], "a"))
+def default_lists_inside(keys, other):
+    d = defaultdict(list)
+    for n, k in enumerate(keys):
+        d[k].append((n, k))
+        for part in k.split("d"):
+            d[part].append((-1, part))
+    total = len(d[other])
+    for k, group in d.items():
+        for n, text in group:
+            total += n * len(text)
+    if other in d and len(d[other]) > 5:
+        d[other] = []
+    return total, len(d[other]), len(d)
+
+
+@case(([3, 1, 3],), ([],))
+def one_list_leaves(keys):
+    groups = {}
+    for k in keys:
+        if k not in groups:
+            groups[k] = [k]
+        groups[k].append(k)
+    first = groups.get(3, [])
+    first.append(7)
+    return first, sum(groups[3]) if 3 in groups else 0
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_agree(function, argsets):
     compiled = None
@@ -423,8 +602,10 @@ def test_agree(function, argsets):
 LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, missing_text, removed, window,
          removed_or_not, distinct, changed_while_read, set_that_leaves, one_of_two, leaves_by_an_exception, nested,
          values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
-         default_changed_while_read)
-OBJECTS = (kept_and_used, given_or_own, bools_and_ints, default_lists)
+         default_changed_while_read, lists_by_key, lists_of_texts, edges_of_a_graph,
+         lists_that_are_shared, list_of_lists_in_a_dict, one_list_leaves, words_of_a_text, fields_of_a_text,
+         slices_of_a_text, missing_part, pairs_of_a_text, default_lists, default_lists_inside)
+OBJECTS = (kept_and_used, given_or_own, bools_and_ints)
 
 
 @pytest.mark.parametrize("function", LOCAL + OBJECTS, ids=lambda f: f.__name__)
@@ -438,6 +619,54 @@ def test_which_are_local(function):
     (text,) = compiled.inspect_llvm().values()
     assert ("pyj_table_new" in text) == (function in LOCAL)
     assert function in OBJECTS or not any(name in text for name in ("pyj_dict_", "pyj_set_", "PyDict_Next"))
+
+
+@pytest.mark.parametrize("function", [lists_by_key, lists_of_texts, edges_of_a_graph, lists_that_are_shared,
+                                      list_of_lists_in_a_dict, one_list_leaves, default_lists_inside],
+                         ids=lambda f: f.__name__)
+def test_lists_in_tables_are_native(function):
+    compiled = njit(function)
+    try:
+        compiled(*next(row.values[1] for row in ROWS if row.values[0] is function)[0])
+    except ZeroDivisionError:
+        pass
+    (text,) = compiled.inspect_llvm().values()
+    assert ("pyj_native_entry_" in text) == (function is not one_list_leaves)
+
+
+def test_parts_of_texts_are_keys_without_objects():
+    for function, text in ((words_of_a_text, "a b"), (missing_part, "a b"), (pairs_of_a_text, "a=1")):
+        compiled = njit(function)
+        try:
+            compiled(text, text) if function is missing_part else compiled(text)
+        except KeyError:
+            pass
+        (code,) = compiled.inspect_llvm().values()
+        assert "pyj_table_slot_part_str" in code and "pyj_native_piece" not in code and "pyj_table_slot_str" not in code
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="all texts have their characters in themselves")
+def test_a_text_with_its_characters_apart_is_the_same_key():
+    make = ctypes.pythonapi.PyUnicode_FromUnicode
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_ssize_t)
+    with pytest.warns(DeprecationWarning):
+        apart = make(None, 4)
+    written = ctypes.pythonapi.PyUnicode_AsUnicode
+    written.restype, written.argtypes = ctypes.POINTER(ctypes.c_wchar), (ctypes.py_object,)
+    for n, char in enumerate("word"):
+        written(apart)[n] = char
+
+    @njit
+    def f(keys, text):
+        d = {}
+        for k in keys:
+            d[k] = d.get(k, 0) + 1
+        for k in text.split():
+            d[k] = d.get(k, 0) + 10
+        return d
+
+    for keys in (["word", apart], [apart, "word"], [apart]):
+        assert f(keys, "a word") == {"word": 10 + len(keys), "a": 10}
 
 
 def test_references():
@@ -465,8 +694,11 @@ def test_references():
 
 
 def test_memory_stays_flat():
-    compiled = [njit(words), njit(pairs), njit(one_for_each), njit(raises_behind)]
-    given = [(texts(30, 5),), (ints(30, 5),), (4,), (3,)]
+    compiled = [njit(words), njit(pairs), njit(one_for_each), njit(raises_behind), njit(lists_by_key),
+                njit(lists_of_texts), njit(edges_of_a_graph), njit(list_of_lists_in_a_dict), njit(words_of_a_text),
+                njit(default_lists), njit(default_lists_inside)]
+    given = [(texts(30, 5),), (ints(30, 5),), (4,), (3,), (ints(30, 5), 1), (texts(30, 5),), (9, 3), ([2, 1, 0],),
+             (LINES,), (ints(30, 5),), (texts(30, 5), "word1")]
 
     def calls(n):
         for _ in range(n):

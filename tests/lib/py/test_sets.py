@@ -2,23 +2,9 @@
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 
-import pytest
+from tests.language.corpus import check, corpus, each
 
-from pyjitc import njit
-
-from ...oracle import agree
-
-ROWS = []
-
-
-def case(*argsets):
-    """A function that is compared with itself compiled for each of these arguments, one after the other."""
-
-    def register(function):
-        ROWS.append(pytest.param(function, argsets or ((),), id=function.__name__))
-        return function
-
-    return register
+case, CASES = corpus()
 
 
 @case(({1, 2}, 3), ({1, 2}, 2), ({"a"}, "b"), (set(), 1), ({(1, 2)}, (3, 4)), ({1}, "x"), ({1}, 2.5), ({1}, [1]))
@@ -334,8 +320,6 @@ def a_set_of_three_constants():
     return total, found
 
 
-@pytest.mark.parametrize("function, argsets", ROWS)
-def test_beside_the_interpreter(function, argsets):
-    compiled = njit(function)
-    for args in argsets:
-        agree(function, *args, compiled=compiled)
+@each(CASES)
+def test_beside_the_interpreter(function, calls):
+    check(function, calls)

@@ -3,23 +3,10 @@
 from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
-import pytest
 
-from pyjitc import njit
+from tests.language.corpus import check, corpus, each
 
-from ...oracle import agree
-
-ROWS = []
-
-
-def case(*argsets):
-    """A function that is compared with itself compiled for each of these arguments, one after the other."""
-
-    def register(function):
-        ROWS.append(pytest.param(function, argsets or ((),), id=function.__name__))
-        return function
-
-    return register
+case, CASES = corpus()
 
 
 @case(("The cat the dog a cat THE",))
@@ -320,8 +307,6 @@ def boolset():
     return ({True, False}, {True: "b"}, {None: 1}, {(): 2}, {b"x": 1})
 
 
-@pytest.mark.parametrize("function, argsets", ROWS)
-def test_beside_the_interpreter(function, argsets):
-    compiled = njit(function)
-    for args in argsets:
-        agree(function, *args, compiled=compiled)
+@each(CASES)
+def test_beside_the_interpreter(function, calls):
+    check(function, calls)

@@ -9,7 +9,7 @@ import pytest
 
 from pyjitc import njit
 from pyjitc.base.errors import CompileError
-from pyjitc.types.kinds import Str
+from pyjitc.types.kinds import Int, Str
 from tests.oracle import agree
 
 TEXTS = ("abcab", "", "h\xe9llo", "\u0119xb", "\U0001f600ab", "ab\ud800c", "A1 \t\u2028z")
@@ -377,6 +377,28 @@ def test_many_digits_are_rounded_as_the_interpreter_rounds_them():
         place = choice.randint(0, len(digits))
         text = choice.choice(("", "-")) + digits[:place] + "." + digits[place:]
         assert f(text) == float(text), text
+
+
+def test_numbers_of_parts_of_texts():
+    def f(text, i, j):
+        total = 0.0
+        for line in text.split("\n"):
+            for field in line.split(","):
+                total += float(field)
+        return total, int(text[i:j])
+
+    choice = random.Random(3)
+    compiled = njit(f)
+    for n in range(400):
+        lines = [[choice.choice((repr(choice.random()), str(choice.randint(-10**choice.randint(0, 20), 10**9)), "1e5",
+                                 f"{choice.random():.{choice.randint(0, 9)}f}", "5.", ".5", "-0", " 7 ", "1_0"))
+                  for _ in range(choice.randint(1, 5))] for _ in range(3)]
+        if n % 4 == 0:
+            lines[1][0] = choice.choice(("", ".", "-", "x", "1.2.3", "\u0663", "12345678x", "1234567:", "12/45678"))
+        text = "\n".join(map(",".join, lines))
+        i = choice.choice((0, choice.randint(0, len(text))))
+        agree(f, text, i, choice.choice((text.find(".", i), i + choice.randint(0, 10))), compiled=compiled)
+    assert "pyj_native_piece" not in compiled.inspect_llvm()[(Str, Int, Int)]
 
 
 @pytest.mark.parametrize("s", [

@@ -1,18 +1,8 @@
 """Tuples that are longer with every round of a loop or with every call, and max(*x), beside the interpreter."""
 
-import pytest
+from tests.language.corpus import check, corpus, each
 
-from pyjitc import njit
-from tests.oracle import agree
-
-CASES = []
-
-
-def case(*argument_sets):
-    def collect(function):
-        CASES.append((function, argument_sets))
-        return function
-    return collect
+case, CASES = corpus()
 
 
 @case((4,), (0,))
@@ -87,9 +77,6 @@ def cart(pools):
     return found
 
 
-@pytest.mark.parametrize("function, calls", CASES, ids=[function.__name__ for function, _ in CASES])
+@each(CASES)
 def test_tuples_that_grow(function, calls):
-    compiled = njit(function)
-    for arguments in calls:
-        agree(function, *arguments, compiled=compiled)
-    assert compiled.signatures, "the interpreter was not left to do it"
+    check(function, calls)

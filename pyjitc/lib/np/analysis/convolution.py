@@ -14,7 +14,7 @@ from ...rule import intrinsic
 
 __all__ = ["CALLS"]
 
-BLOCK = 1024  # results that stay in the first cache while the products are added
+BLOCK = 1024  # results that stay in the L1 cache while the products are added
 
 
 @intrinsic
@@ -39,7 +39,8 @@ def known(mode):
 
 @outlined
 def add_products(out, a, v, shift):
-    """out[i] = sum of a[i + shift - j] v[j]: one product after the other, so that neighbours are added at once."""
+    """out[i] = sum of a[i + shift - j] v[j], one j after the other, so that the inner loop runs over i and is
+    vectorised."""
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
         for i in range(start, stop):
@@ -53,9 +54,9 @@ def add_products(out, a, v, shift):
 
 
 def summed(a, v, first, count):
-    """`count` places of the whole convolution; `v` is the shorter one."""
+    """`count` elements of the full convolution, from `first` on; `v` is the shorter array."""
     out = np.empty(count, a.dtype)
-    if a.dtype == np.float16:  # NumPy's sums of half floats are single
+    if a.dtype == np.float16:  # NumPy sums half floats in single precision
         wide = np.empty(count, np.float32)
         add_products(wide, a.astype(np.float32), v.astype(np.float32), first)
         return wide.astype(np.float16)
@@ -64,7 +65,7 @@ def summed(a, v, first, count):
 
 
 def part_of(a, v, mode, middle):
-    """middle: where 'same' begins."""
+    """The part of the full convolution that `mode` selects. middle: where 'same' begins."""
     chosen = known(mode)
     if chosen == "full" or chosen == 2:
         return summed(a, v, 0, len(a) + len(v) - 1)
@@ -78,7 +79,8 @@ def in_order(a, t):
     return a.astype(t)
 
 
-EMPTY_FIRST = provoked(np.convolve, [], [1.0])  # before NumPy 2.3 or so the shorter one is `v`
+# which of two empty operands the message names; before NumPy 2.3 the shorter one is `v`
+EMPTY_FIRST = provoked(np.convolve, [], [1.0])
 
 
 def convolve(a, v, mode="full"):

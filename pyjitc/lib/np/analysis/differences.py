@@ -1,4 +1,4 @@
-"""Differences along axes and what goes with them: diff, ediff1d, gradient, trapezoid, unwrap."""
+"""Differences along axes and related functions: diff, ediff1d, gradient, trapezoid, unwrap."""
 from __future__ import annotations
 
 import numpy as np
@@ -35,7 +35,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def beside(a, value, axis):
-    """The array that is put before or behind `a`: a number is repeated along the other axes."""
+    """The array that is joined to `a` before or after it: a number is repeated along the other axes."""
     x = np.asarray(value)
     if x.ndim == 0:
         return np.full(a.shape[:axis] + (1,) + a.shape[axis + 1:], x[()])
@@ -62,7 +62,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def edge(x, dtype, name):
-    """The values before or behind the differences, converted to the dtype of the differences."""
+    """The values before or after the differences, converted to the dtype of the differences."""
     values = np.ravel(np.atleast_1d(x))
     if not np.can_cast(values.dtype, dtype, "same_kind"):
         raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
@@ -87,7 +87,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def spacing(f, x, axis):
-    """The distance of neighbours along the axis, or an array of them."""
+    """The distance between neighbours along the axis, or an array of distances."""
     if not isinstance(x, np.ndarray):
         return x
     if x.ndim == 0:

@@ -19,7 +19,7 @@ __all__ = ["CALLS"]
 
 @intrinsic
 def common_type(a, b):
-    """The dtype of two arrays together."""
+    """The common dtype of two arrays."""
     t = promote(a.type.dtype, b.type.dtype)
     return Const(k.DType(t), dtype_of(t))
 
@@ -80,7 +80,7 @@ def polyval(p, x):
 # -- sums, products, quotients
 
 def padded(a, n):
-    """The coefficients with zeros before them, n in all."""
+    """The coefficients with leading zeros, n in all."""
     found = np.zeros(n, a.dtype)
     found[n - len(a):] = a
     return found
@@ -99,7 +99,7 @@ def polysub(a1, a2):
 
 
 def trimmed(a):
-    """Without the zeros of the highest powers."""
+    """The coefficients without leading zeros."""
     first = 0
     while first < len(a) and a[first] == 0:
         first += 1
@@ -126,7 +126,7 @@ def polydiv(u, v):
         quotient[i] = d
         rest[i:i + n + 1] -= d * y
     first = 0
-    while first < len(rest) - 1 and np.abs(rest[first]) <= 1e-8:  # as np.allclose with 0
+    while first < len(rest) - 1 and np.abs(rest[first]) <= 1e-8:  # the tolerance of np.allclose(x, 0)
         first += 1
     return quotient, rest[first:]
 
@@ -195,7 +195,7 @@ def from_roots(zeros):
 
 
 def in_pairs(zeros):
-    """Whether the roots are real or pairs of conjugates."""
+    """Whether the roots are real or come in conjugate pairs."""
     x, y = np.sort(zeros), np.sort(np.conj(zeros))
     for i in range(len(x)):
         if x[i] != y[i]:
@@ -231,7 +231,7 @@ def poly(seq_of_zeros):
 
 @intrinsic
 def is_single(a):
-    """Whether eigenvalues of `a` are in single precision."""
+    """Whether eigenvalues of `a` are computed in single precision."""
     return Const(k.Bool, a.type.dtype in (k.float32, k.complex64))
 
 

@@ -1,1 +1,1 @@
-"""Making arrays and asking about them: creation, ranges, grids, dtypes, bytes, structured arrays."""
+"""Creating and inspecting arrays: creation, ranges, grids, dtypes, bytes, structured arrays."""

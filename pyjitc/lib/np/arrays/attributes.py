@@ -25,11 +25,11 @@ from .making import in_order
 __all__ = ["PROTOCOLS", "of_array", "set_of_array"]
 
 foreign = lazy("pyjitc.lib.py.foreign")
-iterators = lazy("pyjitc.lib.np.iteration.iterators")  # of which only loops over `a.flat` need some
+iterators = lazy("pyjitc.lib.np.iteration.iterators")  # only loops over `a.flat` need it
 
 
 def of_array(a: Expr, name: str):
-    """a.flags, a.flat; or why an attribute has no meaning here; or None."""
+    """The expression of a.flags or a.flat; an error for an attribute that is not compiled; or None for all others."""
     if name in ("flags", "flat"):
         return Apply(PACK, a, name=name)
     if name == "ctypes":
@@ -126,7 +126,8 @@ def at(a, i):
     return a.ravel()[i] if is_contiguous(a) else a[place(a.shape, i, len(a.shape))]
 
 
-AXIS_IN_TEXT = "axis" in provoked(lambda: np.zeros(1).flat[9])  # of reading, in NumPy 2.2
+# whether the message for reading names an axis, as in NumPy 2.2
+AXIS_IN_TEXT = "axis" in provoked(lambda: np.zeros(1).flat[9])
 
 
 def checked(i, n, named):
@@ -165,7 +166,7 @@ def put_part(a, i, values):
 
 
 def put_cyclic(a, places, values):
-    """The values in turn, from the first again when they run out."""
+    """Store the values one after the other, starting again with the first one when they run out."""
     flat = np.ravel(values)
     if len(flat) > 0:
         for j in range(len(places)):

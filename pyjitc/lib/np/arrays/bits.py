@@ -9,7 +9,7 @@ from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
-from ...build import type_name
+from ...build import a_type, type_name
 from ...rule import NONE, Constant, intrinsic, rule
 from ..shapes import views
 from ..shapes.arrange import with_length
@@ -140,7 +140,7 @@ def meets_row(a, b):
 
 
 def holds(b, low, high):
-    """Whether an element of b meets the bytes from low to high."""
+    """Whether an element of b overlaps the bytes from low to high."""
     if b.size == 0:
         return False
     if low_address(b, 0, ARRAY_DATA(b)) >= high or high_address(b, 0, ARRAY_DATA(b)) <= low:
@@ -162,7 +162,7 @@ def _shared(name, function):
     def found(a, b, /, max_work=None):
         for x in (a, b):
             if not isinstance(x.type, Array):
-                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+                raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
         return Call(function, a, b)
 
     return found
@@ -264,7 +264,7 @@ def swap_bytes(b, size):
 
 
 def python_call(function, *args, **kwargs):
-    """The call of a Python function that can be named in any process."""
+    """A call of a Python function that can be found by its name in any process."""
     boxed = (x if x.type is Object else Apply(pyobject.PY_BOX, x) for x in (*args, *kwargs.values()))
     return Apply(pyobject.PY_CALL, Const(Object, function), *boxed, kwnames=tuple(kwargs))
 
@@ -336,7 +336,7 @@ def _setfield(a, val, dtype, offset: Constant = 0):
 
 
 def _field(a, dtype, offset):
-    """The view of some bytes of each element."""
+    """The view of the bytes of a field of each element."""
     t, dtype = a.type, scalar_of(dtype)
     old, new = item_bits(t.dtype) // 8, item_bits(dtype) // 8
     if offset < 0:

@@ -11,7 +11,7 @@ from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ....types.lattice import dtype_of
 from ....types.typeof import record_type
-from ...build import is_sequence, whole_number
+from ...build import is_sequence, no_shape
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...py import conversions
@@ -24,7 +24,7 @@ _PYTHON = {float: kinds.float64, int: kinds.int64, bool: kinds.NpBool, complex: 
 
 
 def scalar_of(x: Expr):
-    """The NumPy scalar type that a dtype argument names, or raises Mismatch."""
+    """The NumPy scalar type that a dtype argument names; raises Mismatch for others."""
     if isinstance(x.type, DType):
         return x.type.scalar
     value = x.type.value if isinstance(x.type, Singleton) else x.value
@@ -60,13 +60,13 @@ def _shape(x: Expr) -> list[Expr]:
     parts = protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
-            raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {part.type}",
-                           whole_number(part.type))
+            raise no_shape(part.type)
     return [p if p.type is Int else conversions.to_int(p) for p in parts]
 
 
 def only_cpu(name, device, like):
-    """An error for the arguments `device` (a constant) and `like` of a function that makes an array."""
+    """The error for the arguments `device` (a constant) and `like` of a function that makes an array, if they are
+    used."""
     if device is not None and device != "cpu":
         raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device}', exception=ValueError)
     if like is not None:
@@ -74,7 +74,7 @@ def only_cpu(name, device, like):
 
 
 def _layout(order, a=None):
-    """'C' or 'F'; a: the array whose order is kept unless another is given."""
+    """'C' or 'F': the layout that `order` asks for. a: the array whose order is kept by default."""
     if order is None or a is not None and order in ("K", "A"):
         return "C" if a is None or a.type.layout != "F" else "F"
     if order not in ("C", "F"):
@@ -154,7 +154,7 @@ _AS_ARRAY = {"empty_like": empty_like, "zeros_like": zeros_like, "ones_like": on
 def _filled(fresh, value, dtype):
     if isinstance(value.type, (Array, Tuple, kinds.Struct)):
         return Call(filled_with, fresh, value)
-    if value.type is Float:  # an int is asked whether it fits
+    if value.type is Float:  # an int is checked to fit
         value = conversions.of_numpy(value)
     return Call(filled, fresh, conversions.discarding(value, dtype, conversions.assign(value, dtype)))
 

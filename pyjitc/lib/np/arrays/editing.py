@@ -1,5 +1,4 @@
-"""Arrays with parts put in or taken out: insert, delete, resize, trim_zeros; arrays put together from nested lists:
-block."""
+"""Insert, delete, resize, trim_zeros, and block: arrays with parts added or removed, or built from nested lists."""
 from __future__ import annotations
 
 import numpy as np
@@ -8,7 +7,7 @@ from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Int
-from ...build import compiled, is_list, type_name
+from ...build import compiled, is_list, a_type
 from ...rule import Constant, rule
 from ..shapes.arrange import window, with_length
 from .making import raised
@@ -53,7 +52,7 @@ def insert_along(a, obj, values, axis):
 
 
 def insert_one(a, i, values, axis, alone):
-    """values before index i. alone: the index is a number, values then have no axis for it."""
+    """Insert values before index i. alone: the index is a number, and values have no axis for it."""
     n = a.shape[axis]
     if i < -n or i > n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
@@ -111,7 +110,7 @@ def insert_at(a, places, values, axis):
 
 
 def fits(shape, target, back):
-    """Whether the axes from the end are as long as those of the target, or 1."""
+    """Whether the last axes have the lengths of those of the target, or 1."""
     if back > len(shape):
         return True
     n = shape[len(shape) - back]
@@ -226,7 +225,7 @@ def resized(flat, shape):
 def _trim_zeros(filt, trim: Constant = "fb", axis=None):
     a, trim = filt, trim.lower()
     if not isinstance(a.type, k.Array):
-        raise Mismatch(f"np.trim_zeros of a {type_name(a.type)} is not compiled", "pass an array")
+        raise Mismatch(f"np.trim_zeros of {a_type(a.type)} is not compiled", "pass an array")
     if trim not in ("fb", "bf", "f", "b"):
         return Throw(ValueError, f"unexpected character(s) in `trim`: {trim!r}")
     axes = axes_of(axis, a.type.ndim)
@@ -285,7 +284,7 @@ def _depth(x, path="arrays"):
                      "conversion from tuple to ndarray.")
     if not is_list(x.type):
         if not isinstance(x.type, k.Array) and not k.is_number(x.type):
-            raise Mismatch(f"np.block of a {type_name(x.type)} is not compiled", "use arrays and numbers in lists")
+            raise Mismatch(f"np.block of {a_type(x.type)} is not compiled", "use arrays and numbers in lists")
         return 0, x.type.ndim if isinstance(x.type, k.Array) else 0
     parts = elements(x)
     if not parts:

@@ -8,7 +8,7 @@ import numpy as np
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ....ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
-from ...build import type_name
+from ...build import a_type, type_name
 
 __all__ = ["getitem"]
 
@@ -32,7 +32,7 @@ def getitem(grid: Expr, key: Expr) -> Expr:
 
 def _parts(x: Expr) -> list[Expr]:
     if not isinstance(x.type, k.Slice):
-        raise Mismatch(f"np.mgrid with a {type_name(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
+        raise Mismatch(f"np.mgrid with {a_type(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
     found = []
     for name, default in (("start", 0), ("stop", None), ("step", 1)):
         part = _known(getattr(x.value, name)) if x.known else Apply(SLICE_GET, x, field=name)
@@ -64,7 +64,7 @@ def increment(start, stop, step, n):
 
 
 def line(start, stop, step, alone):
-    """One axis. A single slice is np.arange, which takes its step from the first two elements."""
+    """One axis of a grid. A single slice is np.arange, whose step is computed from its first two elements."""
     n = length(start, stop, step)
     delta = increment(start, stop, step, n)
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -98,7 +98,7 @@ def put(out, key, j):
 
 
 def across(x, n):
-    """n more axes of length 1 behind."""
+    """The array with n more axes of length 1 at the end."""
     return x if n == 0 else across(x[..., None], n - 1)
 
 

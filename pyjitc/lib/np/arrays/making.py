@@ -1,7 +1,7 @@
 """Arrays from values: np.array, asarray and their kin, with dtype, copy, order and ndmin; arrays from memory and
 iteration.
 
-Where NumPy looks at the strides to see whether a copy is needed, so does compiled code, when the type does not say it.
+Where NumPy decides by the strides whether a copy is needed, compiled code does the same if the type does not decide it.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import compiled, is_sequence, provoked, type_name
+from ...build import a_type, compiled, is_sequence, provoked, type_name
 from ...protocol import by_python
 from ...intrinsics import as_element, as_type
 from ...rule import Constant, intrinsic, rule
@@ -39,7 +39,7 @@ def _dtype(t):
 
 
 def _made(name, x, dtype=None, order=None, copy=None, ndmin=0, device=None, like=None):
-    """What a call of np.`name` makes of x; order, copy, ndmin and device are values."""
+    """The array that np.`name` makes of x; order, copy, ndmin and device are values."""
     only_cpu(name, device, like)
     order = order or "K"
     if order not in ("C", "F", "A", "K"):
@@ -73,7 +73,7 @@ def _contiguous(name, order):
 
 
 def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
-    """`x` as an array. copy: True, False for an error where one is needed, None."""
+    """`x` as an array. copy: True; False for an error where a copy is needed; None for a copy where one is needed."""
     if isinstance(x.type, Array):
         return _of_array(x, dtype or x.type.dtype, order, copy, ndmin)
     if copy is False:
@@ -92,7 +92,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return _of_array(found, found.type.dtype, order, None, ndmin)
     x = of_lists(x)
     if not is_sequence(x.type):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
+        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled",
                        "use numbers, arrays, tuples and lists of them")
     shape, leaves = [], [x]
     while leaves and is_sequence(leaves[0].type):
@@ -108,7 +108,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     for leaf in leaves:
         if not all(k.is_scalar(t) or isinstance(t, Array)
                    for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
-            raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled",
+            raise Mismatch(f"np.{name} of a sequence with {a_type(leaf.type)} in it is not compiled",
                            "use numbers and arrays")
     combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
     if dtype is None and combinations > _MOST:
@@ -118,7 +118,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
 
 
 def _items(name, t) -> tuple[list, int]:
-    """(the dtypes, one of which it has, axes) of the array that NumPy makes of a list of type t."""
+    """(the possible dtypes, number of axes) of the array that NumPy makes of a list of type t. The dtype depends on
+    which of the possible item types occur."""
     axes = 0
     while isinstance(t, (k.List, k.TupleOf)):
         axes, t = axes + 1, t.item
@@ -136,9 +137,9 @@ def _items(name, t) -> tuple[list, int]:
             return [found], axes + 1 + parts[0][1]
     for member in members:
         if not k.is_scalar(member):
-            raise Mismatch(f"np.{name} of a list with a {type_name(member)} in it is not compiled",
+            raise Mismatch(f"np.{name} of a list with {a_type(member)} in it is not compiled",
                            "use lists of numbers, or of arrays of one type")
-    possible: list = []  # by what a list really holds of what it may hold
+    possible: list = []  # for every set of item types that may occur
     for count in range(1, len(members) + 1):
         for some in itertools.combinations(members, count):
             found = some[0]
@@ -147,12 +148,12 @@ def _items(name, t) -> tuple[list, int]:
             found = numpy_counterpart(found)
             if found in possible:
                 possible.remove(found)
-            possible.append(found)  # the dtype of all of them is the last
+            possible.append(found)  # the dtype for all item types is moved to the end
     return possible, axes
 
 
 def _of_list(name, x, dtype=None):
-    """The array that NumPy makes of a list. An empty one has the dtype of what the list holds elsewhere."""
+    """The array that NumPy makes of a list. An empty list gets the dtype of lists with items."""
     possible, axes = _items(name, x.type)
     if dtype is not None:
         possible = [dtype]
@@ -161,13 +162,13 @@ def _of_list(name, x, dtype=None):
     return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
 
 
-# Functions that join the arrays of a list, of any lengths -> axes of the result, of items of so many axes.
+# Functions that join the arrays of a list of any length -> number of axes of the result, given that of the items.
 _JOINED = {np.concatenate: lambda n: n, np.stack: lambda n: n + 1, np.vstack: lambda n: max(n, 2),
            np.hstack: lambda n: max(n, 1), np.dstack: lambda n: max(n, 3), np.column_stack: lambda n: max(n, 2)}
 
 
 def joined(function, args, kwargs) -> Expr | None:
-    """The call of a function that joins arrays, where they are in a list; else None."""
+    """The expression of a function that joins the arrays of a list; None for other functions and arguments."""
     t = args[0].type if args else None
     if function not in _JOINED or not isinstance(t, (k.List, k.TupleOf)):
         return None
@@ -186,10 +187,10 @@ def joined_in_order(function, *args):
 
 
 def of_lists(x: Expr) -> Expr:
-    """`x` with arrays for lists in it: NumPy makes them of the operands of its functions and of arrays' operators."""
+    """`x` with lists replaced by arrays, as NumPy does with operands of its functions and of array operators."""
     if isinstance(x.type, k.List):
         possible, axes = _items("asarray", x.type)
-        if len(possible) > 1:  # of what the list may hold; another dtype is an error when the code runs
+        if len(possible) > 1:  # the dtype for all possible item types; another one raises at run time
             return by_python(np.asarray, x, type=Array(possible[-1], axes))
         return _of_list("asarray", x)
     if is_sequence(x.type) and any([isinstance(t, k.List) or is_sequence(t) for t in x.type.parts]):
@@ -198,11 +199,11 @@ def of_lists(x: Expr) -> Expr:
     return x
 
 
-_MOST = 64  # combinations of types, each of which is a call
+_MOST = 64  # the most combinations of types; each is a call
 
 
 def _of_leaves(where, leaves, dtype, order, ndmin):
-    """An array of this shape, or of more axes where the leaves are arrays."""
+    """An array of shape `where`, or with more axes where the leaves are arrays."""
     order, ndmin = Const(k.Str, order), Const(Int, ndmin)
     several = next((i for i, leaf in enumerate(leaves) if isinstance(leaf.type, k.Union) and (
         dtype is None or any(isinstance(t, Array) for t in leaf.type.members))), None)
@@ -220,7 +221,8 @@ def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
 
 @intrinsic
 def with_one_type(shape, before, leaf, after, dtype, order, ndmin):
-    """An array of these items. Inference knows the type of `leaf` here, which may be one of several in the caller."""
+    """An array of these items. Inference specialises this for one type of `leaf`, which may have several in the
+    caller."""
     return _of_leaves(shape, [*elements(before), leaf, *elements(after)], None if dtype.type is NoneType
                       else dtype.type.scalar,
                       order.value, ndmin.value)
@@ -232,7 +234,7 @@ def of_one_type(a, order, ndmin):
 
 @intrinsic
 def arranged_as_asked(a, order, ndmin):
-    """A new array as order= and ndmin= ask. Inference knows the type of `a` here, which may be one of several."""
+    """A new array with the requested order and ndmin. Inference specialises this for one type of `a`."""
     return _of_array(a, a.type.dtype, order.value, None, ndmin.value)
 
 
@@ -242,7 +244,8 @@ def _of_array(a, dtype, order, copy, ndmin):
     if t.ndim < 2:
         laid, order = "C", "C" if order == "F" else order
     fits = dtype is t.dtype and (order == "K" or t.layout == order)
-    unsure = dtype is t.dtype and not fits and t.writable  # which it is for an empty array, and others
+    # the layout may differ from the type's for an empty array, and others
+    unsure = dtype is t.dtype and not fits and t.writable
     fresh = Call(copied, a, _dtype(dtype), Const(k.Str, laid))
     if copy:
         found = fresh
@@ -264,7 +267,7 @@ def copied(a, dtype, order):
 
 
 def arranged(a, order, copy, text):
-    """`a` where its elements lie in this order, else a copy."""
+    """`a` if its elements are in this order, else a copy."""
     if a.size == 0 or (in_order(a, a.ndim - 1, -1, a.itemsize) if order == "C" else in_order(a, 0, 1, a.itemsize)):
         return laid_out(a, order)
     if not copy:
@@ -282,7 +285,7 @@ def in_order(a, axis, way, step):
 
 @intrinsic
 def laid_out(a, order):
-    """The same array as a type that says that its elements are in this order."""
+    """The array `a` with a type that says that its elements are in this order."""
     t = a.type
     return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, order.value, t.writable, t.aligned))
 
@@ -348,7 +351,7 @@ def check_even(shape, leaves, i):
 
 
 def even_axes(leaves, j):
-    """How many leading axes are the same in all of them."""
+    """The number of leading axes whose lengths are the same in all leaves."""
     return 1 + even_axes(leaves, j + 1) if even_axis(leaves, j, 0) else 0
 
 
@@ -447,7 +450,7 @@ def _copyto(dst, src, casting: Constant = "same_kind", where=None):
                            f"rule '{casting}'")
     if not target.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
-    if t is k.Float:  # an int is asked whether it fits
+    if t is k.Float:  # an int is checked to fit
         x = conversions.of_numpy(x)
     return Call(put_all, target, x) if where is None else Call(put_where, target, x, where)
 

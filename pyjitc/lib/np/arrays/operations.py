@@ -1,4 +1,4 @@
-"""What arrays mean: which module has the rules of each operation."""
+"""The protocol of arrays: which module has the rules of each operation."""
 from __future__ import annotations
 
 import operator
@@ -15,6 +15,7 @@ from ....types.kinds import (
 from ...build import is_list, is_sequence
 from ...protocol import Protocol, by_python, text_by_python
 from .. import index
+from ... import extended
 
 __all__ = ["PROTOCOLS"]
 
@@ -26,18 +27,18 @@ conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.
 
 
 def _is_advanced(i) -> bool:
-    """Whether an index has arrays, masks or lists in it."""
+    """Whether an index contains arrays, masks or lists."""
     return any(isinstance(t, Array) or t is Bool or t is NpBool or is_list(t)
                for t in (i.type.elements if isinstance(i.type, Tuple) else (i.type,)))
 
 
 def _is_operand(t) -> bool:
-    """Whether NumPy makes an array of a value of type t, or has none to make."""
+    """Whether NumPy converts a value of type t to an array, or it is one."""
     return isinstance(t, Array) or is_scalar(t) or is_sequence(t)
 
 
 def _no_list(x):
-    """`x`, or the array that NumPy makes of it where it is a list or has lists in it."""
+    """`x`, or the array that NumPy makes of it where it is a list or contains lists."""
     return making.of_lists(x) if any_part(x.type, _is_list) else x
 
 
@@ -139,9 +140,9 @@ class _Array(Protocol):
 
 
 def _is_field(a, name: str) -> bool:
-    """Whether `name` is an attribute of a recarray: a field."""
-    return isinstance(a.type.dtype, Record) and issubclass(a.type.dtype.cls, np.record) and (
-        name in a.type.dtype.dtype.names)
+    """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
+    return isinstance(a.type.dtype, Record) and name in a.type.dtype.dtype.names and (
+        issubclass(a.type.dtype.cls, np.record) or bool(extended.WAYS))
 
 
 def _no_records(op, *operands):

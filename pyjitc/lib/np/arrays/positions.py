@@ -25,7 +25,7 @@ def _meshgrid(*xi, copy: Constant = True, sparse: Constant = False, indexing: Co
     return Call(grid, Apply(TUPLE_MAKE, *xi, cls=None), *(Const(Bool, x) for x in flags))
 
 
-SPARSE_TUPLE = type(np.meshgrid(0, sparse=True, copy=False)) is tuple  # since NumPy 2.5
+SPARSE_TUPLE = type(np.meshgrid(0, sparse=True, copy=False)) is tuple  # the class of the result changed in NumPy 2.5
 
 
 def grid(axes, fresh, sparse, swapped):
@@ -43,7 +43,7 @@ def counting(start, stop):
 
 
 def opened(arrays, places, j):
-    """Each array along its own axis."""
+    """Each array reshaped along its own axis."""
     if j == len(arrays):
         return ()
     return (along(np.ravel(arrays[j]), places[j], len(arrays)),) + opened(arrays, places, j + 1)
@@ -123,7 +123,7 @@ def within(x, n):
 
 
 def triangle(n, k, m, lower):
-    """(rows, columns) of the places on and below, or above, a diagonal."""
+    """(rows, columns): the indices of the elements on and below (lower), or on and above, diagonal k."""
     width = n if m is None else m
     count = 0
     for i in range(n):

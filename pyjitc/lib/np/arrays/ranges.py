@@ -1,4 +1,4 @@
-"""Numbers at equal distances: arange, linspace, logspace, geomspace.
+"""Evenly spaced numbers: arange, linspace, logspace, geomspace.
 
 The order of the operations is NumPy's, so that the last bits agree: arange takes its step from the first two elements.
 """
@@ -73,7 +73,7 @@ def wide(x):
 
 @intrinsic
 def is_inexact(parts):
-    """Whether a float or a complex number is among them."""
+    """Whether one of the arguments is a float or complex number."""
     return Const(k.Bool, any(kind_of(numpy_counterpart(t)) in "fc" for t in parts.type.elements))
 
 
@@ -88,7 +88,7 @@ def steps(start, stop, step):
 
 
 def python_division(x, step):
-    """0 raises where the step is a Python number."""
+    """Division that raises for a step of 0 where the step is a Python number."""
     if isinstance(step, np.generic):
         return float(np.float64(x) / np.float64(step))
     if step == 0:
@@ -116,7 +116,7 @@ def complex_steps(start, stop, step):
 
 
 def of_dates(start, stop, step, t, difference, relative):
-    """relative: stop is counted from the start."""
+    """np.arange of dates. relative: stop is a duration that is added to the start."""
     first, delta = number_of(start, t), number_of(step, difference)
     last = number_of(stop, difference if relative else t)
     if relative and last != NAT:
@@ -139,7 +139,7 @@ def number_of(x, t):
 
 
 def _sample(x: Expr | None, value: int):
-    """A value for NumPy to say which dtype it makes of operands of this type."""
+    """A value of this type with which NumPy is called to find the dtype of the result."""
     if x is None:
         return None
     t = x.type.dtype if isinstance(x.type, Array) else x.type

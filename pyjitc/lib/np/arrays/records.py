@@ -15,7 +15,7 @@ from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ... import extended
-from ...build import is_list, is_sequence, type_name
+from ...build import is_list, is_sequence, a_type
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
 from ...py import conversions
@@ -50,7 +50,7 @@ def field(a: Expr, name) -> Expr:
 
 
 def _name_of(i: Expr, names):
-    """The field an index of a record names."""
+    """The field of a record that an index names or numbers."""
     if not i.known:
         raise Mismatch("the name of a field must be known at compile time", "write it as a constant")
     if i.type is Str:
@@ -64,7 +64,7 @@ def _name_of(i: Expr, names):
 
 
 def getitem(a: Expr, i: Expr) -> Expr:
-    """a[i] where `i` is a text or has texts in it; None for the indices of any array."""
+    """The expression of a[i] where `i` is a field name or contains field names; None for all other indices."""
     if i.type is Str:
         return field(a, _name_of(i, ()))
     if is_list(i.type) and any(t is Str for _, t in i.type.members):
@@ -118,7 +118,7 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
-    raise Mismatch(f"assigning a {type_name(v.type)} to records is not compiled",
+    raise Mismatch(f"assigning {a_type(v.type)} to records is not compiled",
                    "assign a tuple, or to the fields one by one")
 
 
@@ -212,7 +212,8 @@ class _RecordOfArray(Protocol):
 
 
 def _has_attributes(rec) -> bool:
-    """Whether fields are attributes: of np.record, and of all records to a program that is written for Numba."""
+    """Whether fields are attributes: for np.record, and for all records in programs that are compiled with Numba's
+    semantics."""
     return issubclass(rec.cls, np.record) or bool(extended.WAYS)
 
 
@@ -225,7 +226,7 @@ def _names_of(x: Expr):
 
 
 def _place(x: Expr, i: Expr) -> Expr:
-    """The field of a record that an index names, as a view."""
+    """The field of a record that an index names or numbers, as a view."""
     return field(Apply(STRUCT_GET, x, field="0"), _name_of(i, _names_of(x)))
 
 

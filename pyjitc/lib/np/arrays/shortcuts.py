@@ -1,4 +1,5 @@
-"""Small functions made of others: unique_all and its kin, sort_complex, rollaxis, isfortran, iterable; frombuffer."""
+"""Small functions that call others: unique_all and its like, sort_complex, rollaxis, isfortran, iterable,
+frombuffer."""
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +8,7 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import compiled, type_name
+from ...build import compiled, a_type
 from ...rule import Constant, intrinsic, rule
 from . import attributes
 from ..shapes import arrange
@@ -83,7 +84,7 @@ def wrong_axis(axis, ndim):
     check_axis(axis, ndim)
 
 
-# ---------------------------------------------------------------- questions
+# ---------------------------------------------------------------- predicates
 
 
 def isfortran(a):
@@ -105,13 +106,13 @@ def _iterable(y):
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
     if not isinstance(x.type, Array) and x.type is not k.Bytes:
-        raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
+        raise Mismatch(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
     t = dtype or Const(k.Singleton(float), float)
     return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, count, offset)
 
 
 def from_bytes(b, dtype, count, offset):
-    """Reads a copy of the bytes. No program can tell the difference, because the result is read-only."""
+    """np.frombuffer, as a copy of the bytes. No program can see the difference, because the result is read-only."""
     data = np.empty(length_of(b), np.uint8)
     copy_bytes(data, b)
     return read_only(from_memory(data, dtype, count, offset))
@@ -125,7 +126,7 @@ def length_of(b):
 
 @intrinsic
 def copy_bytes(target, source):
-    """The bytes to an array of as many."""
+    """Copy the bytes to an array of the same length."""
     return python_call(np.copyto, target, python_call(memoryview, source))
 
 

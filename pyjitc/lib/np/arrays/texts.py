@@ -1,4 +1,4 @@
-"""NumPy's functions that make text, and what the installation says of itself: called in Python."""
+"""NumPy's functions that return text, also about the installation: they are called in Python."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Business days: np.is_busday, busday_count and busday_offset.
 
-A day is its number since 1970-01-01, a Thursday; the days of a week that count are bits of an int, Monday the lowest;
-holidays are sorted, each once, and all on days that count otherwise.
+A day is its number since 1970-01-01, a Thursday; the business days of a week are bits of an int, Monday the lowest;
+holidays are sorted without repetitions, and all fall on business days of the week.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....ops.arith import CAST
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NpTime
 from ....types.lattice import dtype_of
-from ...build import cast, type_name
+from ...build import cast, a_type
 from ...rule import Constant, NONE, rule
 
 __all__ = ["CALLS", "METHODS"]
@@ -95,7 +95,8 @@ def rolled(day, roll, week, holidays):
 
 
 def moved(day, offset, roll, week, many, holidays):
-    """Whole weeks first; the holidays that were passed are days still to go."""
+    """The day that is `offset` business days from `day`: first by whole weeks, then by the holidays that were
+    passed."""
     day = rolled(day, roll, week, holidays)
     if day == NAT or offset == 0:
         return day
@@ -117,7 +118,8 @@ def moved(day, offset, roll, week, many, holidays):
 
 
 def counted(begin, end, week, many, holidays):
-    """Days of begin <= day < end that are open; negative the other way round, without the first."""
+    """The number of business days with begin <= day < end; where end < begin, minus the number with end < day <=
+    begin."""
     if begin == NAT or end == NAT:
         raise ValueError("Cannot compute a business day count with a NaT (not-a-time) date")
     if begin == end:
@@ -190,7 +192,7 @@ MONDAY = np.datetime64("2000-01-03")
 def _days(name, place, x: Expr) -> Expr:
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not isinstance(t, NpTime):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass dates")
+        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass dates")
     if t.kind != "M" or not np.can_cast(dtype_of(t), dtype_of(DAY), "safe"):
         raise Mismatch(f"Iterator operand {place} dtype could not be cast from {dtype_of(t)!r} to {dtype_of(DAY)!r} "
                        f"according to the rule 'safe'")
@@ -206,7 +208,7 @@ def _in_days(a):
 
 
 def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
-    """The days of a week that count, and the holidays; or None and what is wrong."""
+    """(the business days of a week, the holidays); or (None, the error) where the arguments are wrong."""
     if calendar:
         raise Mismatch(f"busdaycal= of np.{name} is not compiled", "give weekmask= and holidays=")
     try:
@@ -224,7 +226,7 @@ def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
 
 
 def _said_of_none(name, key, n):
-    """What NumPy says of None for an argument that may be left out."""
+    """The error that NumPy raises for None as an optional argument."""
     try:
         getattr(np, name)(*(MONDAY, 1 if name == "busday_offset" else MONDAY)[:n], **{key: None})
     except (ValueError, TypeError) as error:
@@ -261,7 +263,7 @@ def _busday_offset(dates, offsets, roll: Constant = "raise", weekmask: Constant 
                    busdaycal=..., out=...):
     t = offsets.type.dtype if isinstance(offsets.type, Array) else offsets.type
     if not k.is_integer(t):
-        raise Mismatch(f"np.busday_offset by a {type_name(offsets.type)} is not compiled", "use integers")
+        raise Mismatch(f"np.busday_offset by {a_type(offsets.type)} is not compiled", "use integers")
     if roll is None:
         return _said_of_none("busday_offset", "roll", 2)
     if roll not in ROLLS:

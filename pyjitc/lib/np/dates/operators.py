@@ -1,8 +1,9 @@
-"""Operators of dates and durations, and values that become elements of arrays of them."""
+"""Operators of dates and durations, and conversions to elements of arrays of them."""
 from __future__ import annotations
 
 import numpy as np
 
+from ....base.errors import with_article
 from ....infer.meaning import Const, Expr, Mismatch, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, is_time
@@ -36,14 +37,15 @@ def find_compare(op: str, s: k.Type, t: k.Type):
     answer = unlike(op, s, t)
     if answer is None:
         return find_binary(op, s, t)
-    return lambda x, y: Const(k.Bool if type(answer) is bool else k.bool_, answer)  # NumPy before 2.3: Python's bool
+    # NumPy before 2.3 returns Python's bool
+    return lambda x, y: Const(k.Bool if type(answer) is bool else k.bool_, answer)
 
 
 _SAMPLES = {k.Bool: True, k.Int: 1, k.Float: 1.0, k.Complex: 1j}
 
 
 def unlike(op: str, s: k.Type, t: k.Type):
-    """What == or != says of values of two types that are never equal, as dates and numbers are; None where values
+    """The result of == or != for types whose values are never equal, such as dates and numbers; None where values
     decide."""
     if op not in ("==", "!="):
         return None
@@ -54,7 +56,7 @@ def unlike(op: str, s: k.Type, t: k.Type):
         x, y = (_SAMPLES[u] if u in _SAMPLES else np.zeros((), dtype_of(u))[()] for u in (s, t))
         try:
             return x == y if op == "==" else x != y
-        except TypeError:  # units that have nothing in common
+        except TypeError:  # units that cannot be converted
             return None
     return None
 
@@ -63,7 +65,7 @@ def find_unary(op: str, t: k.Type):
     return _found(_UNARY[op], t)
 
 
-# ---------------------------------------------------------------- as elements, and from other values
+# ---------------------------------------------------------------- conversions to and from elements
 
 
 def nat(t: NpTime) -> Const:
@@ -71,7 +73,8 @@ def nat(t: NpTime) -> Const:
 
 
 def element(x: Expr, t: k.Type) -> Expr:
-    """x as an element of an array of t, one of the two a date or duration: what casting='unsafe' allows."""
+    """x as an element of an array of t, where either is a date or duration, with the conversions of
+    casting='unsafe'."""
     source = x.type
     if source is k.NoneType:
         return nat(t)
@@ -85,13 +88,13 @@ def element(x: Expr, t: k.Type) -> Expr:
 
 
 def assigned(x: Expr, t: k.Type) -> Expr:
-    """x as the value of one element, which NumPy converts with more care than arrays."""
+    """x converted for assignment to one element, which NumPy checks more strictly than conversions of arrays."""
     source = x.type
     if is_time(source) and is_time(t):
         if source.kind == t.kind and not np.can_cast(dtype_of(source), dtype_of(t), "same_kind"):
             raise Mismatch(no_cast(source, t), "convert it with x.astype(...)")
     elif is_time(source) and t is not k.bool_:
-        raise Mismatch(f"a {source} as an element of an array of {t} is not compiled", AS_NUMBER)
+        raise Mismatch(f"{with_article(str(source))} as an element of an array of {t} is not compiled", AS_NUMBER)
     return element(x, t)
 
 
@@ -109,7 +112,7 @@ def _parsed(x: Expr, t: NpTime) -> Expr:
 
 
 def made(cls, *args) -> Expr:
-    """The constant that NumPy makes of constants."""
+    """The constant that a call of the class with constants makes."""
     try:
         value = cls(*args)
     except (ValueError, TypeError, OverflowError) as error:

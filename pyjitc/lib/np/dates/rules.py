@@ -1,7 +1,7 @@
-"""What NumPy's ufuncs do with dates and durations, by the kinds of the operands of their loops.
+"""Rules of NumPy's ufuncs for dates and durations, by the kinds of the operands of their loops.
 
-A rule takes the numbers out, computes with integers, and puts NaT where an operand is NaT. The operands come in the
-units of NumPy's loop: NumPy itself says which those are (elementwise/ufuncs.py).
+A rule computes with the integers behind the dates; the result is NaT where an operand is. Operands have been converted
+to the units of NumPy's loop, which NumPy itself is asked for (elementwise/ufuncs.py).
 """
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def duration(t: NpTime) -> NpTime:
 
 
 def _with_nat(op, result):
-    """An integer operation; NaT where an operand is NaT. result: the type of the result, from those of the operands."""
+    """An integer operation whose result is NaT where an operand is NaT. result: the type of the result, given those of
+    the operands."""
 
     def rule(*xs):
         numbers, kinds = [number_of(x) for x in xs], "".join([x.type.kind for x in xs])
@@ -41,12 +42,12 @@ def _with_nat(op, result):
 
 
 def _plain(op):
-    """An integer operation that keeps NaT by itself."""
+    """An integer operation that yields NaT for NaT without a test."""
     return lambda *xs: cast(apply(op, *map(number_of, xs)), xs[0].type)
 
 
 def _relation(op):
-    """False where an operand is NaT, which is below all other numbers."""
+    """A comparison, false where an operand is NaT. NaT is below all other numbers."""
     lower_first = op in (ILT, ILE, IEQ)
 
     def rule(x, y):
@@ -62,8 +63,8 @@ def _differs(x, y):
 
 
 def _extreme(op, nat_is_greatest):
-    """nat_is_greatest: NaT is above all numbers, not below: those less one are compared, and kept, which LLVM knows as
-    a maximum."""
+    """Maximum or minimum. nat_is_greatest: NaT compares above all numbers; then the numbers less one are compared,
+    which wraps NaT to the largest, in a form that LLVM recognises as a maximum."""
 
     def rule(x, y):
         a, b = number_of(x), number_of(y)
@@ -82,13 +83,13 @@ def _times_int(x, n):
 
 
 def _by_int(x, n):
-    """Rounded towards zero; NaT where n is 0."""
+    """Division by an int, rounded towards zero; NaT where n is 0."""
     a = number_of(x)
     return cast(apply(SELECT, apply(BOR, is_nat(a), apply(IEQ, n, ZERO)), NAT, apply(ITRUNCDIV, a, n)), x.type)
 
 
 def _with_float(op):
-    """The operation in floats; NaT where the result is not finite or too big, because the cast gives NaT there."""
+    """The operation in floats; NaT where the result is not finite or too large, since the cast gives NaT then."""
 
     def rule(x, y):
         a = number_of(x)
@@ -139,7 +140,7 @@ def _second(x, y):
 
 
 def _alike(rule) -> dict[str, Callable]:
-    """Two dates, or two durations."""
+    """The rule for two dates or two durations."""
     return {"MM": rule, "mm": rule}
 
 

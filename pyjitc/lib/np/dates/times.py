@@ -1,4 +1,4 @@
-"""NumPy's dates and durations (datetime64, timedelta64): how they are made, and their methods.
+"""NumPy's dates and durations (datetime64, timedelta64): construction and methods.
 
 Their units are in units.py, what ufuncs do with them in rules.py, operators and assignment in operators.py.
 """
@@ -10,7 +10,7 @@ from ....infer.meaning import Const, Expr, Mismatch, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
-from ...build import cast, type_name
+from ...build import cast, a_type
 from ...rule import rule
 from ..arrays.creation import scalar_of
 from .operators import AS_NUMBER, made, no_cast
@@ -19,7 +19,7 @@ __all__ = ["CALLS", "METHODS", "SCALAR_METHODS", "attribute", "method", "target"
 
 
 def _unit(given, kind):
-    """The type with the unit of a call, None where it has none."""
+    """The type with the unit given in a call; None where none is given."""
     if given is None:
         return None
     if not given.known or not isinstance(given.value, (str, tuple)):
@@ -63,7 +63,7 @@ def _constructor(cls, kind):
                            "pass the date as an argument")
         if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
-        raise Mismatch(f"np.{cls.__name__} of a {type_name(s)} is not compiled", "use a.astype(...) for arrays")
+        raise Mismatch(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")
 
     return found
 
@@ -126,7 +126,7 @@ SCALAR_METHODS = {"astype": _astype, "view": _view, "copy": _itself, "min": _its
 
 
 def attribute(x: Expr, name: str) -> None:
-    """x.name where it is a method, which has no expression."""
+    """The expression of x.name; None where it is a method."""
     if name not in SCALAR_METHODS:
         cls = dtype_of(x.type).type
         if not hasattr(cls, name):

@@ -1,7 +1,7 @@
 """The numbers of NumPy's dates and durations, and their units.
 
-A value is a 64-bit number of units, the least of which is NaT. It is taken out by a cast that costs nothing; what is
-computed is NaT where an operand is NaT. `converted` changes units.
+A value is a 64-bit number of units, of which the least number stands for NaT. A cast that costs nothing converts it to
+an int; results are NaT where an operand is. `converted` changes units.
 """
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _CHECKED = {IADD: (IADD_CK, np.add, 1), ISUB: (ISUB_CK, np.subtract, -1), IMUL: 
 
 @functools.cache
 def overflow_text(op, kinds: str) -> str | None:
-    """NumPy's message where the operation leaves 64 bits; None where it wraps, as before NumPy 2.5. kinds: the kinds of
-    the operands, "" for a change of units."""
+    """NumPy's message where the operation overflows 64 bits; None where it wraps, as before NumPy 2.5. kinds: the dtype
+    kinds of the operands, "" for a conversion of units."""
     top = np.int64((1 << 63) - 1)
     try:
         if kinds:
@@ -47,7 +47,7 @@ def overflow_text(op, kinds: str) -> str | None:
 
 
 def computed(op, kinds: str, a: Expr, b: Expr) -> Expr:
-    """op of numbers that are not NaT, checked where NumPy checks."""
+    """The operation on numbers that are not NaT, with an overflow check where NumPy has one."""
     text = overflow_text(op, kinds)
     if text is None:
         return apply(op, a, b)
@@ -55,7 +55,7 @@ def computed(op, kinds: str, a: Expr, b: Expr) -> Expr:
 
 
 def sound(a: Expr, wrong: Expr, checks: str | None) -> Expr:
-    """The number where all are dates; 0 where one is not and the operation is checked."""
+    """The number `a`; 0 in place of NaT (where `wrong` is true) if the operation is checked."""
     return a if checks is None else apply(SELECT, wrong, ZERO, a)
 
 
@@ -79,8 +79,8 @@ def any_nat(*numbers: Expr) -> Expr:
     return found
 
 
-_PER = {"W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "s": 1}  # seconds
-_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # of a second
+_PER = {"W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "s": 1}  # seconds in a unit
+_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}  # units in a second
 _MONTHS = {"Y": 12, "M": 1}
 _CYCLE_DAYS, _CYCLE_MONTHS = 146097, 4800  # the calendar repeats after 400 years
 
@@ -127,7 +127,7 @@ def converted(x: Expr, t: NpTime) -> Expr:
         if s.unit in _MONTHS:
             days = _days(_by(a, _MONTHS[s.unit] * s.count))
             up, down = _ratio("D", t.unit)
-            found = _over(_over(_by(days, up), down), t.count)  # which NumPy does not check
+            found = _over(_over(_by(days, up), down), t.count)  # NumPy does not check this product
         else:
             up, down = _ratio(s.unit, "D")
             found = _over(_months(_over(_by(a, up * s.count), down)), _MONTHS[t.unit] * t.count)

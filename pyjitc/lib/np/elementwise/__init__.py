@@ -1,1 +1,2 @@
-"""Ufuncs and operators, of one number and of whole arrays: which loop NumPy takes, and what an element becomes."""
+"""Ufuncs and operators, of one number and of whole arrays: the loop that NumPy selects, and what it computes for an
+element."""

@@ -18,7 +18,7 @@ from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import MIRRORED, apply, convert, is_sequence, promoted, type_name
+from ...build import a_type, MIRRORED, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
@@ -60,7 +60,7 @@ def constant_of(value) -> Const:
 def _checked(name, args):
     for x in args:
         if not is_array(x) and not is_scalar(x.type):
-            raise Mismatch(f"np.{name} of an array and a {type_name(x.type)} is not compiled",
+            raise Mismatch(f"np.{name} of an array and {a_type(x.type)} is not compiled",
                            "use arrays and numbers")
 
 
@@ -74,7 +74,7 @@ def item(x: Expr) -> Expr:
 
 
 def shape_of(args) -> list[Expr]:
-    """The broadcast shape of the operands. A number has the shape () in the text of an error."""
+    """The broadcast shape of the operands. In error messages a number has the shape ()."""
     arrays = [x for x in args if is_array(x)]
     ndims = tuple(x.type.ndim if is_array(x) else 0 for x in args)
     lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
@@ -88,7 +88,7 @@ def _tuple(parts):
 
 
 def over(kernel, fixed, args, template=loops.mapped) -> Expr:
-    """The array of kernel(*fixed, element of each operand); at least one operand is an array."""
+    """The array of kernel(*fixed, element of each operand); at least one operand must be an array."""
     arrays = [x for x in args if is_array(x)]
     ndim = max(x.type.ndim for x in arrays)
     if ndim > 1 and all(x.type.ndim == ndim and x.type.layout == "F" for x in arrays):
@@ -112,7 +112,7 @@ _OPTIONS = ("where=True, casting: Constant = 'same_kind', order: Constant = 'K',
 
 @functools.cache
 def _signature(function) -> str:
-    """The parameters of a ufunc: one output may be named, several are a tuple when they are."""
+    """The parameters of a ufunc. `out` is one array, or a tuple where the ufunc has several outputs."""
     operands = ", ".join(f"x{i}" for i in range(1, function.nin + 1))
     if function.nout == 1:
         return f"{operands}, /, out=None, *, {_OPTIONS}"
@@ -133,7 +133,7 @@ def _binding(function) -> Rule:
 
 
 def bound(function, args, kwargs) -> Arguments:
-    """The arguments of a call of a ufunc, as NumPy binds them."""
+    """The arguments of a call of a ufunc, bound as NumPy binds them."""
     return _binding(function)(args, kwargs)
 
 
@@ -162,7 +162,7 @@ def _arguments(function, *given) -> Arguments:
         where = None
     if where is not None:
         if not is_array(where) and not is_scalar(where.type):
-            raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
+            raise Mismatch(f"where= of {a_type(where.type)} is not compiled", "use an array of booleans")
         if kind_of(element_type(where)) != "b":
             raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
                            f"dtype('bool') according to the rule 'safe'")
@@ -190,7 +190,8 @@ def _called(function, given: Arguments) -> Expr:
     args, outs, where, dtype, casting, order = given
     _checked(function.__name__, args)
     exact = dtype is None and function in RELATIONS and all(kind_of(element_type(x)) in "biu" for x in args)
-    if exact and casting == "same_kind":  # Python ints beyond the other's type too
+    # Python ints outside the bounds of the other operand's type are compared exactly, too
+    if exact and casting == "same_kind":
         outputs = (k.bool_,)
         _check_out(function, outs, outputs, casting)
     else:
@@ -201,7 +202,7 @@ def _called(function, given: Arguments) -> Expr:
             for x, t in zip(args, found.inputs):
                 if (x.type is k.Int and x.known and isinstance(t, k.NpInt)
                     and not np.iinfo(dtype_of(t)).min <= x.value <= np.iinfo(dtype_of(t)).max):
-                    # for no elements too
+                    # the check is made for empty arrays, too
                     return Throw(OverflowError, f"Python integer {x.value} out of bounds for {dtype_of(t).name}")
             args = [x if is_array(x) or x.known else convert(x, t) if k.is_python_number(x.type) else x
                     for x, t in zip(args, found.inputs)]
@@ -210,7 +211,7 @@ def _called(function, given: Arguments) -> Expr:
         return _pair(function, callee, args, outs, where, order)
     if outs:
         return into(outs[0], callee, args, where)
-    if where is not None:  # NumPy leaves the rest as it was in memory
+    if where is not None:  # elements where the mask is false keep what is in memory, as in NumPy
         return _ordered(whole(_kernel("masked", function.nin), [callee, _dtype(outputs[0])], [where, *args]), order)
     return _ordered(whole(_kernel("apply", function.nin), [callee], args), order)
 
@@ -224,7 +225,8 @@ def _check_out(function, outs, outputs, casting):
 
 
 def _of_sequences(function, given: Arguments):
-    """Tuples and lists as arrays. A value of one of several types is told apart only in a function of the library."""
+    """The operands with tuples and lists replaced by arrays. A value of several types is resolved to each in a library
+    function."""
     args, outs, where, dtype, casting, order = given
     out = NONE if not outs else outs[0] if function.nout == 1 else _tuple([x or NONE for x in outs])
     if where is None and dtype is None and (casting, order) == ("same_kind", "K") and function.nin < 3:
@@ -237,7 +239,7 @@ def _of_sequences(function, given: Arguments):
 
 
 def _pair(function, callee, args, outs, where, order):
-    """The two outputs of a ufunc."""
+    """The outputs of a ufunc that has two."""
     kernel = loops.apply1_item if function.nin == 1 else loops.apply2_item
     both = _tuple([_ordered(whole(kernel, [callee, Const(k.Int, i)], args), order) for i in range(2)])
     if not outs and where is None:
@@ -276,14 +278,14 @@ def _dtype(t: k.Type) -> Const:
 
 
 def _stored(target, args, kernel, fixed, listed=None) -> Nest:
-    """The nest that writes the elements into `target`, after the check of shapes."""
+    """The nest that writes the elements into `target`, after a check of the shapes."""
     return Nest(loops.stored, [_tuple(shape_into(target, args, listed)), target], kernel, fixed,
                 [item(x) for x in args], into=True, ndim=target.type.ndim, dtype=target.type.dtype)
 
 
 def shape_into(target, args, listed=None) -> list[Expr]:
-    """The shape of `target`, which raises where that of the operands does not fit. listed: the operands of a ufunc in
-    the order in which its messages list them, None for an assignment."""
+    """The shape of `target`; raises where the operands cannot be broadcast to it. listed: the operands of a ufunc in
+    the order of its error messages; None for an assignment."""
     others = [x for x in args if is_array(x) and x.type.ndim and not _same(x, target)]
     shape = [Apply(ARRAY_DIM, target, axis=j) for j in range(target.type.ndim)]
     if any(x.type.ndim > target.type.ndim for x in others):
@@ -298,7 +300,7 @@ def shape_into(target, args, listed=None) -> list[Expr]:
 
 
 def _place_among(x, target, others):
-    """Which of the shapes is that of x, the target's first; -1: it has none."""
+    """The number of the shape that belongs to x, where the target's is 0; -1: it has none."""
     if not is_array(x) or not x.type.ndim:
         return -1
     return 0 if _same(x, target) else 1 + next(n for n, y in enumerate(others) if x is y)
@@ -333,9 +335,10 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
 
 
 def power(x, y):
-    """NumPy's short cuts for constant exponents."""
+    """x ** y by NumPy's fast paths for constant exponents."""
     kind = kind_of(element_type(x))
-    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):  # bool too: int8
+    # for bool, too: the result is int8
+    if y.value == 2 and type(y.value) in (int, float) and (kind in "fc" or type(y.value) is int):
         return np.square, None
     if y.value == 0.5 and kind in "fc":
         return np.sqrt, None
@@ -355,7 +358,7 @@ def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
     return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
 
 
-WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, Python's ints wrapped in np.where
+WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, np.where wrapped Python ints
 
 
 def where(condition, x, y):
@@ -374,7 +377,7 @@ def where(condition, x, y):
 
 
 def _as_integers(pair):
-    """The values of np.where, Python's ints as the integers beside them."""
+    """The values of np.where; a Python int gets the integer type of the other value."""
     for x, y in (pair, pair[::-1]):
         t = element_type(y)
         if x.type is k.Int and isinstance(t, k.NpInt):
@@ -386,7 +389,7 @@ def _as_integers(pair):
 
 
 def lift(function, args) -> Expr:
-    """A function of numbers on arrays, element by element; its other arguments are constants."""
+    """A function of numbers applied to arrays, element by element; its other arguments are constants."""
     return whole(_kernel("apply", len(args)), [constant_of(function)], args)
 
 
@@ -395,13 +398,13 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    if is_sequence(x.type):  # which does not compare itself with arrays: the array is asked
+    if is_sequence(x.type):  # sequences do not compare themselves with arrays: the array compares itself
         return ufunc(OPERATORS[MIRRORED[op]], [y, x])
     if is_sequence(y.type):
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
-            raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
+            raise Mismatch(f"{op} between an array and {a_type(z.type)} is not compiled")
     if (any(k.is_time(element_type(z)) for z in (x, y))
         and (answer := dates.unlike(op, *map(element_type, (x, y)))) is not None):
         return lift(loops.different if answer else loops.never_equal, [x, y])

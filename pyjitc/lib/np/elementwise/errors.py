@@ -1,9 +1,10 @@
-"""Floating-point errors: np.errstate, and what an operation of NumPy has met.
+"""Floating-point errors: np.errstate, and the detection of errors in NumPy's operations.
 
-That is told by operands and result: a nan of operands that are none is an invalid value, an infinity of finite operands
-a division by zero or an overflow. (The processor keeps flags too, but not for which operation of a fused loop, and own
-elementary functions and comparisons raise them besides.) Looking takes a second loop, so only programs that ask for it
-have it (lib/watched.py): others are silent, and `np.errstate(...)` that only ignores is nothing to them.
+Errors are found by comparing operands and result: a nan from operands that are not nan is an invalid value, an infinity
+from finite operands a division by zero or an overflow. (The processor has flags too, but these do not say which
+operation of a fused loop set them, and the package's own elementary functions and comparisons set them as well.)
+Detection takes a second loop, so only programs that use np.errstate get it (lib/watched.py): others are silent, and for
+them an `np.errstate(...)` that only ignores errors has no effect.
 """
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def _check(given):
 
 
 def _given(**options):
-    """The options of a call of np.errstate that are not None; an error where one of them cannot be compiled."""
+    """The options of a call of np.errstate that are not None; Mismatch where one of them cannot be compiled."""
     given = {key: x for key, x in options.items() if x}
     _check(given)
     return given
@@ -80,7 +81,7 @@ def _errstate(*, call=None, all=None, divide=None, over=None, under=None, invali
 
 @rule("np.errstate")
 def watched_state(*, call=None, all=None, divide=None, over=None, under=None, invalid=None) -> Expr:
-    """NumPy's own context manager."""
+    """A call that makes NumPy's own context manager."""
     given = _given(all=all, divide=divide, over=over, under=under, invalid=invalid)
     if all:
         given.setdefault("under", Const(k.Str, "ignore"))
@@ -89,11 +90,12 @@ def watched_state(*, call=None, all=None, divide=None, over=None, under=None, in
     return python_call(np.errstate, **given)
 
 
-# ---------------------------------------------------------------- kernels: what one element has met
+# ---------------------------------------------------------------- kernels: the errors of one element
 
 
 def told(divides, r, finite, unknown):
-    """divides: whether an infinity is of a division by zero; finite, unknown: all operands are finite, one is nan."""
+    """The error flags of a result r. divides: whether an infinity means a division by zero; finite: all operands are
+    finite; unknown: one of them is nan."""
     return (np.isnan(r) & ~unknown) * INVALID | (np.isinf(r) & finite) * chosen(divides, DIVIDE, OVER)
 
 
@@ -110,7 +112,7 @@ def told1(how, least, r, x):
 def told2(how, least, r, x, y):
     if how == "pair":
         return told2("divisor", None, r[0], x, y) | told2("", None, r[1], x, y)
-    if how == "integers":  # a division: `least` where the quotient may be one too large
+    if how == "integers":  # a division; `least` is given where the quotient may overflow
         met = (y == 0) * DIVIDE
         return met if least is None else met | ((x == least) & (y == -1)) * OVER
     if how == "parts":
@@ -139,7 +141,7 @@ def told_parts(a, b, c, d):
 
 
 def told_wrap(how, least, r, x, y):
-    """What an operation on integers of one type has met: whether the result has wrapped."""
+    """The error flags of an operation on integers of one type: OVER where the result has wrapped."""
     if how == "add":
         return (r < x if least is None else (x ^ r) & (y ^ r) < 0) * OVER
     if how == "subtract":
@@ -168,12 +170,12 @@ _AGAIN = {1: again1, 2: again2}
 _MASKED = {1: masked1, 2: masked2}
 
 
-# ---------------------------------------------------------------- library functions: what a call has met
+# ---------------------------------------------------------------- library functions: the errors of a call
 
 
 @intrinsic
 def report(name, flags):
-    """Have the interpreter warn or raise."""
+    """Let the interpreter warn or raise for these error flags."""
     return Apply(DISCARD, python_call(floatstate.report, name, flags))
 
 
@@ -192,7 +194,7 @@ def united(met):
 
 
 def after(name, met, result):
-    """The result of a call, after the report of the errors that its elements have met."""
+    """The result of a call, after the errors of its elements were reported."""
     flags = united(met)
     if flags:
         report(name, flags)
@@ -212,7 +214,7 @@ def wrapped(name, how, least, r, x, y):
 
 
 def folded(name, r, a):
-    """A reduction, looked at as a whole."""
+    """Report the errors of a reduction, found from its operand as a whole and its result."""
     if somewhere(~np.isfinite(r)):
         report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(a)),
                     somewhere(np.isinf(a)))
@@ -239,20 +241,20 @@ def report_fold(name, nan, infinite, unknown, given):
 
 
 def told_short(t, x):
-    """What the conversion of a number to a shorter float has met."""
+    """The error flags of converting a number to a shorter float."""
     return told(False, as_type(x, t), np.isfinite(x), np.isnan(x))
 
 
 def told_whole(low, high, x):
-    """What the conversion of a number to an integer has met; a fraction that is cut off is no error."""
+    """The error flags of converting a number to an integer; truncating a fraction is no error."""
     x = np.float64(x)
     return (~(((x > low - 1.0) | (x == low)) & (x < high))) * INVALID
 
 
-_SPAN = {8: 32, 16: 32, 32: 32, 64: 64}  # the machine converts to these
+_SPAN = {8: 32, 16: 32, 32: 32, 64: 64}  # bits of the integers to which the machine converts floats
 
 
-# ---------------------------------------------------------------- which operations meet what
+# ---------------------------------------------------------------- errors of each operation
 
 _POLES = (np.log, np.log2, np.log10, np.log1p, np.arctanh, np.reciprocal)
 _SILENT = {np.maximum, np.minimum, np.fmax, np.fmin, np.copysign, np.sign, np.heaviside, np.rint, np.floor, np.ceil,
@@ -261,7 +263,7 @@ _DIVISIONS = (np.floor_divide, np.remainder, np.fmod, np.divmod)
 
 
 def _how(function, found) -> tuple[str, int | None] | None:
-    """The test that an element of the result needs, and the least integer of its type; None: no error can happen."""
+    """(the test that an element of the result needs, the least integer of its type); None where no error can happen."""
     kind, t = kind_of(found.outputs[0]), found.inputs[0]
     if k.is_time(t):
         return None
@@ -294,7 +296,7 @@ def _fixed(how, least) -> list[Expr]:
 
 
 def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | None = None) -> Expr:
-    """The `result` of a call of a ufunc, with a report of the floating-point errors that its elements meet."""
+    """The `result` of a call of a ufunc, with a report of the floating-point errors of its elements."""
     operands = args[:function.nin]
     if type(result) is Throw or function.nin > 2 or any(not is_array(x) and not k.is_scalar(x.type) for x in operands):
         return result
@@ -302,7 +304,7 @@ def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | No
     types = tuple(map(element_type, operands))
     try:
         found = loop(function, types, given.dtype, given.casting, tuple(x and x.type.dtype for x in given.outs))
-    except Mismatch:  # comparisons of unlike integers
+    except Mismatch:  # comparisons of integers of different signs
         return result
     how = _how(function, found)
     if how is None:
@@ -328,7 +330,7 @@ def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | No
 
 
 def watched_scalars(function: np.ufunc, operands, result: Expr) -> Expr:
-    """An operator of NumPy numbers."""
+    """The result of an operator on NumPy numbers, with a report of its errors."""
     if type(result) is Throw:
         return result
     found = loop(function, tuple(x.type for x in operands))
@@ -344,13 +346,13 @@ def watched_scalars(function: np.ufunc, operands, result: Expr) -> Expr:
 
 
 def watched_fold(name: str, a: Expr, result: Expr) -> Expr:
-    """A sum or product of an array, whole or along axes."""
+    """The result of a sum or product of an array, whole or along axes, with a report of its errors."""
     return (Call(folded, Const(k.Str, name), result, a) if is_array(a) and kind_of(a.type.dtype) in "fc"
             and type(result) is not Throw else result)
 
 
 def watched_product(name: str, x: Expr, y: Expr, result: Expr) -> Expr:
-    """A product of matrices and vectors."""
+    """The result of a product of matrices and vectors, with a report of its errors."""
     if (type(result) is Throw or not (is_array(x) and is_array(y))
         or {kind_of(x.type.dtype), kind_of(y.type.dtype)}.isdisjoint("fc")):
         return result
@@ -358,7 +360,7 @@ def watched_product(name: str, x: Expr, y: Expr, result: Expr) -> Expr:
 
 
 def watched_cast(x: Expr, t: k.Type, result: Expr) -> Expr:
-    """Numbers of NumPy that become numbers of type t."""
+    """The result of converting NumPy numbers to type t, with a report of its errors."""
     source = element_type(x)
     if type(result) is Throw or not isinstance(source, k.NpFloat):
         return result

@@ -1,4 +1,5 @@
-"""Templates of loop nests: how the elements of an index space are visited. Run by passes/nests.py, never by CPython.
+"""Templates of loop nests, which visit the elements of an index space. passes/nests.py expands them; CPython never runs
+them.
 
 `shape`: the lengths of the space; `t`: dtype of an element; the holes (ops/nest.py) stand for the elements.
 """
@@ -70,8 +71,8 @@ _WIDE = {"apply": "f, {}: f({})", "cast": "f, t, {}: as_type(f({}), t)",
 
 @functools.cache
 def wide(kind: str, count: int):
-    """The kernel apply<count>, cast<count>, masked<count> or kept<count>: for more operands than NumPy's ufuncs have.
-    """
+    """The kernel apply<count>, cast<count>, masked<count> or kept<count>, for more operands than NumPy's ufuncs
+    have."""
     names = ", ".join(f"x{k}" for k in range(count))
     return eval(f"lambda {_WIDE[kind].format(names, names)}", globals())
 
@@ -130,7 +131,7 @@ def as_operand(x):
 
 
 def in_order(a, order):
-    """A result in the order that is asked for."""
+    """A result whose elements are in the requested order."""
     if isinstance(a, np.ndarray) and a.ndim > 1 and order in ("C", "F"):
         out = np.empty(a.shape, a.dtype, order)
         out[...] = a
@@ -159,7 +160,7 @@ DISCARDS = "Casting complex values to real discards the imaginary part"
 
 
 def discarding(done):
-    """The array of real numbers that complex numbers were converted to, after NumPy's warning."""
+    """The array of real numbers into which complex numbers were converted, after NumPy's ComplexWarning."""
     warn(DISCARDS, ComplexWarning)
     return done
 
@@ -170,14 +171,14 @@ def store_real(a, i, z):
 
 
 def after(out, done):
-    """`out`, when it has been written."""
+    """`out`, once the nest has written it."""
     return out
 
 
 # -- element by element
 
 def as_row(shape, total=1, k=0):
-    """The shape (1, ..., 1, n) of as many elements."""
+    """The shape (1, ..., 1, n) with as many elements."""
     if k == len(shape) - 1:
         return (IMUL(total, shape[k]),)
     return (1,) + as_row(shape, IMUL(total, shape[k]), k + 1)
@@ -221,8 +222,8 @@ def put_each(place, shape, index, t):
 
 
 def stored(shape, target, t):
-    """Write the elements into `target`. Where a store would change elements that are still to be read, the elements go
-    through a copy."""
+    """Write the elements into `target`. Where a store would change elements that are still to be read, the elements are
+    computed into a temporary array first."""
     if len(shape) == 0:
         PUT(target, target, False, ELEMENT(type=t))
     else:
@@ -239,7 +240,7 @@ def stored(shape, target, t):
 
 @intrinsic
 def no_array(shape, t):
-    """An array that is never read or written, of the type that np.empty(shape, t) has."""
+    """An array that is never accessed, of the type that np.empty(shape, t) has."""
     return Apply(UNDEF, type=Array(t.type.scalar, len(shape.type.elements)))
 
 
@@ -258,7 +259,7 @@ def put_back(target, fresh):
 
 
 def copy_all(target, source, index):
-    """`source` is in C order."""
+    """Copy `source`, which is in C order, into `target`."""
     k = len(index)
     if k < target.ndim - 1:
         for i in range(target.shape[k]):

@@ -13,8 +13,8 @@ __all__ = ["callback", "element_loop", "core_loop"]
 
 
 def element_loop(f, alike: FunctionType):
-    """The loop of an element function, for (arrays of operands, arrays of results). It has the name and the place of
-    `alike`."""
+    """The loop of an element function, called with (arrays of operands, arrays of results). It has the name and source
+    location of `alike`."""
     def loop(ins, outs):
         for i in range(ARRAY_DIM(outs[0], axis=0)):
             put_items(outs, i, as_items(f(*items(ins, i, 0))), 0)
@@ -23,7 +23,7 @@ def element_loop(f, alike: FunctionType):
 
 
 def core_loop(f, alike: FunctionType):
-    """The loop of a function of cores, which writes its results."""
+    """The loop of a generalised ufunc's function, which gets the core of each operand and writes its results."""
     def loop(ins, outs):
         for i in range(ARRAY_DIM(ins[0], axis=0)):
             f(*cores(ins, i, 0), *cores(outs, i, 0))
@@ -32,7 +32,7 @@ def core_loop(f, alike: FunctionType):
 
 
 def callback(f, types, result):
-    """A function of these parameters that gives what `f` gives, as a number of the type `result`."""
+    """A function of these parameters that returns the result of `f` as a number of the type `result`."""
     names = ", ".join(f"x{n}" for n in range(len(types)))
     space = {"as_type": as_type, "__name__": __name__, "__builtins__": {}}
     body = f"f({names})" if result is NoneType else f"return as_type(f({names}), t)"
@@ -68,7 +68,7 @@ def cores(arrays, i, j):
 
 
 def core(a, i):
-    """Of an operand without core dimensions the element."""
+    """The core of operand a at index i; for an operand without core dimensions, its element."""
     if a.ndim == 1:
         return ARRAY_LOAD(a, i)
     return a[i]

@@ -1,5 +1,5 @@
-"""Calls of ufuncs that programs make, in compiled code: of elements they are calls of the program's function, so that
-they fuse with what is around them; the function of a generalised ufunc is called for each core."""
+"""Calls of ufuncs that programs make, in compiled code: element functions become calls of the program's function, which
+fuse with other operations; the function of a generalised ufunc is called for each core."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....runtime import ufuncs
 from ....types import kinds as k
 from ....types.lattice import dtype_of
-from ...build import is_sequence, type_name
+from ...build import is_sequence, a_type
 from ...rule import NONE
 from ..shapes.splitting import spread
 from ..shapes.views import place
@@ -21,7 +21,7 @@ __all__ = ["call"]
 
 
 def call(function: np.ufunc, args, kwargs) -> Expr | None:
-    """The meaning of function(*args, **kwargs), or None for what was not made here."""
+    """The expression of function(*args, **kwargs), or None for a ufunc that was not made by this package."""
     record = ufuncs.made(function)
     if record is None:
         return None
@@ -56,7 +56,7 @@ def _generalised(function: np.ufunc, record, args, kwargs) -> Expr:
             return CallValue(constant(function), *(CallValue(constant(np.asarray), y) if is_sequence(y.type) else y
                                                    for y in args[:function.nin]), keywords={"out": _tuple(outs)})
         if not isinstance(x.type, k.Array) and not k.is_scalar(x.type):
-            raise Mismatch(f"{name}() of a {type_name(x.type)} is not compiled", "use arrays and numbers")
+            raise Mismatch(f"{name}() of {a_type(x.type)} is not compiled", "use arrays and numbers")
         ins.append(elementwise.scalar_array(x) if not isinstance(x.type, k.Array) else x)
     for j, x in enumerate(args[:function.nin]):
         ndim = x.type.ndim if isinstance(x.type, k.Array) else 0
@@ -149,7 +149,7 @@ def all_spread(ins, cores, outer, j):
 
 
 def places(outer, results, lengths, types, j):
-    """The arrays that results are written into; a result without core dimensions gets an axis of length 1."""
+    """The arrays into which results are written; a result without core dimensions gets an axis of length 1."""
     if j == len(results):
         return ()
     core = core_shape(results[j], lengths, 0)

@@ -18,7 +18,7 @@ NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
 
 
 def float_rem(x, y):
-    """C's fmod, which is exact: in double for all types."""
+    """C's fmod, which is exact: all types compute it in double."""
     if isinstance(x, np.float64):
         return py_float_rem(x, y)
     if isinstance(x, np.float32):
@@ -146,7 +146,7 @@ def power_of_ten(n):
 
 @outlined
 def great_power_of_ten(n):
-    """10.0**n as NumPy computes it, factor by factor; it is not always the nearest float."""
+    """10.0**n computed factor by factor, as NumPy does; it is not always the nearest float."""
     power = 1e22
     for _ in range(min(n, 310) - 22):
         power *= 10.0
@@ -201,7 +201,8 @@ def log2_1p(x):
 
 
 def spacing(x):
-    """Distance to the next float away from zero, with the sign of x; of a half, to the next one above."""
+    """The distance from x to the next float away from zero, with the sign of x; for float16 the distance to the next
+    float above."""
     if FABS(x) == INF:
         return x - x
     x = x + 0.0

@@ -1,7 +1,7 @@
 """Operators of NumPy scalars: one table per operator and kind of the common type (NEP 50).
 
-Integers wrap, division by zero gives 0, inf or nan: no exceptions but those of converting Python ints. Half
-precision computes in single and rounds, as NumPy's loops do; the machine's half arithmetic does the same.
+Integers wrap, and division by zero gives 0, inf or nan: only conversions of Python ints raise. Half precision is
+computed in single precision and rounded, as in NumPy's loops; half-precision instructions give the same results.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ numbers = lazy("pyjitc.lib.np.elementwise.numbers")
 
 __all__ = ["find_binary", "find_unary", "find_compare", "rule_for"]
 
-# constants of NumPy's types are folded by what compiled code computes
+# constants of NumPy's types are folded by running the functions that compiled code calls
 provide(lambda name, cls: elementary.meaning(name, cls))
 Rule = Callable[[Expr, Expr], Expr]
 
@@ -124,11 +124,11 @@ def find_binary(op: str, s: k.Type, t: k.Type) -> Rule | None:
     common = promote(s, t)
     rule = rule_for(op, common)
     if op == "/" and kind_of(common) in "iub":
-        return _in(k.float64, FDIV)  # a Python int is not held to the bounds of the other side
+        return _in(k.float64, FDIV)  # a Python int need not fit in the type of the other operand
     if rule is None or s is t is common:
         return rule
     if kind_of(common) == "f" and {kind_of(s), kind_of(t)} <= set("iub") and op in ("<<", ">>", "&", "|", "^"):
-        return None  # uint64 beside int64
+        return None  # uint64 and int64
     return lambda x, y: rule(convert(x, common), convert(y, common))
 
 
@@ -137,7 +137,8 @@ def find_unary(op: str, t: k.Type):
 
 
 def find_compare(op: str, s: k.Type, t: k.Type) -> Rule | None:
-    """Result is bool_. Integers of any two types compare exactly; everything else in the common type."""
+    """The rule of a comparison; its result is bool_. Integers of any two types compare exactly, all others in the
+    common type."""
     rule = _compare_rule(op, s, t)
     return rule and (lambda x, y: cast(rule(x, y), k.bool_))
 
@@ -166,9 +167,9 @@ def _compare_rule(op, s, t):
 
 
 def _uint64_relation(op):
-    """uint64 with a signed integer: a negative one is below."""
+    """The rule that compares uint64 with a signed integer: a negative one is smaller."""
     relation = _INT_RELATIONS[op]
-    below = op in ("!=", ">", ">=")  # the answer where y < 0
+    below = op in ("!=", ">", ">=")  # the result where y < 0
 
     def rule(x, y):
         wide = cast(y, k.Int)
@@ -182,8 +183,9 @@ def _uint64_relation(op):
 
 
 def complex_relation(op, as_loop: bool):
-    """Complex numbers are compared lexicographically. In NumPy's loops (also for two scalars where neither has the
-    common type) the real parts decide only where no imaginary part is nan; its scalars do not look at that."""
+    """The rule that compares complex numbers lexicographically. In NumPy's loops (also for two scalars where neither
+    has the common type) the real parts decide only where no imaginary part is nan; NumPy's scalars do not check
+    that."""
 
     def rule(x, y):
         a, b, c, d = apply(REAL, x), apply(IMAG, x), apply(REAL, y), apply(IMAG, y)

@@ -126,7 +126,7 @@ def fix(x, out=None):
 
 
 def inexact(y):
-    """The value as an inexact number, as arithmetic with a float makes it one."""
+    """The value converted to the inexact type that arithmetic with a float gives it."""
     return y if y.dtype.kind in "fc" else y.astype(np.result_type(y, 1.0))
 
 

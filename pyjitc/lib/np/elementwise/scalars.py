@@ -11,7 +11,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
-from ...build import apply, cast, convert, number, type_name
+from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
 from ...py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
@@ -27,9 +27,9 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not k.is_scalar(x.type):
-            raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
+            raise Mismatch(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
-        x, y = args  # exact, for Python ints beyond the other's type too
+        x, y = args  # exact, also for Python ints outside the bounds of the other operand's type
         if is_python_number(x.type):
             x = cast(x, numpy_counterpart(x.type)) if is_python_number(y.type) else x
         result = operators.compare(RELATIONS[ufunc], x, y)
@@ -41,7 +41,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 def _check_numbers(name, *values):
     for x in values:
         if not is_number(x.type):
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled")
+            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled")
 
 
 def _as_numpy(x: Expr) -> Expr:
@@ -103,7 +103,7 @@ def _limits(cls):
         what = dtype_of(t) if k.is_scalar(t) else dtype_of(t.scalar) if isinstance(t, k.DType) else \
             t.value if isinstance(t, k.Singleton) else object if isinstance(t, k.Array) else None
         try:
-            # one object, so that the type does not change in loops
+            # one object each, so that the type does not change in loops
             found = _made.setdefault((cls, np.dtype(what)), cls(what))
         except (ValueError, TypeError) as error:
             raise Mismatch(str(error), f"np.{cls.__name__}(a.dtype) is of its elements" if what is object else "",
@@ -119,7 +119,7 @@ def _isscalar(element):
 
 
 class _Ufunc(Rule):
-    """The rule of a ufunc. Most calls have numbers only; these are handled before any argument is bound."""
+    """The rule of a ufunc. Calls with numbers only, which are most, are handled before arguments are bound."""
 
     __slots__ = ("ufunc",)
 
@@ -206,7 +206,7 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:
 
 
 def _method(name, function, applies=lambda t: True):
-    """A method without arguments, for the types where `applies`."""
+    """The rule of a method without arguments; `applies`: whether a type has it."""
     found = Rule(function, f"np.float64.{name}", "x")
     return lambda t: found if applies(t) else None
 
@@ -230,7 +230,7 @@ def _scalar_of(x: Expr) -> k.Type | None:
 
 
 def _summed(x):
-    """np.sum's type: small integers are summed in 64 bits."""
+    """The dtype in which np.sum adds: small integers are summed in 64 bits."""
     t = x.type
     if t is k.bool_ or isinstance(t, NpInt):
         return cast(x, k.int64 if t is k.bool_ or t.signed else k.uint64)

@@ -1,7 +1,7 @@
 """Methods of ufuncs: outer, reduce, accumulate, reduceat, at.
 
-NumPy says which loop a reduction takes, what it starts with and whether its axes may be taken in any order. Sums,
-products and the like go to reductions.py; the loops here are for all other ufuncs, one axis after the other.
+NumPy is asked for the loop of a reduction, its start value and whether its axes may be reduced in any order. Sums,
+products and the like are done by reductions.py; the loops here are for all other ufuncs, one axis after the other.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_GET
 from ....types import kinds as k
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import outlined, type_name
+from ...build import outlined, a_type
 from ...intrinsics import as_type, insert_axes
 from ...rule import NONE, Constant, rule
 from . import elementwise
@@ -46,7 +46,7 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     array = args[0] if args else kwargs.get("array")
     if array is not None and not is_array(array):
         if len(args) + len(kwargs) > 1:
-            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(array.type)} with more arguments is not "
+            raise Mismatch(f"np.{function.__name__}.{name} of {a_type(array.type)} with more arguments is not "
                            f"compiled", "make an array of it")
         return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), array)
     return _RULES[name]([receiver, *args], kwargs)
@@ -82,8 +82,8 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
 
 @outlined
 def apart(x):
-    """A copy, which is cheap beside the product. The product may then be written over the array that x is a part of
-    (`a[:] = np.add.outer(a[0], a[1])`) without a buffer for the result."""
+    """A copy of an operand of `outer`, which is cheap next to the product. The result may then be written over the
+    array of which x is a part (`a[:] = np.add.outer(a[0], a[1])`) without a temporary array."""
     fresh = np.empty(len(x), x.dtype)
     for i in range(len(x)):
         ARRAY_STORE(fresh, i, ARRAY_LOAD(x, i))
@@ -91,7 +91,7 @@ def apart(x):
 
 
 def extended(x, n):
-    """n more axes of length 1 behind."""
+    """x with n more axes of length 1 at the end."""
     return x if n == 0 else extended(x[..., None], n - 1)
 
 
@@ -110,7 +110,7 @@ def _place(out):
 
 
 def _resolved(function, name, a, dtype, out):
-    """(the loop, the place for the result)"""
+    """(the loop of the reduction, the array for its result or None)"""
     out = _place(out)
     found = fold_loop(function, a.type.dtype, None if dtype is None else scalar_of(dtype), out and out.type.dtype)
     types = (*found.inputs, *found.outputs)
@@ -190,7 +190,7 @@ def reduce(f, name, a, axes, t, keepdims, identity, initial, where, out):
 
 
 def reduce_axes(f, name, a, axes, t, identity, initial, where):
-    """One axis after the other, the last first; `initial` counts once."""
+    """The reduction along several axes, one after the other, the last one first; `initial` is used once."""
     if len(axes) == 0:
         if initial is None:
             return a[...].astype(t) if a.ndim else as_type(a[()], t)
@@ -223,7 +223,7 @@ def reduce_axis(f, name, a, axis, t, start, where):
 
 
 def item_along(a, axis, i):
-    """Item i along the axis; where there is none, an empty array in its place."""
+    """Item i along the axis; where there is none, an empty array."""
     moved = np.moveaxis(a, axis, 0)
     if i is None:
         return moved[0]
@@ -231,7 +231,7 @@ def item_along(a, axis, i):
 
 
 def others(shape, axis, j):
-    """How many elements the other axes have."""
+    """The number of elements along the other axes."""
     if j == len(shape):
         return 1
     return (1 if j == axis else shape[j]) * others(shape, axis, j + 1)
@@ -268,7 +268,7 @@ def fold(f, out, a, axis, where):
 
 
 def combine(f, out, a, where):
-    """out = f(out, a) element by element."""
+    """out = f(out, a) element by element, where the mask is true."""
     if a.ndim == 0:
         if where is None or where[()]:
             out[()] = f(out[()], a[()])
@@ -398,7 +398,7 @@ def _at(ufunc, a, indices, operand=None, /):
     if operand is not NONE:
         t = elementwise.element_type(operand)
         types += (numpy_counterpart(t) if k.is_python_number(t) else t,)  # Python's numbers are not weak here
-    found = loop(function, types)  # the result is cast as assignment casts
+    found = loop(function, types)  # the result is converted as assignment converts
     return Call(at, constant_of(typed(function, found)), a, indices, operand)
 
 
@@ -407,12 +407,13 @@ def at_sequence(f, a, indices, operand):
 
 
 def at(f, a, indices, operand):
-    """a[indices] = f(a[indices], operand), every index in turn, so that one that comes twice counts twice."""
+    """Do a[indices] = f(a[indices], operand) for every index in turn, so that repeated indices take effect each
+    time."""
     if isinstance(indices, (tuple, list)) and a.ndim == 1 and not isinstance(indices, tuple):
         at(f, a, np.asarray(indices), operand)
     elif a.ndim == 1 and isinstance(indices, np.ndarray) and indices.ndim == 1 and indices.dtype.kind != "b":
         n = len(a)
-        places = np.empty(len(indices), np.int64)  # the indices may be what is written
+        places = np.empty(len(indices), np.int64)  # a copy, since the indices may be in the array that is written
         for i in range(len(indices)):
             j = int(indices[i])
             if not -n <= j < n:
@@ -444,7 +445,8 @@ def step(f, x, values, i):
 
 
 def spread(operand, a, places):
-    """The operand for each place, in a row; a copy where it shares memory with the array that is written."""
+    """The operand repeated for each index, as a 1-d array; a copy where it shares memory with the array that is
+    written."""
     if not isinstance(operand, np.ndarray):
         return operand
     if operand.ndim > places.ndim or not fits(operand.shape, places.shape, 1):
@@ -453,7 +455,7 @@ def spread(operand, a, places):
 
 
 def fits(shape, target, j):
-    """Whether the shape can be broadcast to the target, of as many axes or more."""
+    """Whether a shape can be broadcast to the target, which has at least as many axes."""
     if j > len(shape):
         return True
     return (shape[-j] == 1 or shape[-j] == target[-j]) and fits(shape, target, j + 1)

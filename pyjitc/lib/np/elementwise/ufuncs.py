@@ -1,4 +1,4 @@
-"""NumPy's ufuncs as expressions of one element: which loop NumPy takes for given types, and what it computes.
+"""NumPy's ufuncs as expressions of one element: the loop that NumPy selects for given types, and its meaning.
 
 NumPy itself is asked for the loop (`ufunc.resolve_dtypes`), once per ufunc and types; a rule per ufunc and kind says
 what the loop does with operands of its types. Scalars and array expressions both use `loop`.
@@ -47,9 +47,9 @@ _WEAK = {k.Int: int, k.Float: float, k.Complex: complex}
 
 def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None, casting: str = "same_kind",
          outs=()) -> Loop:
-    """The loop for operands of these scalar types: Python's, which are weak beside NumPy's, or NumPy's. Raises
-    Mismatch. dtype: the dtype that the loop must give; outs: the types of the places for the results, None where there
-    is no place."""
+    """The loop for operands of these scalar types, which are Python's (weak next to NumPy's) or NumPy's. Raises
+    Mismatch where NumPy has none. dtype: the output dtype of the loop; outs: the types of the arrays for the results,
+    None where one is not given."""
     key = (ufunc, types, dtype, casting, outs)
     found = _loops.get(key)
     if found is None:
@@ -69,7 +69,7 @@ def _find(ufunc, types, dtype, casting, outs):
         inputs = element_types(types)
         return _made_loop(record, inputs, record.result_types(inputs, ufunc.nout))
     asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
-    by_no = casting == "equiv" and any(t in _WEAK for t in types)  # NumPy 2.4 reads from a null pointer
+    by_no = casting == "equiv" and any(t in _WEAK for t in types)  # for "equiv", NumPy 2.4 dereferences a null pointer
     asks = {"casting": "no" if by_no else casting}
     if dtype is not None:
         asks["signature"] = (*[None] * ufunc.nin, *[dtype_of(dtype)] * ufunc.nout)
@@ -81,7 +81,7 @@ def _find(ufunc, types, dtype, casting, outs):
             and "output" in str(error) else "")
         message = str(error).replace("rule 'no'", "rule 'equiv'") if by_no else str(error)
         given = None
-        if type(error) not in (TypeError, ValueError):  # a UFuncTypeError, which is made of the ufunc and dtypes
+        if type(error) not in (TypeError, ValueError):  # a UFuncTypeError, whose arguments are the ufunc and dtypes
             given = tuple("equiv" if by_no and x == "no" else x for x in error.args)
             if named is not types:
                 given = _given_of_python(ufunc, named, asked, given)
@@ -90,8 +90,8 @@ def _find(ufunc, types, dtype, casting, outs):
 
 
 def _given_of_python(ufunc, types, asked, given):
-    """The arguments of the error that a ufunc raises where it has no loop for Python's numbers, which have classes of
-    their own in its text."""
+    """The arguments of the error that a ufunc raises where it has no loop for Python numbers: its message shows special
+    dtype classes for them."""
     try:
         ufunc.resolve_dtypes((*(_WEAK.get(t) or dtype_of(t) for t in types), *asked[len(types):]))
     except TypeError as error:
@@ -101,7 +101,7 @@ def _given_of_python(ufunc, types, asked, given):
 
 
 def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None, out: k.Type | None = None) -> Loop:
-    """The loop that reduces elements of type t. Raises Mismatch."""
+    """The loop that reduces elements of type t. Raises Mismatch where NumPy has none."""
     asks = {"reduction": True, "casting": "unsafe"}
     if dtype is not None:
         asks["signature"] = (dtype_of(dtype), None, None)
@@ -129,10 +129,10 @@ def _loop_of(ufunc, resolved, types):
 
 
 def _made_loop(record, inputs, outputs) -> Loop:
-    """The loop of a ufunc that a program made: a call of its function."""
+    """The loop of a ufunc that a program made: it calls the program's function."""
     function = record.function
     callee = Const(k.Singleton(function), function)
-    t = outputs[0]  # the rule is for elements: made_calls.py calls the function of a generalised ufunc by itself
+    t = outputs[0]  # the rule is for elements: for generalised ufuncs made_calls.py adds the calls
     return Loop(inputs, outputs, lambda *xs: Call(as_result, callee, Const(k.DType(t), dtype_of(t)), *xs))
 
 
@@ -144,7 +144,8 @@ _typed: dict[tuple, Callable] = {}
 
 
 def typed(ufunc: np.ufunc, found: Loop) -> Callable:
-    """A function that stands for this loop of the ufunc: numbers of any type are converted to its types first."""
+    """A function that computes this loop of the ufunc for numbers of any type, which it converts to the loop's
+    types."""
     key = (ufunc, found.inputs, found.outputs)
     if key not in _typed:
         @intrinsic
@@ -184,7 +185,7 @@ def _operator(symbol):
 
 
 def _power(x, y):
-    """The power of elements of arrays. NumPy computes those of float32 in float32; a power of two numbers is rounded
+    """The rule of np.power for elements of arrays. NumPy computes float32 in float32; a power of two scalars is rounded
     from double precision (operators.py)."""
     if x.type is k.float32 and not y.known:
         return apply(m.POW, x, y)
@@ -210,12 +211,12 @@ def _floats(op, complex_op=None):
 
 
 def _answer(value):
-    """A test whose answer does not depend on the value."""
+    """The rule of a test whose result does not depend on the operand's value."""
     return lambda x: Const(k.bool_, np.bool_(value))
 
 
 def _test(floating, other, both):
-    """A predicate of floats; `both`: of complexes, all or any part."""
+    """The rule of a predicate of floats; `both` combines the results for the parts of a complex number: all or any."""
 
     def of_complex(x):
         return cast(apply(both, floating(apply(REAL, x)), floating(apply(IMAG, x))), k.bool_)
@@ -241,7 +242,8 @@ def _choice(relation):
 
 
 def _bounded(relation, nan_of_first):
-    """maximum and fmax: the relation, or the first where `nan_of_first` picks the operand that is nan."""
+    """The rule of maximum, fmax and their like: the relation decides, or, where the test `nan_of_first` holds, the
+    operand that it selects."""
 
     def rule(x, y):
         nan = x if nan_of_first else y
@@ -299,7 +301,7 @@ def _fmod_by_floor(x, y):
 
 
 def _scaled(factor):
-    """Multiplied by a factor that is itself rounded to the type first."""
+    """The rule of a multiplication by a constant, which is rounded to the operand's type first."""
 
     def rule(x):
         if x.type is k.float16:
@@ -320,7 +322,7 @@ def _divmod(x, y):
 
 
 def _unsigned(function):
-    """gcd and lcm: computed without signs."""
+    """The rule of gcd or lcm, computed on absolute values."""
 
     def rule(x, y):
         t = x.type
@@ -369,7 +371,7 @@ def _heaviside(x, middle):
 
 
 def _in_single(function):
-    """half operands computed in single, as NumPy's loops do."""
+    """The rule for half-precision operands, computed in single precision as in NumPy's loops."""
 
     def rule(x, y):
         if x.type is k.float16:
@@ -432,6 +434,6 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.greater_equal: _relation(">=", IGE, FGE),
     np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
 }
-RULES[np.isnat] = {}  # of dates and durations only: dates/rules.py
+RULES[np.isnat] = {}  # only dates and durations have rules: dates/rules.py
 if hasattr(np, "bitwise_count"):  # NumPy 2.0
     RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}

@@ -1,12 +1,12 @@
-"""What the elementary functions of vector_exp, vector_log, vector_power and vector_trig are made of.
+"""Building blocks of the elementary functions in vector_exp, vector_log, vector_power and vector_trig.
 
 They are branch-free, so that loops over arrays vectorise, and written in the compiled subset on Python floats: the same
-source serves scalars, arrays and other targets. Arguments that are rare and need another algorithm go to the C library
+source serves scalars, arrays and other targets. Rare arguments that need another algorithm are passed to the C library
 in a branch (see codegen/forms.py). float32 is computed in double with fewer terms, so that its results are correctly
 rounded but for rare ties, or in float32 (vector_single). Errors: docs/vector_math.md; coefficients:
 docs/vector_fits.py.
 
-The arithmetic is exact in the sense of IEEE 754 under fastmath too: what looks redundant here recovers rounding errors.
+The arithmetic follows IEEE 754 under fastmath, too: operations that look redundant recover rounding errors.
 """
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["add", "sub", "mul", "div", "fma", "sqrt", "neg", "MAGIC", "MAGIC_BIT
 
 add, sub, mul, div, fma, sqrt, neg = (partial(op, exact=True) for op in (FADD, FSUB, FMUL, FDIV, FMA, SQRT, FNEG))
 
-MAGIC = 1.5 * 2.0**52  # added to a small number, leaves it rounded to an integer in the low bits
+MAGIC = 1.5 * 2.0**52  # adding it to a small number rounds that to an integer in the low bits of the sum
 MAGIC_BITS = 0x4338000000000000
 LN2 = 0.6931471805599453
-# the first ends in zeros
+# ln(2) in two parts, of which the first ends in zero bits
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p-45")
 
 
 def integer(shifted):
-    """The integer in the low bits of a number that MAGIC was added to."""
+    """The integer in the low bits of the sum of a number and MAGIC."""
     return ISUB(BITS(shifted), MAGIC_BITS)
 
 
@@ -42,6 +42,6 @@ def power_of_two(k):
 
 
 def scaled(p, k):
-    """p * 2.0 ** k in two steps: the power, or the result, may leave the range of exponents."""
+    """p * 2.0 ** k in two steps, since the power or the result may exceed the range of exponents."""
     half = ISHR(k, 1)
     return mul(mul(p, power_of_two(half)), power_of_two(ISUB(k, half)))

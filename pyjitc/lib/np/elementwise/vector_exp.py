@@ -17,7 +17,7 @@ TAIL = (0.5000000000000001, 0.16666666666666669, 0.04166666666662413, 0.00833333
         2.510038549551032e-08)
 LONG_TAIL = (0.5, 0.16666666666666605, 0.041666666666702684, 0.008333333332524348, 0.0013888888981973058,
              0.0001984126360203977, 2.4801847493537505e-05, 2.7550372053187136e-06, 2.767586079542944e-07,
-             2.3808870715059308e-08, 2.805876036644438e-09)  # the first for 0 <= r <= ln(2)
+             2.3808870715059308e-08, 2.805876036644438e-09)  # the first of these for 0 <= r <= ln(2)
 ODD = (0.16666666666666669, 0.008333333333330062, 0.00019841269863053618, 2.7557268459997064e-06, 2.510038549551032e-08)
 EVEN = (0.5, 0.04166666666666668, 0.0013888888888879073, 2.4801587336442236e-05, 2.75572632790885e-07,
         2.0918137737642736e-09)
@@ -30,7 +30,7 @@ COSH_SINGLE = (1.0, 0.4999999999995507, 0.041666666786337556, 0.0013888839090641
 
 
 def clipped(x, limit):
-    """x between -limit and limit; nan stays."""
+    """x clamped to -limit and limit; nan is unchanged."""
     y = SELECT(FGT(x, limit), limit, x)
     return SELECT(FLT(y, -limit), -limit, y)
 
@@ -87,7 +87,7 @@ def expm1(x):
     y = SELECT(FGT(x, 710.0), 710.0, x)
     y = SELECT(FLT(y, -60.0), -60.0, y)
     r, low, k = reduced(y)
-    large = FGT(y, 709.0)  # there 2**k may be too large
+    large = FGT(y, 709.0)  # for larger y, 2**k may overflow
     found = mul(minus_one(r, low, power_of_two(ISUB(k, SELECT(large, 1, 0)))), SELECT(large, 2.0, 1.0))
     return SELECT(FLT(FABS(x), 2.0**-54), x, found)
 

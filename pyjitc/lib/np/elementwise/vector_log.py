@@ -19,7 +19,7 @@ MINUS_SERIES = tuple(-c for c in SERIES)
 SERIES_SINGLE = (0.6666666655404201, 0.4000012221181065, 0.28550778633191964, 0.23331614471843498)
 INV_LN2, INV_LN2_LOW = 1.4426950408889634, 2.0355273740931033e-17
 INV_LN10, INV_LN10_LOW = 0.4342944819032518, 1.098319650216765e-17
-LOG10_2_HIGH, LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-13  # the first ends in zeros
+LOG10_2_HIGH, LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-13  # the first ends in zero bits
 ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
 ONE_BITS = 0x3FF0000000000000
 INF, NAN = float("inf"), float("nan")
@@ -59,7 +59,7 @@ def series_single(f):
 
 
 def at_ends(found, x):
-    """The logarithm of x, where x is not a positive number too."""
+    """The logarithm of x, of which `found` is the value for positive finite numbers only."""
     found = SELECT(FLT(x, INF), found, x)  # inf and nan
     found = SELECT(FEQ(x, 0.0), -INF, found)
     return SELECT(FLT(x, 0.0), NAN, found)
@@ -75,7 +75,7 @@ def log(x):
 
 
 def log_single(x):
-    """A float32 is no subnormal double."""
+    """The logarithm of a float32, which as a double is never subnormal."""
     f, k = split(x)
     return at_ends(fma(to_float(k), LN2, series_single(f)), x)
 
@@ -115,12 +115,12 @@ def log10_single(x):
 
 
 def one_more(x, low, doubled):
-    """log(1 + x + low), plus ln(2) where `doubled`, for x > -1 and a low beyond the last place of x."""
+    """log(1 + x + low), plus ln(2) where `doubled`, for x > -1 and a `low` smaller than the last place of x."""
     u = add(1.0, x)
     back = sub(u, 1.0)
     lost = add(sub(1.0, sub(u, back)), sub(x, back))
     f, k = split(u)
-    near = IEQ(k, 0)  # x itself is f
+    near = IEQ(k, 0)  # here x itself is f
     f = SELECT(near, x, f)
     low = div(add(SELECT(near, 0.0, lost), low), u)
     n = to_float(IADD(k, SELECT(doubled, 1, 0)))

@@ -10,10 +10,10 @@ from .vector_log import INV_LN2, series_single, split, split_any, to_float
 
 __all__ = ["pow", "pow_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
 
-# log(x) and e**p by tables: x * INVERSES[i] is 1 + f, f small and exact, as the inverses have few bits, and
-# -log(INVERSES[i]) is LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42, as LN2_TOP is. i counts from LOWEST in
-# steps of 2**49 in the bits of x, so that 1.0 lies inside of an interval. 2**(j / 8) is POWERS[j] * (1 +
-# POWERS_LOW[j]), less j in the exponent's last bits.
+# Tables for log(x) and e**p. With i taken from the leading bits of x, x * INVERSES[i] is 1 + f, where f is small and
+# exact, since the inverses have few bits; -log(INVERSES[i]) is LOGS[i] + LOGS_LOW[i], the first a multiple of 2**-42,
+# like LN2_TOP. Index i counts steps of 2**49 in the bits of x from LOWEST, so that 1.0 lies inside an interval.
+# POWERS[j] * (1 + POWERS_LOW[j]) is 2**(j / 8), with j subtracted from the last bits of the exponent.
 LOWEST = 0x3FE6C22222222223
 EXPONENT = -(1 << 52)
 INVERSES = (1.375, 1.25, 1.125, 1.0625, 1.0, 0.90625, 0.8125, 0.75)
@@ -27,7 +27,7 @@ POWERS_LOW = (0.0, -2.7939114859515733e-17, 3.3484623336251524e-17, 1.9572585293
               5.1548301170786783e-17, 4.875160526227062e-17, 1.790126907604513e-17)
 THIRD = 0.3333333333333333
 LN2_TOP, LN2_REST = 0.6931471805598903, 5.497923018708371e-14
-# 8 / ln(2), -ln(2) / 8 in two
+# 8 / ln(2), and -ln(2) / 8 in two parts
 EIGHTHS, MINUS_EIGHTH, MINUS_EIGHTH_LOW = 11.541560327111707, -0.08664339756978734, -2.0582436978621353e-13
 LOG_REST = (0.3333333333333333, -0.2500000000000014, 0.2000000000000013, -0.16666666666051785, 0.14285714285140344,
             -0.12500000771274686, 0.11111111831028336, -0.09999605325655264, 0.09090540700173871, -0.08421586790405214,
@@ -42,9 +42,10 @@ INF = float("inf")
 
 def pow(x, y):
     """exp(y * log(x)), the logarithm and the product in twice the precision, so that exact results are exact, both by
-    tables of eight; after glibc's e_pow.c. What is very small, very large or not finite, and numbers that are not
-    positive are left.
-    (The limits are none that LLVM would take for tests of the class of a number: it has no vectors of those.)"""
+    tables of eight; after glibc's e_pow.c. Very small, very large, non-finite and non-positive arguments are left to
+    the caller.
+    (The limits are chosen so that LLVM does not turn the tests into a class test of floats, which it cannot
+    vectorise.)"""
     a = FABS(x)
     u = ISUB(BITS(a), LOWEST)
     n = to_float(ISHR(u, 52))
@@ -98,7 +99,7 @@ def inverse_cbrt(f, n):
 
 
 def cbrt(x):
-    """Halley's iteration for the inverse, then Newton's with the remainder in full."""
+    """Halley's iteration for the inverse cube root, then a Newton step with the exact remainder."""
     f, n = split_any(FABS(x))
     d, inverse, k = inverse_cbrt(f, n)
     square = mul(inverse, inverse)

@@ -1,4 +1,4 @@
-"""Functions of float32 computed in float32, twice as many at once as in double: those that arrays are full of.
+"""Frequent functions of float32 computed in float32, whose vectors have twice as many elements as those of doubles.
 
 The algorithms are those of vector_exp, vector_log and vector_power; errors reach two units in the last place.
 """

@@ -14,7 +14,7 @@ TWO_OVER_PI, ONE_OVER_PI = 0.6366197723675814, 0.3183098861837907
 HALF_PI = 1.5707963267948966  # pi / 2 in three parts
 HALF_PI_2 = 6.123233995736766e-17
 HALF_PI_3 = -1.4973849048591698e-33
-LIMIT = 2.0**43  # above, the reduction by three parts is not enough
+LIMIT = 2.0**43  # for larger arguments the reduction by three parts is not accurate
 
 # (sin(r) / r - 1) / r**2 and (cos(r) - 1) / r**2 in r**2, |r| <= pi / 4
 SINE = (-0.16666666666666666, 0.008333333333330925, -0.00019841269836722437, 2.755731608382574e-06,
@@ -46,7 +46,7 @@ INF = float("inf")
 
 def quarter(x):
     """(r, k): x = r + k * pi / 2, |r| <= pi / 4, k in the low bits. The first product and its difference are exact
-    (Cody and Waite's reduction, which the fma makes good for |x| up to LIMIT)."""
+    (Cody and Waite's reduction, which fma makes accurate for |x| up to LIMIT)."""
     shifted = fma(x, TWO_OVER_PI, MAGIC)
     n = sub(shifted, MAGIC)
     return fma(n, -HALF_PI_3, fma(n, -HALF_PI_2, fma(n, -HALF_PI, x))), BITS(shifted)
@@ -69,7 +69,8 @@ def cosine(r):
 
 
 def turned(k, even, odd):
-    """The value in quarter k: every second is the other function, every second pair is negative."""
+    """The value of a circular function in quarter k: odd quarters use the cofunction, quarters 2 and 3 change the
+    sign."""
     return FROM_BITS(IXOR(BITS(SELECT(is_odd(k), odd, even)), ISHL(IAND(k, 2), 62)))
 
 
@@ -82,7 +83,8 @@ def sin(x):
 
 
 def complex_exp(z):
-    """e**z: the sine and the cosine share their reduction; a large size meets a small one of them in two steps."""
+    """e**z: the sine and the cosine share their argument reduction; a large factor is multiplied in two steps, in case
+    one of them is small."""
     x, y = REAL(z), IMAG(z)
     far = FGT(x, 700.0)
     size, rest = exp(SELECT(far, sub(x, 700.0), x)), SELECT(far, EXP_700, 1.0)
@@ -94,7 +96,7 @@ def complex_exp(z):
     if FGT(FABS(y), LIMIT):
         c = COS(y, rare=True)
     real, imag = mul(size, mul(rest, c)), mul(size, mul(rest, s))
-    lost = FNE(c, c)  # there is no direction: y is not finite
+    lost = FNE(c, c)  # the direction is unknown: y is not finite
     real = SELECT(lost, SELECT(FEQ(FABS(x), INF), size, real), real)
     imag = SELECT(lost, SELECT(FEQ(x, -INF), COPYSIGN(0.0, y), imag), imag)
     return COMPLEX_MAKE(real, SELECT(FEQ(y, 0.0), y, imag))
@@ -134,7 +136,7 @@ def tan(x):
     r = add(first, step)
     low = fma(n, -HALF_PI_3, sub(add(sub(first, r), step), fma(n, HALF_PI_2, step)))
     z = mul(r, r)
-    # the effect of low on both
+    # the first-order effect of low on both
     s = add(r, fma(mul(z, POLYNOMIAL(z, coefficients=SINE)), r, fma(low, mul(z, 0.66), low)))
     c = fma(z, POLYNOMIAL(z, coefficients=COSINE), 1.0)
     y = SELECT(FEQ(x, 0.0), x, ratio(BITS(shifted), s, c))

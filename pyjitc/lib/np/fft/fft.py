@@ -1,5 +1,5 @@
-"""np.fft: transforms along axes. A row is copied to split arrays, transformed there (fft_core.py) and copied to its
-place."""
+"""np.fft: transforms along axes. A row is copied to split arrays, transformed there (fft_core.py) and copied to the
+result."""
 from __future__ import annotations
 
 import numpy as np
@@ -10,7 +10,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_list, outlined, provoked
+from ...build import compiled, derivatives, is_list, outlined, provoked
 from ...intrinsics import strided
 from ...rule import call, expression, intrinsic, rule
 from . import fft_core
@@ -38,13 +38,13 @@ def _dtype(a, table, other):
 
 @intrinsic
 def complex_type(a):
-    """The complex dtype beside the dtype of `a`."""
+    """The complex dtype of the same precision as the dtype of `a`."""
     return _dtype(a, _COMPLEX, k.complex128)
 
 
 @intrinsic
 def real_type(a):
-    """The dtype of real results, and of the factor."""
+    """The dtype of real results and of the scale factor."""
     return _dtype(a, _REAL, k.float64)
 
 
@@ -56,7 +56,7 @@ def work_type(a):
 
 @intrinsic
 def not_real():
-    """The error of complex numbers where real ones are transformed."""
+    """The error for complex numbers where a transform needs real ones."""
     raise Mismatch("ufunc 'rfft_n_even' not supported for the input types, and the inputs could not be safely coerced "
                    "to any supported "
                    "types according to the casting rule ''safe''",
@@ -65,7 +65,7 @@ def not_real():
 
 @intrinsic
 def check_castable(out, t, kind):
-    """The error of a place for the result that cannot have it."""
+    """The error for an `out` array whose dtype cannot hold the result."""
     source, target = dtype_of(t.type.scalar), dtype_of(out.type.dtype)
     if not np.can_cast(source, target, "same_kind"):
         name = {"forward": "fft", "inverse": "ifft", "real": "rfft_n_even", "half": "irfft"}[kind.value]
@@ -84,7 +84,7 @@ COMMA = ", " if ', "ortho"' in provoked(np.fft.fft, np.ones(1), None, -1, "") el
 
 
 def scale_of(norm, forward):
-    """What the result is divided by: 0 nothing, 1 the root of the number of points, 2 the number of points."""
+    """The divisor of the result: 0 for 1, 1 for the square root of the number of points, 2 for the number of points."""
     if norm is None or norm == "backward":
         return 0 if forward else 2
     if norm == "ortho":
@@ -97,7 +97,7 @@ def scale_of(norm, forward):
 
 
 def factor(t, n, scale):
-    """The factor of the result, computed in the type in which NumPy computes it."""
+    """The scale factor of the result, computed in the type in which NumPy computes it."""
     if scale == 0:
         return t.type(1)
     return np.reciprocal(np.sqrt(t.type(n)) if scale == 1 else t.type(n))
@@ -114,7 +114,7 @@ def opposite(norm):
 
 
 def length_of(a, n, axis, back):
-    """The number of points; back: of a real result, when the input has half of them."""
+    """The number of points of a transform; back: of the real result, where the input has half of the points."""
     if n is not None:
         return int(n)
     if not -a.ndim <= axis < a.ndim:
@@ -130,13 +130,13 @@ def replaced(shape, axis, n):
 
 
 def part(x, row, i):
-    """Element i of a row in two parts, in the type of the work arrays."""
+    """Element i of a row as real and imaginary part, in the type of the work arrays."""
     z, t = get(row, i), x[0].dtype.type
     return t(z.real), t(z.imag)
 
 
 def load_from(x, row, n):
-    """The row, cut off or with zeros behind, to the split arrays."""
+    """Copy a row, truncated or padded with zeros to n elements, to the split arrays."""
     re, im = x
     m = min(n, len(row))
     for i in range(m):
@@ -171,7 +171,7 @@ def store(row, x, fct):
 @outlined
 def complex_row(out, row, n, plan, work, fct, inverse):
     x, y = work
-    # With imaginary parts first it is the inverse transform: see fft_core.py.
+    # With real and imaginary parts exchanged it is the inverse transform: see fft_core.py.
     load((x[1], x[0]) if inverse else x, row, n)
     moved = fft_core.transform(x, y, plan)
     re, im = y if moved else x
@@ -180,13 +180,14 @@ def complex_row(out, row, n, plan, work, fct, inverse):
 
 @outlined
 def real_row(out, row, n, plan, work, roots, fct, inverse):
-    """The transform of real numbers: of n // 2 + 1 points, or of all where `out` has room for them."""
+    """The transform of real numbers: n // 2 + 1 points, or all of them where `out` has room."""
     x, y = work
     h = n // 2
     re, im = x
     t = re.dtype.type
     if n % 2 == 0:
-        # Those of even and of odd places as real and imaginary parts are one transform of half the length.
+        # The elements at even and at odd positions are the real and imaginary parts of one transform of half the
+        # length.
         m = min(n, len(row))
         for i in range(m // 2):
             put(re, i, t(get(row, IMUL(2, i))))
@@ -212,7 +213,7 @@ def real_row(out, row, n, plan, work, roots, fct, inverse):
 
 
 def put_pair(out, n, i, re, im, fct, inverse):
-    """Point i, and its conjugate in a row of n points."""
+    """Store point i, and its conjugate in a row of n points."""
     re, im = re * fct, (-im if inverse else im) * fct
     put(out, i, out.dtype.type(complex(re, im)))
     if len(out) == n and i > 0:
@@ -264,11 +265,12 @@ def at(x, row, i, m):
 # ---------------------------------------------------------------- one axis
 
 
-COLUMNS = 8  # so many are copied together where neighbours of a row are far apart: two lines of a cache
+COLUMNS = 8  # rows that are copied together where neighbours in a row are far apart: two cache lines
 
 
 def columns(out, a, n, plan, work, roots, fct, inverse, half):
-    """Transforms rows whose elements are further apart in memory than the rows: blocks of rows go through a buffer."""
+    """Transform rows whose elements are further apart in memory than the rows: blocks of rows are copied through a
+    buffer."""
     block, result = np.empty((COLUMNS, a.shape[1]), a.dtype), np.empty((COLUMNS, out.shape[1]), out.dtype)
     for start in range(0, len(a), COLUMNS):
         count = min(COLUMNS, len(a) - start)
@@ -302,7 +304,8 @@ def rows(out, a, n, plan, work, roots, fct, inverse, half):
 
 @outlined
 def transform_rows(out, a, points, scale, inverse, half):
-    """All rows. The numbers come as NumPy scalars: the function is not compiled again for each constant."""
+    """Transform all rows. The numbers are passed as NumPy scalars, so that the function is not compiled again for each
+    constant."""
     n, t = int(points), work_type(a)
     if half or a.dtype.kind != "c":
         plan = fft_core.plan_of(n if n % 2 else n // 2, t)
@@ -311,6 +314,33 @@ def transform_rows(out, a, points, scale, inverse, half):
         plan, roots = fft_core.plan_of(n, t), None
     rows(out, a, n, plan, fft_core.work_of(plan, t), roots, t.type(factor(real_type(a), n, int(scale))), bool(inverse),
          half)
+
+
+def transform_tangent(out, a, points, scale, inverse, out_t, a_t, points_t, scale_t, inverse_t):
+    if a_t is None:
+        out_t[...] = 0
+    else:
+        transform_rows(out_t, a_t, points, scale, inverse, out.dtype.kind != "c")
+
+
+def transform_adjoint(out, a, points, scale, inverse, out_, a_, points_, scale_, inverse_, g):
+    """A transform is linear: its adjoint is the one in the other direction, with the same factor."""
+    if a_ is not None:
+        n, m = int(points), min(int(points), a.shape[-1])
+        if out.dtype.kind != "c":  # from the half of a spectrum that the other half mirrors
+            m = min(n // 2 + 1, m)
+            found = np.empty(out.shape[:-1] + (n // 2 + 1,), complex_type(out))
+            transform_rows(strided(found), out_, points, scale, np.bool_(False), False)
+            found[..., 1:(n + 1) // 2] *= 2
+            a_[..., :m] += found[..., :m]
+        else:
+            found = np.empty(out.shape[:-1] + (n,), out.dtype)
+            transform_rows(strided(found), out_, points, scale, np.bool_(not inverse), False)
+            a_[..., :m] += found[..., :m] if a.dtype.kind == "c" else found[..., :m].real
+    out_[...] = 0
+
+
+derivatives(transform_rows, transform_tangent, transform_adjoint, "", "out", True)
 
 
 def along(a, n, axis, norm, out, kind):
@@ -326,7 +356,7 @@ def along(a, n, axis, norm, out, kind):
 
 
 def along_some(a, n, axis, scale, out, kind, j):
-    """Along an axis that is known at run time only: code for each."""
+    """The same along an axis that is known only at run time: there is code for each axis."""
     if j == a.ndim - 1 or axis == j:
         return along_place(a, n, j, scale, out, kind)
     return along_some(a, n, axis, scale, out, kind, j + 1)
@@ -397,7 +427,7 @@ def axes_or_last(a, s, axes, k):
 
 
 def lengths_of(a, s, axes, back, k):
-    """The number of points along each axis."""
+    """The number of points along each axis of `axes`, from index k on. back: as in `length_of`, for the last one."""
     if k == len(axes):
         return ()
     if s is None:
@@ -420,7 +450,7 @@ def checked_axes(a, s, axes):
 
 
 def backward_over(a, s, axes, norm, out, kind, k):
-    """The transforms from axis k of the list to the first."""
+    """Transform along axes[k], ..., axes[0], in this order."""
     if k < 0:
         return a
     return backward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, out, kind), s, axes, norm, out,
@@ -465,7 +495,7 @@ def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 
 def forward_over(a, s, axes, norm, k):
-    """The inverse transforms from axis k of the list to the last but one."""
+    """Transform inversely along axes[k], ..., up to the last but one."""
     if k == len(axes) - 1:
         return a
     return forward_over(along(a, length_of(a, s[k], axes[k], False), axes[k], norm, None, "inverse"), s, axes, norm,
@@ -536,7 +566,8 @@ def shifted(x, axes, back):
     if isinstance(axes, (int, np.integer)):
         return rolled(x, (axes,), 0, back)
     if x.ndim == 0 and len(axes) == 0:
-        raise ValueError("not enough values to unpack (expected 2, got 0)")  # of np.roll
+        # the error of np.roll, which NumPy calls here
+        raise ValueError("not enough values to unpack (expected 2, got 0)")
     return rolled(x, axes, 0, back) if len(axes) else np.copy(x)
 
 
@@ -549,14 +580,14 @@ def ifftshift(x, axes=None):
 
 
 def _tupled(x: Expr) -> Expr:
-    """A list written out, as a tuple."""
+    """A list display as a tuple."""
     if is_list(x.type):
         return Apply(TUPLE_MAKE, *elements(x), cls=None)
     return x
 
 
 def _with_lists(function):
-    """Lists of lengths and axes are as good as tuples."""
+    """The rule of `function` that accepts list displays of lengths and axes."""
     @rule(f"np.fft.{function.__name__}", function)
     def found(a, *more):
         return call(function, a, *(_tupled(expression(x)) for x in more))

@@ -1,9 +1,9 @@
 """The discrete Fourier transform of one row, on split arrays: real parts in one, imaginary parts in another.
 
-Stockham's mixed radix algorithm (P. N. Swarztrauber, FFT algorithms for vector computers, 1984): each pass takes one
-factor of the length and writes to the other pair of arrays, so that nothing is reordered and the inner loops run over
-neighbours. Lengths with a large prime factor go by a convolution (L. Bluestein, 1970). Only the forward transform is
-written: with real and imaginary parts exchanged on both ways it is the inverse one.
+Stockham's mixed radix algorithm (P. N. Swarztrauber, FFT algorithms for vector computers, 1984): each pass handles one
+factor of the length and writes to the other pair of arrays, so that no reordering is needed and the inner loops run
+over neighbours. Lengths with a large prime factor are transformed by a convolution (L. Bluestein, 1970). Only the
+forward transform is implemented: with real and imaginary parts of input and output exchanged it is the inverse one.
 """
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..shapes.views import item_bits
 
 __all__ = ["piece", "plan_of", "roots_in", "work_of", "transform", "get", "put"]
 
-PAD = 72  # elements between arrays that are read in step, so that they do not meet in the same lines of a cache
-DIRECT = 50  # largest prime factor of lengths that are never convolved
+PAD = 72  # elements between arrays that are accessed in step, so that they do not fall into the same cache lines
+DIRECT = 50  # the largest prime factor of lengths that are always transformed directly
 
 
 def get(a, i):
@@ -43,7 +43,7 @@ def piece(a, start, n):
 
 
 def pair(n, t):
-    """Two arrays."""
+    """Two arrays, for the real and imaginary parts."""
     room = np.empty(2 * n + PAD, t)
     return piece(room, 0, n), piece(room, n + PAD, n)
 
@@ -73,8 +73,8 @@ def cosine(x):
 
 @outlined
 def roots_of(n):
-    """(cos, -sin) of 2 pi k / n for k <= n (the last for the mirror of the first); the angle is counted from the
-    nearest axis."""
+    """(cos, -sin) of 2 pi k / n for 0 <= k <= n (k = n mirrors k = 0); angles are measured from the nearest axis, for
+    accuracy."""
     re, im = np.empty(n + 1, np.float64), np.empty(n + 1, np.float64)
     unit = math.pi / (2.0 * n)
     first, second = n // 8, 3 * n // 8
@@ -106,8 +106,8 @@ def roots_in(n, t):
 
 @outlined
 def factors_of(n):
-    """Factors of n in the order of the passes: odd primes from the largest, two, fours: the last passes are the
-    shortest, and that of four is written for them."""
+    """The factors of n in the order of the passes: odd primes from the largest on, twos, then fours. The inner loops of
+    the last passes are the longest, and the pass for four is the most optimised."""
     found = np.empty(64, np.int64)
     at = 64
     while n % 4 == 0:
@@ -128,7 +128,7 @@ def factors_of(n):
 
 @outlined
 def convolved(n):
-    """The length of the transforms by which one of length n is computed, 0 for the direct way."""
+    """The length of the transforms by which one of length n is computed, or 0 where it is transformed directly."""
     factors = factors_of(n)
     largest = int(factors[0]) if len(factors) else 1
     if largest <= DIRECT:
@@ -195,7 +195,7 @@ def twiddles(n, factors, roots, t):
 
 @outlined
 def direct_plan(n, t):
-    """(n, factors, roots of the passes, all roots)"""
+    """The plan of a direct transform: (n, factors, roots of the passes, all roots)"""
     factors = factors_of(n)
     roots = roots_in(n, t)
     return n, factors, twiddles(n, factors, roots, t), roots
@@ -279,7 +279,7 @@ def four(x, y, w, p, s, q, t, u, v, turned):
 
 
 def give(y, w, q, u, re, im, turned):
-    """(re, im) times the root u, to place q."""
+    """Store (re, im) times the root u at position q."""
     if turned:
         wr, wi = get(w[0], u), get(w[1], u)
         put(y[0], q, re * wr - im * wi)
@@ -417,7 +417,7 @@ def turn(y, roots, q, u, re, im):
 
 @outlined
 def passes(x, y, plan):
-    """The transform of x; whether it is in y. Both are overwritten."""
+    """Transform x; returns whether the result is in y. Both are overwritten."""
     n, factors, w, roots = plan
     many, wide = 1, n
     at = 0
@@ -445,7 +445,7 @@ def passes(x, y, plan):
 
 @outlined
 def transform(x, y, plan):
-    """The transform of x by a plan; whether it is in y. Both are overwritten."""
+    """Transform x by a plan; returns whether the result is in y. Both are overwritten."""
     n, size, direct, chirp, filtered = plan
     if size == 0:
         return passes(x, y, direct)
@@ -457,7 +457,7 @@ def transform(x, y, plan):
     moved = passes(x, y, direct)
     if moved:
         x, y = y, x
-    times((x[1], x[0]), x, filtered, size)  # exchanged, for the way back
+    times((x[1], x[0]), x, filtered, size)  # parts exchanged, for the inverse transform
     if passes(x, y, direct):
         x, y = y, x
         moved = not moved
@@ -467,7 +467,7 @@ def transform(x, y, plan):
 
 @outlined
 def times(z, x, w, n):
-    """z = x w, in the place of x."""
+    """z = x w, which may be x itself."""
     for k in range(n):
         re, im, cr, ci = get(x[0], k), get(x[1], k), get(w[0], k), get(w[1], k)
         put(z[0], k, re * cr - im * ci)

@@ -1,4 +1,4 @@
-"""Indexing with integer arrays and boolean masks, read and write, and the functions that are made of it.
+"""Reading and writing with integer arrays and boolean masks as indices, and the functions that use it.
 
 Source of the rules: NumPy user guide, "Indexing on ndarrays", advanced indexing. The index becomes a basic view, in
 which every advanced item stands as a whole axis, and one integer (or array of integers) for each such axis; the axes
@@ -37,7 +37,7 @@ def _is_mask(t):
 
 
 def _parts(a: Array, i: Expr):
-    """(items that have a type each, number of dimensions they use)"""
+    """(items, whose types are known one by one, number of dimensions that they index)"""
     items = elements(i) if isinstance(i.type, k.Tuple) else [i]
     found = []
     for x in items:
@@ -49,13 +49,13 @@ def _parts(a: Array, i: Expr):
         elif isinstance(t, Array) and not isinstance(t.dtype, NpInt) and t.dtype is not NpBool:
             raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
         elif isinstance(t, Array) and t.ndim == 0:
-            x = Apply(ARRAY_LOAD, x)  # an integer, but the result is a copy
+            x = Apply(ARRAY_LOAD, x)  # an integer, but the result is a copy and no view
         found.append(x)
     return found
 
 
 def _flag(i: Expr):
-    """The truth value that is the whole index, or None."""
+    """The truth value where it is the whole index, or None."""
     parts = elements(i) if isinstance(i.type, k.Tuple) else [i]
     if len(parts) != 1 or not _is_mask(parts[0].type) or isinstance(parts[0].type, Array) and parts[0].type.ndim:
         return None
@@ -67,7 +67,7 @@ def flag_places(flag):
 
 
 def _of_flag(a: Expr, flag: Expr):
-    """a[flag] is a[np.newaxis][[0] or []]."""
+    """a[flag], which is a[np.newaxis][[0] or []]."""
     items = [Const(NoneType, None)] + [_WHOLE] * a.type.ndim
     return views.view(a, items, False), Apply(TUPLE_MAKE, Call(flag_places, flag), cls=None)
 
@@ -85,7 +85,7 @@ def listed_as(items, dtype):
 
 
 def arrayed(x: Expr) -> Expr:
-    """A list or tuple written out as an array; anything else as it is."""
+    """A tuple or list display as an array; any other value unchanged."""
     if is_sequence(x.type):
         return Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
     return x
@@ -151,7 +151,7 @@ def set_with(a, items, value):
 
 @intrinsic
 def only_mask(a, items):
-    """Whether the index is one mask of all dimensions."""
+    """Whether the index is one mask that covers all dimensions."""
     return Const(Bool, len(items.type.elements) == 1 and isinstance(items.type.elements[0], Array)
                  and items.type.elements[0].dtype is NpBool and items.type.elements[0].ndim == a.type.ndim)
 
@@ -170,7 +170,7 @@ def check_mask(shape, mask, axis, j):
 
 @intrinsic
 def check_masks(shape, items):
-    """Compares the shape of every mask with the axes that it stands for."""
+    """Raise where the shape of a mask differs from the axes that it indexes."""
     parts = elements(items)
     used = sum(x.type.ndim if _is_mask(x.type) else 1 for x in parts if x.type is not NoneType
                and x.type is not k.Ellipsis_)
@@ -192,7 +192,7 @@ def check_masks(shape, items):
 
 def check_mask_of(shape, mask, axis):
     check_mask(shape, mask.shape, axis, 0)
-    return mask.size  # not a constant, or the call would not be made
+    return mask.size  # a constant would let the compiler drop the call
 
 
 def done(x):
@@ -208,7 +208,7 @@ def all_unaliased(indices, target, i):
 
 
 def without_masks(items, i):
-    """The index with the positions of true elements in place of masks."""
+    """The index with each mask replaced by the positions of its true elements."""
     if i == len(items):
         return ()
     x = items[i]
@@ -221,7 +221,8 @@ def without_masks(items, i):
 
 
 class _Plan:
-    """How an index without masks reads an array: the view, the indices, and the places of their axes in the result."""
+    """How an index without masks is applied to an array: a basic view, the index arrays, and the position of their axes
+    in the result."""
 
     def __init__(self, a: Expr, items: Expr):
         parts = elements(items)
@@ -258,7 +259,7 @@ class _Plan:
 
 @intrinsic
 def front(a, items):
-    """(the view with the indexed axes in front, the indices)"""
+    """(the view with the indexed axes at the front, the indices)"""
     plan = _Plan(a, items)
     return Call(front_of, views.view(a, plan.basic, False), Apply(TUPLE_MAKE, *plan.indices, cls=None),
                 Const(k.Tuple((Int,) * len(plan.order)), tuple(plan.order)))
@@ -270,13 +271,13 @@ def front_of(view, indices, order):
 
 @intrinsic
 def place_of(a, items):
-    """The place of the indices' axes among the axes of the result."""
+    """The position of the index arrays' axes among the axes of the result."""
     return Const(Int, _Plan(a, items).first)
 
 
 @intrinsic
 def axes_in(a, items):
-    """The axes of `a` that are indexed, for messages."""
+    """The axes of `a` that are indexed, for error messages."""
     own = _Plan(a, items).own
     return Const(k.Tuple((Int,) * len(own)), tuple(own))
 
@@ -306,7 +307,7 @@ def scalar_or(out):
 
 @intrinsic
 def moved_back(a, count, place):
-    """Axes 0..count-1 to place..place+count-1."""
+    """`a` with axes 0..count-1 moved to place..place+count-1."""
     count, place = count.value, place.value
     order = list(range(count, count + place)) + list(range(count)) + list(range(count + place, a.type.ndim))
     return permute(a, order)
@@ -366,7 +367,7 @@ def same_shapes(indices, shape, i):
 
 
 def index_at(index, place):
-    """The index for one item of the result, as an int."""
+    """The index of one item of the result, as an int."""
     if isinstance(index, np.ndarray):
         if len(place) == 1 and len(index) == 1:
             return int(ARRAY_LOAD(index, 0))
@@ -389,7 +390,8 @@ def gather_simple(out, view, index, axis):
 
 
 def check_numbers(view, indices, own, i):
-    """Checks the numbers among the indices. NumPy checks them even where the index arrays are empty."""
+    """Raise for integers in the index that are out of bounds. NumPy checks them even where the index arrays are
+    empty."""
     if i < len(indices):
         if not isinstance(indices[i], np.ndarray):
             CHECK_INDEX(indices[i], view.shape[i], axis=own[i])
@@ -452,7 +454,7 @@ def put_taken(a, items, value):
 
 
 def trimmed(value, n):
-    """Leading axes of length 1 dropped."""
+    """The value with leading axes of length 1 removed."""
     if value.ndim > n:
         return trimmed(value[0], n)
     return value
@@ -470,7 +472,8 @@ def check_value(value, result):
 
 
 def fits(shape, target, j, empty):
-    """empty: whether an axis so far has length 0. Nothing may have any axes in front."""
+    """Whether a shape fits the target. empty: whether an axis before has length 0; an empty value may have additional
+    leading axes."""
     if j == len(shape):
         return True
     n = shape[len(shape) - 1 - j]
@@ -544,7 +547,7 @@ def moded(indices, n, mode):
     if isinstance(indices, tuple):
         return moded(np.array(indices), n, mode)
     if isinstance(indices, np.ndarray):
-        if indices.dtype == np.bool_:  # to take, numbers
+        if indices.dtype == np.bool_:  # take() treats masks as numbers
             return moded(indices.astype(np.int64), n, mode)
     elif isinstance(indices, (bool, np.bool_)):
         return moded(int(indices), n, mode)
@@ -609,8 +612,9 @@ def set_flat(a, i, value):
 
 
 def place(arr, mask, vals):
-    """np.place. Where the elements of the array are contiguous NumPy writes into the array itself, and a mask and
-    values that are contiguous too are read after the writes before them; otherwise NumPy works on copies."""
+    """np.place. Where the elements of the array are contiguous NumPy writes into the array itself, so that a contiguous
+    mask and contiguous values that share memory with it are read after earlier writes; otherwise NumPy works on
+    copies."""
     if not is_writable(arr):
         raise ValueError("WRITEBACKIFCOPY base is read-only")
     if mask.size != arr.size:
@@ -621,7 +625,8 @@ def place(arr, mask, vals):
 
 
 def read_for(arr, a, same):
-    """`a` as NumPy reads it while it writes into `arr`. same: whether its elements are read as they are."""
+    """`a` in the state in which NumPy reads it while it writes into `arr`. same: whether its elements need no
+    conversion."""
     if same and arr.flags.c_contiguous and a.flags.c_contiguous:
         return strided(a)
     return strided(unaliased(a, arr))
@@ -652,7 +657,7 @@ def putmask(a, mask, values):
 
 @intrinsic
 def check_safe(values, dtype):
-    """An error where NumPy refuses to convert an array of `values`; numbers it converts."""
+    """Raise where NumPy refuses to convert an array of `values` to `dtype`; it converts numbers without a check."""
     dtype = dtype_of(scalar_of(dtype))
     if isinstance(values.type, Array) and not np.can_cast(dtype_of(values.type.dtype), dtype, "safe"):
         raise Mismatch(f"Cannot cast array data from {dtype_of(values.type.dtype)!r} to {dtype!r} according to the "
@@ -700,7 +705,7 @@ def is_integer_array(x):
 
 
 def along_shape(arr, indices, x, y, axis, j):
-    """The shape of arr and indices broadcast; only the indices count in the last axis."""
+    """The broadcast shape of arr and indices, where the last axis has the length of the indices."""
     if j == len(x) - 1:
         return (y[j],)
     if x[j] != y[j] and x[j] != 1 and y[j] != 1:
@@ -749,7 +754,7 @@ def put_along_axis(arr, indices, values, axis):
 
 
 def moved_last(shape, axis):
-    """The shape whose axis was moved last."""
+    """The shape in which `axis` was moved to the end."""
     return shape[:axis] + shape[-1:] + shape[axis:-1]
 
 

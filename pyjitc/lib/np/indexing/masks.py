@@ -1,6 +1,6 @@
-"""Where a boolean mask is true: counting, copying out, writing into, and the positions.
+"""Boolean masks: counting, copying and writing the selected elements, and finding their positions.
 
-Masks are read as bytes that are 0 or 1. Many at once fit in a register, and stretches of False are passed over.
+Masks are read as bytes that are 0 or 1. Several are handled in one register, and runs of False are skipped.
 """
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ __all__ = ["in_order", "one_axis", "count_true", "masked", "fill_masked", "put_m
            "positions", "truths"]
 
 
-FEW = 64  # elements for each true one from which a mask has few
+FEW = 64  # a mask is sparse if it has at least so many elements for each true one
 
 
 @intrinsic
 def in_order(*arrays):
-    """Whether all have the same number of axes, more than one, and lie in C order: they can be visited as one axis."""
+    """Whether all arrays have the same number of axes, more than one, and are in C order, so that they can be visited
+    as one axis."""
     return Const(Bool, len({a.type.ndim for a in arrays}) == 1
                  and all(a.type.ndim > 1 and a.type.layout == "C" for a in arrays))
 
@@ -38,7 +39,8 @@ def one_axis(a):
 
 
 def sum_of_bytes(mask, start, count):
-    """The number of true elements among `count` < 256. It is counted in bytes, because many bytes fit in a register."""
+    """The number of true elements among `count` < 256. The count fits in a byte, so that a register counts many bytes
+    at once."""
     some = np.uint8(0)
     for j in range(count):
         some = IADD(some, CAST(ARRAY_LOAD(mask, IADD(start, j)), type=k.uint8))
@@ -69,7 +71,7 @@ def masked(a, mask):
     if in_order(a, mask):
         return masked(one_axis(a), one_axis(mask))
     n = count_true(mask)
-    out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one beyond the last
+    out = np.empty(IADD(n, 1), a.dtype)[:n]  # copy_masked writes one element more than it keeps
     copy_true(out, a, mask, n)
     return out
 
@@ -83,7 +85,7 @@ def masked_adjoint(a, mask, a_, mask_, g):
 
 
 def give_back(a_, mask, g, taken):
-    """Add the elements of g to those that the mask selects; how many that were."""
+    """Add the elements of g to those that the mask selects; returns how many were added."""
     for i in range(len(mask)):
         if mask.ndim > 1:
             taken = give_back(a_[i], mask[i], g, taken)
@@ -93,14 +95,14 @@ def give_back(a_, mask, g, taken):
     return taken
 
 
-derivatives(masked, masked_tangent, masked_adjoint, "mask")
+derivatives(masked, masked_tangent, masked_adjoint, "mask", of_complex=True)
 
 
 @outlined
 def copy_true(out, a, mask, n):
     if mask.ndim == 1 and a.dtype.itemsize == 8 and a.dtype.kind in "fiu" and IMUL(n, FEW) < len(mask):
-        # First the places, which `out` has room for: the processor waits for many elements at once, and not for each
-        # before it looks for the next.
+        # First find the positions, for which `out` has room: then loads of several elements overlap, instead of each
+        # waiting for the search of the next position.
         places = out.view(np.int64)
         find_true((places,), mask, (), 0)
         for i in range(n):
@@ -117,11 +119,12 @@ def any_of_eight(mask, i):
 
 
 def copy_masked(out, a, mask, at):
-    """Every element is written, and the place moves on where the mask is true: no branch to be predicted."""
+    """Copy the selected elements. Every element is written, and the position advances where the mask is true, so that
+    there is no branch to mispredict."""
     if mask.ndim == 1:
         n = len(mask)
         whole = ISUB(n, IAND(n, 63))
-        for block in range(0, whole, 64):  # most masks have long stretches of False
+        for block in range(0, whole, 64):  # most masks have long runs of False
             some = sum_of_bytes(mask, block, 64)
             if some == 64:
                 for i in range(64):
@@ -176,7 +179,7 @@ def put_masked(a, mask, value):
 
 
 def stored_where(shape, target, mask, t):
-    """Template: write the elements where the mask is true. A block with some of them is computed as a whole, which is
+    """Template: write the elements where the mask is true. A block with some true elements is computed as a whole, in
     vectors."""
     mask = unaliased(mask, target)
     separate = OVERLAPS(target)
@@ -230,8 +233,8 @@ def put_back_where(target, fresh, mask):
 
 @intrinsic
 def put_selected(a, mask, value):
-    """a[mask] = value. Where the value is computed from elements that the same mask selects, no array of them is made
-    (passes/fusion.py)."""
+    """a[mask] = value. Where the value is computed from elements that the same mask selects, passes/fusion.py makes no
+    array of them."""
     if value.type.ndim != 1 or mask.type.ndim == 0 or not all(k.is_number(x.type.dtype) or x.type.dtype is NpBool
                                                               for x in (a, value)) \
             or k.is_complex(value.type.dtype) and not k.is_complex(a.type.dtype):
@@ -281,7 +284,7 @@ def shortened(outs, n, k):
 
 
 def find_true(outs, mask, index, at):
-    """The indices of true elements into outs, from `at`; outs have room for one more than there are."""
+    """Store the indices of true elements in outs, from position `at` on; outs have room for one more."""
     if mask.ndim == 1:
         n = len(mask)
         whole = ISUB(n, IAND(n, 63))
@@ -296,7 +299,7 @@ def find_true(outs, mask, index, at):
 
 
 def find_some(outs, mask, index, at, start, stop):
-    """Every index is written, and the place moves on where the mask is true."""
+    """The same for some elements. Every index is written, and the position advances where the mask is true."""
     for i in range(start, stop):
         write_index(outs, index + (i,), at, 0)
         at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))

@@ -1,4 +1,4 @@
-"""Basic indexing where it takes and puts single elements: leaf operations. Anything else makes a view (views.py)."""
+"""Basic indexing that loads or stores single elements: operations. All other basic indices make a view (views.py)."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,17 +18,18 @@ __all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "lengt
 
 
 def is_power(t) -> bool:
-    """The type of n ** m of ints, an int, or a float where m is negative; or one of several integer types."""
+    """Whether t is the type of n ** m of ints, an int or, where m is negative, a float; or one of several integer
+    types."""
     return isinstance(t, Union) and (set(t.members) == {Int, Float} or all(map(is_integer, t.members)))
 
 
 def has_power(t) -> bool:
-    """Whether a tuple has an item that is such a power."""
+    """Whether a tuple type has an item of such a type."""
     return isinstance(t, Tuple) and any(map(is_power, t.elements))
 
 
 def integral(x, bound):
-    """An item of an index, or a bound of a slice."""
+    """An item of an index, or a bound of a slice, as an int."""
     if isinstance(x, float):
         if bound:
             raise TypeError("slice indices must be integers or None or have an __index__ method")
@@ -51,7 +52,7 @@ def set_item_of(a, i, v):
 
 
 def index_items(a: Array, i: Expr):
-    """The index as one expression per item, `...` written out and short ones filled up with full slices."""
+    """The index as one expression per axis; `...` is expanded, and missing items are full slices."""
     if isinstance(i.type, Tuple):
         items = [Const(t, i.value[k]) if i.known else Apply(TUPLE_GET, i, index=k)
                  for k, t in enumerate(i.type.elements)]

@@ -1,7 +1,7 @@
-"""Functions of functions: apply_along_axis, apply_over_axes, fromfunction, piecewise, vectorize; arrays from iteration:
-fromiter.
+"""Functions that apply a function: apply_along_axis, apply_over_axes, fromfunction, piecewise, vectorize; arrays from
+iteration: fromiter.
 
-The function that is applied is compiled into the loop.
+The applied function is compiled into the loop.
 """
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def total(shape, j):
 
 
 def put_back(out, axis, at, n):
-    """The n axes from `at` moved to `axis`."""
+    """The result with the n axes from `at` on moved to `axis`."""
     if n == 0 or at == axis:
         return out
     return put_back(np.moveaxis(out, at, axis), axis + 1, at + 1, n - 1)
@@ -77,7 +77,7 @@ def over_axes(func, a, axes, j):
 
 
 def restored(result, ndim, axis):
-    """The result of a reduction with its axis again."""
+    """The result of a reduction with the reduced axis as an axis of length 1."""
     if not isinstance(result, np.ndarray):
         return restored(np.asarray(result), ndim, axis)
     if result.ndim == ndim:
@@ -220,7 +220,7 @@ def vectorized(f, args, dtypes):
 
 @intrinsic
 def common_shape(arrays):
-    """The shape that arrays have together."""
+    """The common shape of arrays."""
     return _tuple(elementwise.shape_of(elements(arrays)))
 
 
@@ -245,7 +245,7 @@ def first_of(arrays, at, j):
 
 
 def items_at(arrays, at, j):
-    """Items as Python numbers, as NumPy passes them."""
+    """The items of arrays as Python numbers, which NumPy passes to the function, too."""
     return () if j == len(arrays) else (arrays[j][at].item(),) + items_at(arrays, at, j + 1)
 
 

@@ -55,7 +55,7 @@ def places(shape):
 
 
 def count(shape, j):
-    """The product of the lengths; where it leaves 64 bits, a count that no loop reaches."""
+    """The product of the lengths; where it exceeds 64 bits, a count that no loop reaches."""
     if j == len(shape):
         return 1
     rest = count(shape, j + 1)
@@ -69,7 +69,7 @@ def zeros(n):
 
 
 def place_step(s):
-    """The indices are counted up, so that one loop goes over all of them."""
+    """A step of ndindex. The indices are incremented like digits, so that one loop visits all of them."""
     shape = STRUCT_GET(s, field="0")
     at = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
@@ -83,7 +83,7 @@ def one_less(left):
 
 
 def following(at, shape, k, carry):
-    """The indices after these, up to axis k; `carry` is added to the last one."""
+    """The indices after these, for axes up to k; `carry` is added to the last one."""
     if k < 0:
         return ()
     i = IADD(at[k], carry)
@@ -114,7 +114,7 @@ def number_step(s):
 
 
 def element_at(a, at, left):
-    """The element at these indices; `left` elements remain from it on, in C order."""
+    """The element at these indices; `left` elements remain, including it, in C order."""
     if a.ndim > 1 and in_c_order(a):
         return ARRAY_LOAD(view_as(a, (a.size,)), ISUB(a.size, left))
     return ARRAY_LOAD(a, *at)
@@ -122,7 +122,7 @@ def element_at(a, at, left):
 
 @intrinsic
 def in_c_order(a):
-    """Whether the type says that the elements follow each other in C order."""
+    """Whether the type says that the elements are contiguous in C order."""
     return Const(Bool, a.type.layout == "C")
 
 
@@ -179,7 +179,8 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
         if write and y.type is not None and not y.type.writable:
             return Throw(ValueError, "output array is read-only")
     if several and order in ("K", "A") and len(parts) > 1:
-        if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):  # None: made here
+        # None: the array is allocated here
+        if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):
             raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order",
                            "write order='C'")
         order = "C"
@@ -200,7 +201,7 @@ def single(a, order, empty, write):
 
 
 def in_order(a, order):
-    """The view whose C order is the order that is asked for."""
+    """The view whose C order is the requested order."""
     if a.ndim == 0 or order == "C":
         return a
     if order == "F":
@@ -219,7 +220,7 @@ def is_turned(a):
 
 
 def forward(a, axis):
-    """Each axis in the direction of memory."""
+    """The view in which no axis runs backwards in memory."""
     if axis == a.ndim:
         return a
     way = -1 if a.strides[axis] < 0 else 1
@@ -227,7 +228,7 @@ def forward(a, axis):
 
 
 def sorted_axes(a, done):
-    """The axes with the longest strides first: a bubble sort whose exchanges are known, whether they happen is not."""
+    """The view whose axes have descending strides: a bubble sort with a fixed sequence of conditional exchanges."""
     if done + 1 >= a.ndim:
         return a
     return sorted_axes(bubble(a, a.ndim - 1, done), done + 1)
@@ -242,7 +243,7 @@ def bubble(a, axis, stop):
 
 @intrinsic
 def exchanged(a, axis, turn):
-    """`a` with this axis and the next in the other order where `turn` is true."""
+    """`a` with this axis and the next exchanged where `turn` is true."""
     n, j = a.type.ndim, axis.value
     turned = permute(a, [*range(j), j + 1, j, *range(j + 2, n)])
     return Call(one_of, turn, _any_layout(turned), _any_layout(a))

@@ -1,7 +1,7 @@
-"""Stencils: a function of the neighbours of an element, called for each element that has them all.
+"""Stencils: a function of the neighbours of an element, which is called for each element that has all of them.
 
-The function's arrays are windows: an index of a window counts from the element. A window is a kind of value, the array
-and the index of the element, so that it costs nothing where the function is inlined.
+The function's arrays are windows: an index into a window is relative to the element. A window is a kind of value of its
+own, an array and an index, so that it costs nothing where the function is inlined.
 """
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def window_length(window):
 
 
 def moved(at, offset, shape, k):
-    """The index of the neighbour."""
+    """The absolute index of a neighbour."""
     if not isinstance(offset, tuple):
         return moved(at, (offset,), shape, k)
     if k == len(at):
@@ -88,7 +88,7 @@ def step(i, offset, n, k):
 
 
 def run(kernel, arguments, relative, low, high, border):
-    """The array of kernel(...) for each element, with `border` where an element has not all neighbours."""
+    """The array of kernel(...) for each element; elements without all neighbours get `border`."""
     shape = arguments[0].shape
     check_shapes(arguments, relative, shape, 1)
     if no_element(shape, low, high, 0):
@@ -101,8 +101,8 @@ def run(kernel, arguments, relative, low, high, border):
 
 @intrinsic
 def dtype_of_all(returned):
-    """The dtype of an array of what a kernel returns, whichever way it takes: of numbers of all these types. It is in
-    a tuple, since a rule for a value of several types is asked for each of them."""
+    """The common dtype of the numbers that a kernel returns on any path. They are in a tuple, since the rule would be
+    called for each type of a value with several types."""
     t = returned.type.elements[0]
     members = kinds.members_of(t.wide if isinstance(t, kinds.Dual) else t)
     if not all(map(kinds.is_number, members)):
@@ -116,7 +116,7 @@ def dtype_of_one(returned):
 
 
 def stand_ins(arguments, relative, low, high, j):
-    """Arrays with one element that has all neighbours, where those given have none."""
+    """Arrays in which one element has all neighbours, for calling the kernel where the given arrays have none."""
     if j == len(arguments):
         return ()
     one = arguments[j]
@@ -129,7 +129,7 @@ def extents(low, high, k):
 
 
 def run_into(kernel, arguments, relative, low, high, border, out):
-    """The same in an array that is given, of which the border stays as it is where there is no value for it."""
+    """The same, stored in a given array, whose border is not changed where `border` has no value."""
     shape = arguments[0].shape
     check_shapes(arguments, relative, shape, 1)
     if border is not None:

@@ -15,7 +15,7 @@ from .stacks import over_matrices
 
 __all__ = ["CALLS"]
 
-# since NumPy 2.5; before, real eigenvalues make real arrays
+# from NumPy 2.5 on; before, the result was real where all eigenvalues are
 ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 
 
@@ -23,7 +23,7 @@ ALWAYS_COMPLEX = np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 
 @unvectorised
 def symmetric(work, w, letters):
-    """syevd or heevd: eigenvalues to w, the vectors in the place of the matrix."""
+    """Call syevd or heevd: the eigenvalues are stored in w, and the eigenvectors replace the matrix."""
     n = len(work)
     if n == 0:
         return
@@ -168,7 +168,8 @@ def complex_pair(real, imag):
 
 
 def complex_vectors(v, imag):
-    """The vectors of a pair of conjugate eigenvalues lie in two columns: real and imaginary part."""
+    """Complex eigenvectors from LAPACK's real ones: those of a conjugate pair are in two columns, the real and the
+    imaginary part."""
     n = len(v)
     full = np.empty((n, n), np.complex128)
     j = 0
@@ -234,7 +235,7 @@ def check_finite_stack(a):
 
 
 def eig_complex(a, option):
-    """Values and vectors as complex numbers, whatever they are."""
+    """Eigenvalues and eigenvectors as complex numbers, even if all are real."""
     n = a.shape[0]
     work, v = columns(a), np.empty((n, n), a.dtype)
     if a.dtype.kind == "c":

@@ -1,5 +1,5 @@
-"""Factors of matrices by own loops, for an installation without LAPACK. A matrix is stored by its columns: m[j, i] is
-the element in row i and column j."""
+"""Factorisations of matrices by loops, for an installation without LAPACK. A matrix is stored by its columns: m[j, i]
+is the element in row i and column j."""
 from __future__ import annotations
 
 import numpy as np
@@ -11,8 +11,8 @@ __all__ = ["own_lu", "own_solve", "own_cholesky"]
 
 @outlined
 def own_lu(lu, pivots):
-    """Gaussian elimination with row exchanges; the 1-based column of the first zero pivot, or 0. Golub and Van Loan,
-    Matrix Computations, 3.4."""
+    """Gaussian elimination with partial pivoting; returns the 1-based column of the first zero pivot, or 0. Golub and
+    Van Loan, Matrix Computations, 3.4."""
     n = len(lu)
     info = 0
     for p in range(n):
@@ -41,7 +41,7 @@ def own_lu(lu, pivots):
 
 @outlined
 def own_solve(lu, pivots, rhs):
-    """The right-hand sides (rows of rhs) by the factors."""
+    """Solve for the right-hand sides (rows of rhs), in place, by the factors."""
     n = len(lu)
     for c in range(len(rhs)):
         for p in range(n):
@@ -62,7 +62,7 @@ def own_solve(lu, pivots, rhs):
 
 @outlined
 def own_cholesky(work, upper):
-    """The lower factor; 1 where the matrix is not positive definite."""
+    """Compute the lower Cholesky factor in place; returns 1 where the matrix is not positive definite."""
     n = len(work)
     if upper:  # the matrix is given by its upper triangle
         for i in range(n):

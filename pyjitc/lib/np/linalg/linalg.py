@@ -1,7 +1,7 @@
 """np.linalg by LAPACK: solve, inv, det, slogdet, cholesky, qr, svd.
 
-The routines are those NumPy calls, so results agree. A matrix goes to LAPACK as a fresh array whose rows are the
-columns of the matrix. Eigenvalues are in eigen.py, what is made of these in matrices.py.
+The routines are the ones that NumPy calls, so results agree. A matrix is passed to LAPACK as a new array whose rows are
+the columns of the matrix. Eigenvalues are in eigen.py, functions that use factorisations in matrices.py.
 """
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, converted, of_type, stack_text
+from .products import as_array, conjugated, converted, of_type, stack_text
 from .stacks import over_matrices
 from ..shapes.views import shape_text
 
 __all__ = ["CALLS"]
 
 FOUND = blas.found("dgesv")
-OWN = ("solve", "inv", "det", "slogdet", "cholesky")  # have loops for an installation without LAPACK
+OWN = ("solve", "inv", "det", "slogdet", "cholesky")  # these have loops for an installation without LAPACK (factors.py)
 
 
 # -- operands
 
 def columns(a):
-    """The columns of a matrix as the rows of a fresh array: the matrix in Fortran's order."""
+    """A new array whose rows are the columns of the matrix: the matrix in Fortran order."""
     fresh = np.empty((a.shape[1], a.shape[0]), a.dtype)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -49,7 +49,7 @@ def put_columns(target, source):
 
 
 def narrowed(x, single):
-    """A result in the type of the operands: single precision is computed in double and rounded, as NumPy does."""
+    """A result in the type of the operands. Single precision is computed in double and rounded, as in NumPy."""
     if not single:
         return x
     if isinstance(x, np.ndarray):
@@ -63,7 +63,7 @@ def check_square(a):
 
 
 def linear_type(*types):
-    """(double precision type in which NumPy computes, whether the result is in single precision)"""
+    """(the double precision type in which NumPy computes, whether the result is in single precision)"""
     found = None
     for t in types:
         if t is k.float16:
@@ -74,8 +74,8 @@ def linear_type(*types):
 
 
 def matrices(name: str, *args: Expr):
-    """The operands with the type NumPy computes in, any layout, and whether the result is in single precision; or the
-    Throw of an operand that is no matrix."""
+    """(the operands in the type in which NumPy computes, of any layout, and whether the result is in single precision);
+    or a Throw for an operand that is no matrix."""
     if k.is_number(args[0].type):
         return Throw(LinAlgError, "0-dimensional array given. Array must be at least two-dimensional")
     arrays = [as_array(f"linalg.{name}", x) for x in args]
@@ -118,7 +118,7 @@ def solve_matrix(x, a, b):
 
 @unvectorised
 def solve_vector(x, a, b):
-    """x, whose elements follow each other, is the row that LAPACK works on."""
+    """Solve for one vector. x is contiguous, so that LAPACK works in it."""
     for i in range(len(x)):
         ARRAY_STORE(x, i, ARRAY_LOAD(b, i))
     solve_columns(a, x[None, :])
@@ -143,23 +143,23 @@ def solve_tangent(x, a, b, x_t, a_t, b_t):
 
 
 def solve_adjoint(x, a, b, x_, a_, b_, g):
-    y = solved(a.T, x_)
+    y = solved(conjugated(a.T), x_)
     if b_ is not None:
         b_ += y
     if a_ is not None:
         if b.ndim == 1:
-            a_ -= y.reshape(-1, 1) * solved(a, b)
+            a_ -= y.reshape(-1, 1) * conjugated(solved(a, b))
         else:
-            a_ -= y @ solved(a, b).T
+            a_ -= y @ conjugated(solved(a, b).T)
     x_[...] = 0
 
 
-derivatives(solve_matrix, solve_tangent, solve_adjoint, "a b", "x")
-derivatives(solve_vector, solve_tangent, solve_adjoint, "a b", "x")
+derivatives(solve_matrix, solve_tangent, solve_adjoint, "a b", "x", True)
+derivatives(solve_vector, solve_tangent, solve_adjoint, "a b", "x", True)
 
 
 def solve_columns(a, rhs):
-    """The rows of rhs by their solutions."""
+    """Replace the rows of rhs by their solutions."""
     n = a.shape[0]
     if n > 0 and len(rhs) > 0:
         lu, pivots = columns(a), np.empty(n, np.int64)
@@ -193,12 +193,12 @@ def inv_tangent(x, a, x_t, a_t):
 
 
 def inv_adjoint(x, a, x_, a_, g):
-    y = inverse(a).T
+    y = conjugated(inverse(a).T)
     a_ -= y @ x_ @ y
     x_[...] = 0
 
 
-derivatives(inv_matrix, inv_tangent, inv_adjoint, "a", "x")
+derivatives(inv_matrix, inv_tangent, inv_adjoint, "a", "x", True)
 
 
 def solve_stack(x, a, b):
@@ -239,7 +239,7 @@ def solve(a, b, single):
 
 
 def leading(a, b, back):
-    """The broadcast shape of all axes but the last two."""
+    """The broadcast shape of all axes but the last two, for stacks of matrices."""
     if back < 2:
         return ()
     n = a[len(a) - 1 - back] if back < len(a) else 1
@@ -289,7 +289,7 @@ def log_determinant(a):
         pivots = np.zeros(n, np.int64)
         if factor(lu, pivots) > 0:
             return a.dtype.type(0), total - np.inf
-        narrow = n > 1 and pivots[0] >> 32 != 0  # 32-bit integers lie in pairs
+        narrow = n > 1 and pivots[0] >> 32 != 0  # the integers have 32 bits, two in each element
         for i in range(n):
             at = ((pivots[i >> 1] >> (32 if i & 1 else 0)) & 0xFFFFFFFF) if narrow else pivots[i]
             if at != i + 1:
@@ -399,13 +399,13 @@ def cholesky(a, single, upper):
 # -- qr
 
 def work_space(query):
-    """A work array of the size that LAPACK asks for."""
+    """A work array of the size that LAPACK returns for this query."""
     return np.empty(max(1, int(query[0].real)), query.dtype)
 
 
 @unvectorised
 def qr_factors(a):
-    """(columns with the reflectors, their factors)"""
+    """(columns with the Householder reflectors, their scalar factors)"""
     m, n = a.shape
     work, tau = columns(a), np.empty(min(m, n), a.dtype)
     if m > 0 and n > 0:
@@ -509,7 +509,8 @@ def _qr(a, mode: Constant = "reduced"):
 
 @unvectorised
 def singular(u, s, v, a, job):
-    """gesdd; u and v take their columns, they have no rows when only the values are wanted."""
+    """Call gesdd; the rows of u and v become the singular vectors. u and v have no rows where only the values are
+    wanted."""
     m, n = a.shape
     work = columns(a)
     few = min(m, n)
@@ -584,7 +585,7 @@ def unit_columns(u):
 
 
 def hermitian_values(a):
-    """Singular values of a Hermitian matrix: the sizes of its eigenvalues."""
+    """The singular values of a Hermitian matrix: the absolute values of its eigenvalues."""
     return np.sort(np.abs(np.linalg.eigvalsh(a)))[..., ::-1]
 
 

@@ -11,7 +11,7 @@ from ....ops.blas import BLAS
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import outlined, type_name, unvectorised
+from ...build import a_type, by_value, outlined, type_name, unvectorised
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...intrinsics import strided
@@ -82,7 +82,7 @@ def rooted(total, order):
 
 
 def matrix_norm(x, order, rows, keepdims):
-    """rows: the axis that numbers the rows."""
+    """The norm of one matrix. rows: the number of the axis with the rows."""
     found = matrix_norm_number(x, order, rows)
     if keepdims:
         return np.full((1, 1), found)
@@ -120,7 +120,7 @@ def norm_part(x, order):
 
 
 def norm_stack(x, order, rows, columns, keepdims):
-    """Along two axes of more."""
+    """Norms along two axes of an array with more."""
     moved = np.moveaxis(x, (rows, columns), (-2, -1))
     found = np.empty(moved.shape[:-2], np.float32 if single_precision(x) else np.float64)
     over_matrices(found, moved, norm_part, order)
@@ -134,7 +134,7 @@ def values_of(x):
 
 
 def _order(x: Expr) -> Expr:
-    """A known order as a constant that the branches know: floats by name."""
+    """An `ord` argument known at compile time as a constant on which branches are decided: floats by their names."""
     if x.known and isinstance(x.value, (float, np.floating)):
         if math.isinf(x.value):
             return Const(k.Str, "inf" if x.value > 0 else "-inf")
@@ -185,9 +185,9 @@ def _norm(x, ord=None, axis: Constant = None, keepdims: Constant = False):
     return Call(matrix_norm, x, order, Const(k.Int, places[0]), keep)
 
 
-# -- what singular values tell
+# -- functions of singular values
 
-NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, the condition of a matrix with nan was an error
+NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, a matrix with nan raised an error
 
 
 def cond(x, order, single):
@@ -215,7 +215,7 @@ def cond_by_inverse(x, order, single):
 
 
 def finite_or_inf(found, x):
-    """nan that does not come from the matrix is infinite."""
+    """inf in place of a nan that does not come from the matrix."""
     if np.isnan(found) and not np.any(np.isnan(x)):
         return found.dtype.type(math.inf)
     return found
@@ -355,7 +355,7 @@ def _pinv(a, rcond=None, hermitian: Constant = False, *, rtol=...):
 
 @unvectorised
 def least_squares(work, rhs, s, m, n, rcond):
-    """gelsd; the rank."""
+    """Call gelsd; returns the rank."""
     most = max(m, n, 1)
     rank = np.zeros(1, np.int64)
     query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
@@ -383,16 +383,22 @@ def lstsq(a, b, single, rcond):
     m, n = a.shape
     if b.shape[0] != m:
         raise LinAlgError("Incompatible dimensions")
-    wide = b.shape[1] if b.ndim == 2 else 1
+    limit = max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else float(rcond)
+    xs, left, rank, s = fitted_columns(strided(a), strided(b if b.ndim == 2 else b[:, None]), limit)
+    x = xs if b.ndim == 2 else xs[:, 0].copy()
+    return narrowed(x, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+
+
+@outlined
+def fitted_columns(a, b, limit):
+    """(the solution for each column of b, sums of squares of what is left, the rank, the singular values)"""
+    m, n = a.shape
+    wide = b.shape[1]
     rhs = np.zeros((max(wide, 1), max(m, n)), a.dtype)
     for i in range(m):
-        if b.ndim == 1:
-            rhs[0, i] = b[i]
-        else:
-            for j in range(wide):
-                rhs[j, i] = b[i, j]
+        for j in range(wide):
+            rhs[j, i] = b[i, j]
     s = np.zeros(min(m, n), np.float64)
-    limit = max(m, n) * (2.0 ** -23 if single else 2.0 ** -52) if rcond is None else float(rcond)
     rank = 0
     if m > 0 and n > 0:
         rank = least_squares(columns(a), rhs, s, m, n, limit)
@@ -402,13 +408,12 @@ def lstsq(a, b, single, rcond):
         for i in range(n, m):
             total += np.abs(rhs[j, i]) ** 2
         left[j] = total
-    if b.ndim == 1:
-        x = np.empty(n, a.dtype)
-        x[:] = rhs[0, :n]
-        return narrowed(x, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
     xs = np.empty((n, wide), a.dtype)
     put_columns(xs, rhs)
-    return narrowed(xs, single), narrowed(left, single), np.int32(rank), narrowed(s, single)
+    return xs, left, rank, s
+
+
+by_value("np.linalg.rules", fitted_columns)
 
 
 @rule("np.linalg.lstsq")
@@ -492,7 +497,7 @@ def powers(a, n):
 
 
 def chain(arrays, out):
-    """The cheaper of the orders from the left and from the right."""
+    """The product of a chain: from the left or from the right, whichever is cheaper."""
     if len(arrays) == 2:
         return np.dot(arrays[0], arrays[1], out)
     if cost_from_left(arrays, 1) <= cost_from_right(arrays, len(arrays) - 2):
@@ -505,7 +510,7 @@ def rows_of(a):
 
 
 def cost_from_left(arrays, at):
-    """Multiplications of the rest."""
+    """The number of multiplications of the rest of a chain from the left."""
     if at == len(arrays):
         return 0.0
     last = arrays[at].shape[1] if arrays[at].ndim == 2 else 1
@@ -535,13 +540,13 @@ def from_right(done, arrays, at, out):
 def _multi_dot(arrays, *, out=None):
     parts = protocol_of(arrays.type).elements(arrays)
     if parts is None:
-        raise Mismatch(f"multi_dot of a {type_name(arrays.type)} is not compiled",
+        raise Mismatch(f"multi_dot of {a_type(arrays.type)} is not compiled",
                        "write the arrays as a tuple or list")
     if len(parts) < 2:
         return Throw(ValueError, "Expecting at least two arrays.")
     for i, part in enumerate(parts):
         if not isinstance(part.type, k.Array):
-            raise Mismatch(f"multi_dot of a {type_name(part.type)}", "pass arrays")
+            raise Mismatch(f"multi_dot of {a_type(part.type)}", "pass arrays")
         ends = i in (0, len(parts) - 1)
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")

@@ -1,7 +1,7 @@
 """Products of arrays: matmul, dot, vdot, inner, outer, tensordot, kron, cross, trace.
 
-Floats and complex numbers go to BLAS where the arrays are in an order it reads (rows or columns without gaps inside);
-others are copied. Small products, integers, booleans and half floats are loops over packed panels.
+Products of floats and complex numbers call BLAS where it can read the arrays (contiguous rows or columns); others are
+copied first. Small products, integers, booleans and half floats are loops over packed panels.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import convert, derivatives, outlined, type_name, unoptimised
+from ...build import convert, derivatives, outlined, a_type, unoptimised
 from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
@@ -29,9 +29,9 @@ __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 elementwise, folds = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.folds")
 
 FOUND = blas.found("dgemm")
-AT_ONCE = 1 << 19  # bytes of a matrix that two products read one after the other
-LONG = 10000  # elements of vectors from which BLAS may take several threads
-SMALL = 250  # multiplications below which loops beat the call
+AT_ONCE = 1 << 19  # bytes of the rows of a matrix that two products read, one after the other
+LONG = 10000  # elements of vectors from which on BLAS may use several threads
+SMALL = 250  # multiplications up to which loops are faster than a call
 PANEL = 128  # rows and columns of the packed part of the second matrix
 
 
@@ -78,7 +78,8 @@ def other_dot(a, b):
         return np.float16(total)
     elif FOUND and a.dtype.kind == "c":
         if n >= 64 and side_by_side(a) and side_by_side(b):
-            y = np.empty(1, a.dtype)  # a product with one row: functions with complex results have no common interface
+            # a product with a matrix of one row: BLAS functions with complex results have no common calling convention
+            y = np.empty(1, a.dtype)
             BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
             return y[0]
         return plain_dot(a, b, n)
@@ -96,9 +97,14 @@ def dot_tangent(a, b, a_t, b_t):
 
 def dot_adjoint(a, b, a_, b_, g):
     if a_ is not None:
-        add_multiple(a_, b, g)
+        add_multiple(a_, conjugated(b), g)
     if b_ is not None:
-        add_multiple(b_, a, g)
+        add_multiple(b_, conjugated(a), g)
+
+
+def conjugated(x):
+    """The complex conjugate: what an adjoint is multiplied with."""
+    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 def add_multiple(y, x, factor):
@@ -107,14 +113,14 @@ def add_multiple(y, x, factor):
         ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
 
 
-derivatives(long_dot, dot_tangent, dot_adjoint, "a b")
-derivatives(other_dot, dot_tangent, dot_adjoint, "a b")
+derivatives(long_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
+derivatives(other_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
 
 
 # -- matrix and vector
 
 def blas_rows(a):
-    """Whether BLAS can read the matrix as rows: the elements of a row are contiguous, and the rows do not overlap."""
+    """Whether BLAS can read the matrix by rows: the elements of a row are contiguous, and rows do not overlap."""
     return (a.strides[1] == a.itemsize or a.shape[1] == 1) and a.strides[0] >= a.itemsize * a.shape[1] and \
         a.strides[0] % a.itemsize == 0 and a.strides[0] > 0
 
@@ -185,15 +191,15 @@ def matvec_tangent(y, a, x, y_t, a_t, x_t):
 def matvec_adjoint(y, a, x, y_, a_, x_, g):
     if a_ is not None:
         for i in range(a.shape[0]):
-            add_multiple(a_[i], x, ARRAY_LOAD(y_, i))
+            add_multiple(a_[i], conjugated(x), ARRAY_LOAD(y_, i))
     if x_ is not None:
         part = np.empty(len(x), y.dtype)
-        matvec(strided(part), a.T, y_)
+        matvec(strided(part), strided(conjugated(a.T)), y_)
         x_ += part
     y_[...] = 0
 
 
-derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y")
+derivatives(matvec, matvec_tangent, matvec_adjoint, "a x", "y", True)
 
 
 # -- two matrices
@@ -202,13 +208,13 @@ def accumulate(total, x, y):
     if isinstance(x, np.bool_):
         return total | (x & y)
     if isinstance(x, (np.float64, np.float32)):
-        return MULADD(x, y, total)  # as the BLAS sums up short rows, to the last bit
+        return MULADD(x, y, total)  # BLAS adds short rows in the same way, to the last bit
     return total + x * y
 
 
 def plain_small(c, a, b, most):
-    """The product of small matrices. most: no row of `a` is longer than this; a loop that is known to be short needs no
-    poll for signals."""
+    """The product of small matrices. most: an upper bound of the length of a row of `a`; a loop that is known to be
+    short needs no poll for signals."""
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):
@@ -220,7 +226,8 @@ def plain_small(c, a, b, most):
 
 
 def panels(c, a, b):
-    """Panels of b are packed, and a row of c is summed up in a buffer, so that the inner loop runs over vectors."""
+    """The product by panels: those of b are packed, and a row of c is accumulated in a buffer, so that the inner loop
+    is vectorised."""
     m, n = c.shape
     inner = a.shape[1]
     packed = np.empty((PANEL, PANEL), c.dtype)
@@ -277,7 +284,7 @@ def matmat(c, a, b):
             if not rows_a and not blas_rows(a.T):
                 a = packed(a)
                 rows_a = True
-            if same:  # by its transpose: as in NumPy, the result is symmetric to the last bit
+            if same:  # a matrix times its own transpose: the result is symmetric to the last bit, as in NumPy
                 BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a
                      else lead(a.strides[1], a.itemsize, m),
                      0.0, c, n, name="syrk", letters="U")
@@ -287,7 +294,7 @@ def matmat(c, a, b):
             if not rows_b and not blas_rows(b.T):
                 b = packed(b)
                 rows_b = True
-            # the columns of the transposed product are the rows of this one
+            # the columns of the transposed product are the rows of the result
             BLAS(not rows_b, not rows_a, n, m, inner, 1.0,
                  b, lead(b.strides[0], b.itemsize, n) if rows_b else lead(b.strides[1], b.itemsize, inner),
                  a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
@@ -311,22 +318,22 @@ def matmat_tangent(c, a, b, c_t, a_t, b_t):
 def matmat_adjoint(c, a, b, c_, a_, b_, g):
     if a_ is not None:
         part = np.empty(a.shape, c.dtype)
-        matmat(part, strided(c_), strided(b.T))
+        matmat(part, strided(c_), strided(conjugated(b.T)))
         a_ += part
     if b_ is not None:
         part = np.empty(b.shape, c.dtype)
-        matmat(part, strided(a.T), strided(c_))
+        matmat(part, strided(conjugated(a.T)), strided(c_))
         b_ += part
     c_[...] = 0
 
 
-derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c")
-derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c")
+derivatives(matmat, matmat_tangent, matmat_adjoint, "a b", "c", True)
+derivatives(own_matmat, matmat_tangent, matmat_adjoint, "a b", "c", True)
 
 
 @unoptimised
 def mirror(c):
-    """The upper triangle by columns is the lower one by rows."""
+    """Copy the triangle that BLAS has computed to the other one."""
     for i in range(len(c)):
         for j in range(i):
             ARRAY_STORE(c, j, i, ARRAY_LOAD(c, i, j))
@@ -373,9 +380,10 @@ def vector_by_rows(column, a):
 
 
 def both_products(a, right, column, mode, sure, ready):
-    """mode 0: (a @ right, left @ a). 1: (a @ right, (a @ right) @ a); `column` is anything. The matrix is read once:
-    the second product of some rows follows the first, which has left them in the cache. 2: as 0, but the second product
-    only if `sure`; 3: this one, later: `ready` if `sure`."""
+    """Two products of one matrix, which is read once: the second product of some rows follows the first while these
+    rows are in the cache. mode 0: (a @ right, left @ a), where left is the only column of `column`; 1: (a @ right, (a @
+    right) @ a), without `column`; 2: as 0, but the second product only if `sure`; 3: the second product of mode 2 at
+    its own place, which is `ready` if `sure`."""
     a, x = strided(a), strided(right)
     m, n = a.shape
     if mode == 3:
@@ -455,7 +463,7 @@ def matmul(a, b):
 
 
 def all_rows(a, b):
-    """A stack in C order times one matrix: one product of all its rows."""
+    """A stack in C order times one matrix: one product with all rows of the stack."""
     rows = views.view_as(a, (views.product(a.shape[:-1], 0, 1), a.shape[-1]))
     return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
 
@@ -469,7 +477,7 @@ def stacked_vector(c, b, x):
 
 
 def stacked(c, a, b):
-    """c[...] = a @ b over the leading axes, which broadcast."""
+    """c[...] = a @ b over the leading axes, which are broadcast."""
     if c.ndim == 2:
         if c.shape[1] == 1:
             matvec(c[:, 0], a, b[:, 0])
@@ -489,12 +497,12 @@ def part(a, ndim, i):
 
 
 def axis_length(shape, back):
-    """The length of the axis `back` places before the last; 1 where there is no such axis."""
+    """The length of the axis `back` positions before the last; 1 where there is no such axis."""
     return shape[len(shape) - 1 - back] if back < len(shape) else 1
 
 
 def stack_shape(a, b, back):
-    """The broadcast shape of the leading axes."""
+    """The broadcast shape of the leading axes of two stacks."""
     if back < 2:
         return ()
     n, m = axis_length(a, back), axis_length(b, back)
@@ -531,7 +539,7 @@ def wrong_core(axis, n, wanted):
 
 
 def of_type(a: Expr, t) -> Expr:
-    """The array as an operand of a product: elements of type t, aligned, any layout."""
+    """The array as an operand of a product: its elements converted to type t and aligned, with any layout."""
     if a.type.dtype is not t or not a.type.aligned:
         a = Call(converted, a, Const(DType(t), dtype_of(t)))
         return Call(forgotten, a)
@@ -549,14 +557,14 @@ def forgotten(a):
 
 
 def as_array(name: str, x: Expr) -> Expr:
-    """The operand, which must be an array."""
+    """The operand of a product; raises Mismatch where it is no array."""
     if isinstance(x.type, Array):
         return x
-    raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+    raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
 
 
 def retyped(*args: Expr):
-    """The operands with a common element type."""
+    """The operands converted to their common element type."""
     t = args[0].type.dtype
     for x in args[1:]:
         t = promote(t, x.type.dtype)
@@ -607,7 +615,7 @@ def product(a, b, out=None, inplace=False):
 
 
 def operator(args, inplace):
-    """The operator @."""
+    """The rule of the operator @."""
     return product(*args, args[0] if inplace else None, inplace)
 
 
@@ -662,7 +670,7 @@ def dot_into(out, a, b):
 
 
 def has_rows(a, axis, step):
-    """Whether the array is in C order."""
+    """Whether an array is in C order along the axes from `axis` on."""
     if axis < 0:
         return True
     if a.shape[axis] != 1 and a.strides[axis] != step:
@@ -679,12 +687,12 @@ def dot_product(a, b, out=None):
     """The expression of np.dot(a, b, out)."""
     for x in (a, b):
         if not isinstance(x.type, Array) and not is_number(x.type):
-            raise Mismatch(f"np.dot of a {type_name(x.type)} is not compiled", "pass arrays")
+            raise Mismatch(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
     scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
     if scalar:
         if out is not None:
             raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
-        # NumPy makes arrays of numbers first, so Python numbers count with their own dtype
+        # NumPy converts numbers to arrays first, so Python numbers are not weak here.
         a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
         return (elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b))
                 else Call(product_of, a, b))
@@ -708,7 +716,7 @@ def product_of(a, b):
 
 
 def with_keywords(function, x1, x2, /, out=None, *, casting="same_kind", order="K", dtype=None, subok=True):
-    """A product with the keywords of ufuncs."""
+    """The rule of a product with keyword arguments of ufuncs."""
     a, b = as_operand(x1, dtype, casting), as_operand(x2, dtype, casting)
     if out is None:
         return in_order(function(a, b), order)
@@ -722,7 +730,7 @@ def as_operand(x, dtype, casting):
 
 
 def again(function, x1, x2, out, options):
-    """The call of a product that makes arrays of its operands, or that has the keywords of ufuncs."""
+    """The call of a product whose operands must be converted to arrays, or which has keyword arguments of ufuncs."""
     return CallValue(elementwise.constant_of(with_keywords), elementwise.constant_of(function), x1, x2, out or NONE,
                      keywords=options)
 

@@ -1,9 +1,9 @@
-"""The derivatives of factorisations: of real matrices, which are the first argument of functions that stay calls.
+"""The derivatives of factorisations of real matrices, which are the first argument of functions that are not inlined.
 
 F_tangent(a, a_t) and F_backward(a, result, g) of each function F that `by_value` names, see ops/derivative.py. Cholesky
-factors and eigenvalues of symmetric matrices depend on one triangle of the matrix alone, since LAPACK reads no other:
-so do their derivatives. Vectors that belong to a multiple value have none: what depends on them is infinite or no
-number.
+factors and eigenvalues of symmetric matrices depend on one triangle of the matrix only, since LAPACK does not read the
+other one: so do their derivatives. Eigenvectors of a multiple eigenvalue have no derivative: the result is infinite or
+nan.
 """
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 
 from .eigen import eigen_lower, eigen_upper
 from .linalg import determinant, log_determinant, lower_factor, reduced_qr, singular_parts
+from .matrices import fitted_columns
 
 __all__: list[str] = []
 
 
 def symmetric_lower(x):
-    """The symmetric matrix of which the lower triangle is that of x."""
+    """The symmetric matrix with the lower triangle of x."""
     return np.tril(x) + np.tril(x, -1).T
 
 
 def folded_lower(x):
-    """The adjoint of that."""
+    """The adjoint of `symmetric_lower`."""
     return np.tril(x + x.T) - np.diag(np.diag(x))
 
 
@@ -41,7 +42,7 @@ def gaps(w):
 
 
 def times(factors, x):
-    """factors * x, and 0 where x is 0."""
+    """factors * x elementwise, with 0 where x is 0."""
     found = np.zeros(x.shape)
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -73,7 +74,7 @@ def cofactors(a):
     sign, total = log_determinant(a)
     if total > -np.inf:
         return np.linalg.inv(a).T * (sign * np.exp(total))
-    n = a.shape[0]  # of a singular matrix there is no inverse
+    n = a.shape[0]  # a singular matrix has no inverse
     found, rest = np.empty((n, n), a.dtype), np.empty((n - 1, n - 1), a.dtype)
     for i in range(n):
         for j in range(n):
@@ -233,3 +234,44 @@ def eigenvalues_upper_tangent(a, a_t):
 def eigenvalues_upper_backward(a, w, g):
     v = eigen_upper(a)[1]
     return (folded_lower((v * g) @ v.T).T,)
+
+
+# -- least squares
+
+
+def fitted_columns_tangent(a, b, limit, a_t, b_t, limit_t):
+    """By Golub and Pereyra: the rank does not change."""
+    x, left, _, s = fitted_columns(a, b, limit)
+    inverse = np.linalg.pinv(a, limit)
+    rest, moved = b - a @ x, b_t - a_t @ x
+    x_t = inverse @ moved + inverse @ (inverse.T @ (a_t.T @ rest))
+    other = a_t.T @ (inverse.T @ x)
+    x_t += other - inverse @ (a @ other)
+    left_t = np.zeros(len(left))
+    for j in range(len(left)):
+        left_t[j] = 2.0 * np.sum(rest[:, j] * moved[:, j])
+    u, _, v = np.linalg.svd(a, full_matrices=False)
+    s_t = np.zeros(len(s))
+    for i in range(len(s)):
+        s_t[i] = u[:, i] @ a_t @ v[i]
+    return x_t, left_t, None, s_t
+
+
+def fitted_columns_backward(a, b, limit, result, g):
+    x, left, _, s = result
+    x_, left_, _, s_ = g
+    inverse = np.linalg.pinv(a, limit)
+    rest, y = b - a @ x, inverse.T @ x_
+    b_ = y.copy()
+    a_ = rest @ (y.T @ inverse.T) - y @ x.T
+    other = inverse.T @ x
+    a_ += other @ x_.T - other @ (x_.T @ inverse) @ a
+    for j in range(len(left)):
+        b_[:, j] += 2.0 * left_[j] * rest[:, j]
+        for i in range(a.shape[0]):
+            for k in range(a.shape[1]):
+                a_[i, k] -= 2.0 * left_[j] * rest[i, j] * x[k, j]
+    if np.any(s_ != 0.0):
+        u, _, v = np.linalg.svd(a, full_matrices=False)
+        a_ += (u * s_) @ v
+    return a_, b_, None

@@ -5,7 +5,8 @@ __all__ = ["over_matrices"]
 
 
 def over_matrices(outs, a, f, option):
-    """outs[k][i] = f(a[i], option)[k] over the leading axes of `a`; with one array as `outs` f has one result."""
+    """Apply f to each matrix of a stack: outs[k][i] = f(a[i], option)[k] over the leading axes of `a`; where `outs` is
+    one array, f has one result."""
     for i in range(len(a)):
         if a.ndim > 3:
             over_matrices(items(outs, i, 0), a[i], f, option)

@@ -1,8 +1,7 @@
 """Contractions: einsum, tensordot, inner, outer, vdot, kron, cross, trace.
 
-A contraction of two arrays is brought to a stack of matrix products: axes are sorted into those of the stack, of the
-rows, of the columns and those that are summed, by views; the copies that make them contiguous cost less than the
-product.
+A contraction of two arrays becomes a stack of matrix products: views sort the axes into those of the stack, of the
+rows, of the columns and those that are summed; the copies that make them contiguous cost less than the product.
 """
 from __future__ import annotations
 
@@ -29,14 +28,14 @@ __all__ = ["CALLS", "METHODS"]
 # -- views by labels
 
 class Part:
-    """An operand with a label for each axis; `x` may be a Call, so its type is kept beside it."""
+    """An operand with a label for each axis. `x` may be a Call, which has no type yet, so its type is stored too."""
 
     def __init__(self, x: Expr, t, labels: str, dims=None):
         self.x, self.type, self.labels = x, t, labels
         self.dims = dims or {c: Apply(ARRAY_DIM, x, axis=n) for n, c in enumerate(labels)}
 
     def step(self, c):
-        """Stride of the axis (of the diagonal, where a label occurs twice)."""
+        """The stride of the axis with label c (of the diagonal, where c occurs twice)."""
         total = None
         for n, other in enumerate(self.labels):
             if other == c:
@@ -45,7 +44,7 @@ class Part:
         return total
 
     def view(self, labels: str):
-        """The axes in this order."""
+        """The view with the axes in the order of `labels`."""
         if labels == self.labels:
             return self
         t = Array(self.type.dtype, len(labels), "A", self.type.writable, self.type.aligned)
@@ -61,7 +60,7 @@ def _size(dims):
 
 
 def _contiguous(x: Expr, t, dims) -> Expr:
-    """A contiguous array with another shape of as many elements."""
+    """A contiguous array with another shape of the same number of elements."""
     step, strides = Const(k.Int, item_bits(t) // 8), []
     for n in reversed(dims):
         strides.insert(0, step)
@@ -97,7 +96,7 @@ def _stacked(part: Part, groups) -> Expr:
 
 
 def _pair(a: Part, b: Part, kept: str) -> Part:
-    """The contraction of two operands to the labels that are still wanted."""
+    """The contraction of two operands to the labels in `kept`."""
     both = [c for c in dict.fromkeys(a.labels) if c in b.labels]
     stack = "".join(c for c in both if c in kept)
     summed = "".join(c for c in both if c not in kept)
@@ -113,7 +112,7 @@ def _pair(a: Part, b: Part, kept: str) -> Part:
 
 
 def _reduced(part: Part, kept: str) -> Part:
-    """The part without the labels that no other part has, which are summed; repeated labels become diagonals."""
+    """The part without labels that no other part has, over which it is summed; repeated labels become diagonals."""
     distinct = "".join(dict.fromkeys(part.labels))
     part = part.view(distinct)
     rest = "".join(c for c in distinct if c in kept)
@@ -201,7 +200,7 @@ def _named(n, labels, ndim):
 
 
 def common_length(lengths, shapes, places):
-    """The common length of the axes with one label; axes of length 1 are stretched to it."""
+    """The common length of the axes with one label; axes of length 1 are broadcast."""
     n = 1
     for i in range(len(lengths)):
         if lengths[i] != 1:
@@ -224,7 +223,7 @@ def remapped(shapes, places, i):
 
 
 def lengths_text(shape, places, j, before):
-    """The lengths in the order of all labels; the new axes in front are not shown."""
+    """The lengths in the order of all labels, as text; leading new axes are not shown."""
     if j == len(places):
         return ""
     if places[j] < 0:
@@ -250,7 +249,7 @@ def _tuple(parts):
 
 
 def _checked(operands, inputs, output):
-    """The operands, after the checks of lengths; where several have a label they have one length."""
+    """The operands after checks of their lengths; axes with the same label then have one length."""
     order = output + "".join(sorted(set("".join(inputs)) - set(output)))
     places = tuple(tuple(labels.find(c) for c in order) for labels in inputs)
     shapes = _tuple([_tuple([Apply(ARRAY_DIM, x, axis=i) for i in range(x.type.ndim)]) for x in operands])
@@ -336,7 +335,7 @@ def _same_type(part: Part, t) -> Part:
     return Part(x, Array(t, part.type.ndim), part.labels, part.dims)
 
 
-# -- tensordot and what it gives
+# -- tensordot and functions that it implements
 
 _LABELS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -384,7 +383,7 @@ def _tensordot(a, b, axes=2):
 
 def check_inner(a, b):
     if a.shape[-1] != b.shape[-1]:
-        turned = np.swapaxes(b, -1, -2) if b.ndim > 1 else b  # as NumPy multiplies
+        turned = np.swapaxes(b, -1, -2) if b.ndim > 1 else b  # NumPy multiplies by this matrix
         raise ValueError(f"shapes {shape_text(a.shape)} and {shape_text(turned.shape)} not aligned: "
                          f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {max(b.ndim - 2, 0)})")
 
@@ -409,7 +408,7 @@ def _inner(a: ArrayLike, b: ArrayLike, /):
 
 
 def _vector(x: Expr, t) -> Expr:
-    """A vector of all elements."""
+    """The elements of an array as a vector of type t."""
     if x.type.ndim == 1:
         return of_type(x, t)
     fresh = Call(converted, x, Const(DType(t), dtype_of(t)))
@@ -453,7 +452,7 @@ def _outer(a: ArrayLike, b: ArrayLike, out=None):
 
 # -- kron, cross, trace
 
-THREE_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, vectors of two components had a cross product
+THREE_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, np.cross accepted vectors of two components
 
 
 def kron_product(a, b):
@@ -507,13 +506,30 @@ def cross_of_last(a, b):
                          "dimensional instead.")
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise NotImplementedError("the cross product of vectors with two components is not compiled")
+    if a.shape[-1] == 2 and b.shape[-1] == 2:
+        raise NotImplementedError("the cross product of vectors that both have two components is not compiled: write "
+                                  "a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]")
+    if a.shape[-1] == 2 or b.shape[-1] == 2:
+        return cross_of_two_and_three(a, b)
     x = np.multiply(a[..., 1:2], b[..., 2:3]) - np.multiply(a[..., 2:3], b[..., 1:2])
     found = np.empty(x.shape[:-1] + (3,), x.dtype)
     found[..., 0:1] = x
     found[..., 1:2] = np.multiply(a[..., 2:3], b[..., 0:1]) - np.multiply(a[..., 0:1], b[..., 2:3])
     found[..., 2:3] = np.multiply(a[..., 0:1], b[..., 1:2]) - np.multiply(a[..., 1:2], b[..., 0:1])
+    return found
+
+
+@outlined
+def cross_of_two_and_three(a, b):
+    z = np.multiply(a[..., 0:1], b[..., 1:2]) - np.multiply(a[..., 1:2], b[..., 0:1])
+    found = np.empty(z.shape[:-1] + (3,), z.dtype)
+    if a.shape[-1] == 2:
+        found[..., 0:1] = np.multiply(a[..., 1:2], b[..., 2:3])
+        found[..., 1:2] = -np.multiply(a[..., 0:1], b[..., 2:3])
+    else:
+        found[..., 0:1] = -np.multiply(a[..., 2:3], b[..., 1:2])
+        found[..., 1:2] = np.multiply(a[..., 2:3], b[..., 0:1])
+    found[..., 2:3] = z
     return found
 
 

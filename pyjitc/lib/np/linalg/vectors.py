@@ -1,5 +1,5 @@
-"""Products of stacks of vectors (vecdot, matvec, vecmat), what np.linalg has under the names of the array API, and
-equations of tensors."""
+"""Products of stacks of vectors (vecdot, matvec, vecmat), functions of np.linalg with names of the array API, and
+tensor equations."""
 from __future__ import annotations
 
 import numpy as np
@@ -48,7 +48,7 @@ def axis_texts(shape, k):
 
 
 def turned(a):
-    """Conjugated, where that means something."""
+    """The conjugate of complex elements; other arrays unchanged."""
     return strided(np.conjugate(a)) if a.dtype.kind == "c" else a
 
 
@@ -107,7 +107,7 @@ def matvec_of(a, x, whole):
 
 
 def vecmat_of(x, a, whole):
-    """The same, its vectors first in messages."""
+    """The same with the vectors as the first operand in error messages."""
     lead, other = x.shape[:-1], without(a.shape, 2)
     c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],),
                  a.dtype)
@@ -209,14 +209,14 @@ def matrix_norm(x: ArrayLike, *, keepdims=False, ord="fro"):
 
 
 def ones_for(axes, shape, k):
-    """The shape with length one at the axes, all of them where there is none."""
+    """The shape with length one along the axes; along all axes where none is given."""
     if k == len(shape):
         return ()
     return (1 if axes is None or k in axes else shape[k],) + ones_for(axes, shape, k + 1)
 
 
 def at_front(axes, ndim, k):
-    """The axes, and then the others."""
+    """A permutation: the given axes, and then the others."""
     return axes if k == ndim else at_front(axes if k in axes else axes + (k,), ndim, k + 1)
 
 

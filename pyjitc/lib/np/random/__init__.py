@@ -1,1 +1,1 @@
-"""Random numbers, as NumPy draws them, number for number."""
+"""Random numbers, with the same streams as NumPy's."""

@@ -40,7 +40,7 @@ def _function(value) -> Const:
 
 
 def _plain(value) -> Const:
-    """A string, or a tuple of them, as a constant."""
+    """A text, or a tuple of texts, as a constant."""
     if isinstance(value, tuple):
         parts = [_plain(x) for x in value]
         return Const(k.Tuple([p.type for p in parts]), value)
@@ -48,7 +48,7 @@ def _plain(value) -> Const:
 
 
 def _type(t) -> Const:
-    """A type as an operand of library functions that hand it to operations."""
+    """A type as an argument of library functions that pass it to operations."""
     return Const(Singleton(t), t)
 
 
@@ -69,7 +69,7 @@ def _size(name, size: Expr) -> Expr:
 
 
 def _real(name, x: Expr) -> Expr:
-    """A parameter of a distribution as a double; an array as it is."""
+    """A parameter of a distribution converted to double; an array is unchanged."""
     if isinstance(x.type, Array):
         if isinstance(x.type.dtype, k.NpComplex):
             raise Mismatch(f"Cannot cast array data from dtype('{x.type.dtype}') to dtype('float64') according to the "
@@ -85,7 +85,7 @@ _NO_CAST = "Cannot cast array data from dtype('{}') to dtype('int64') according 
 
 
 def _whole(name, x: Expr) -> Expr:
-    """A parameter that is an int; an array of int64 as it is."""
+    """A parameter converted to int; an array of int64 is unchanged."""
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not (t is Int or t is k.Bool or t is k.NpBool or isinstance(t, k.NpInt)) or t is k.uint64:
         if not is_number(t):
@@ -118,7 +118,7 @@ def _distribution(legacy, name, draw, text):
     @rule(_path(legacy, name), signature)
     def found(gen, *values):
         *values, size = values
-        if any(w and x.type is k.uint64 for x, w in zip(values, whole)):  # NumPy says so when it is called
+        if any(w and x.type is k.uint64 for x, w in zip(values, whole)):  # NumPy raises for it at the call
             return Throw(TypeError, _NO_CAST.format("uint64"))
         values = [(_whole if w else _real)(name, x) for w, x in zip(whole, values)]
         arrays = any(isinstance(x.type, Array) for x in values)
@@ -126,7 +126,7 @@ def _distribution(legacy, name, draw, text):
         table = distributions.ARRAY_TESTS if arrays else distributions.TESTS
         tests = [tuple((test, message.format(n)) for test, message in table[r]) for r, n in zip(rules, shown)]
         ints = whole
-        if name == "binomial":  # NumPy looks at p first
+        if name == "binomial":  # NumPy checks p first
             values, tests, ints = values[::-1], tests[::-1], whole[::-1]
         args = Apply(TUPLE_MAKE, *values, cls=None)
         checked = (_function(draw), args, _plain(tuple(tests)), _size(name, size or NONE), _dtype(dtype))
@@ -152,7 +152,7 @@ _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distribu
 
 
 def after_check(check, late, gen, draw, args, tests, size, dtype, flat):
-    """A draw whose parameters are checked together too; late: after each for itself."""
+    """A draw after a check of several parameters together; late: after the checks of single parameters."""
     if late:
         distributions.check_all(args, tests)
     distributions.check_together(check, args, 0)
@@ -502,7 +502,7 @@ def _choice(legacy):
 
 
 def _row(name, word, x: Expr):
-    """None for a row of numbers; whether another array."""
+    """None for a row of numbers; else whether the rows are arrays."""
     if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
         raise Mismatch(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
     return None if x.type.ndim == 1 else True
@@ -588,11 +588,11 @@ def _tomaxint(gen, size=None):
                 _type(distributions.FLAT[k.int64]))
 
 
-# -- what has a rule
+# -- tables of rules
 
 def _in_python(legacy, name, signature, dtype):
-    """A method that spends its time in linear algebra or on the state anyway: called in Python; `dtype` of the array
-    that it gives, with an axis more than its size has."""
+    """The rule of a method that spends its time in linear algebra or works on the state: it is called in Python.
+    `dtype`: that of the array which it returns, which has one axis more than `size` says."""
     @rule(_path(legacy, name), signature)
     def found(gen, first, second, size, *more):
         t = _size(name, size or NONE).type
@@ -634,7 +634,8 @@ def _seed_of_global(*args, **kwargs):
 
 
 def _python(gen, name, args, kwargs):
-    """A call in Python: of a method, or of the function np.random.<name>, which object code can name in any process."""
+    """A call in Python of a method, or of the function np.random.<name>, which machine code in the cache can find by
+    its name."""
     owner = (Apply(pyobject.PY_GETATTR, Const(k.Object, np), name="random") if gen is None
              else Apply(pyobject.PY_BOX, gen))
     callee = Apply(pyobject.PY_GETATTR, owner, name=name)
@@ -644,7 +645,8 @@ def _python(gen, name, args, kwargs):
 
 
 def _object(cls, name):
-    """A call of a function that makes an object, in Python; cls: None where the object is only handed on."""
+    """The rule of a function that makes an object, which is called in Python; cls: the class of the object, None where
+    compiled code only passes it on."""
     @rule(f"np.random.{name}")
     def found(*args, **kwargs):
         made = _python(None, name, args, kwargs)
@@ -715,7 +717,7 @@ PROTOCOLS = {Instance: _Drawing()}
 
 
 def _on_global(name):
-    """The rule of a function of np.random: the method of its own RandomState."""
+    """The rule of a function of np.random: the method of NumPy's global RandomState."""
     def of_global(args, kwargs):
         gen = Apply(RANDOM_GLOBAL, cls=np.random.RandomState)
         PROTOCOLS[Instance].attribute(gen, name)

@@ -1,4 +1,4 @@
-"""Random bits as whole numbers: integers, shuffles, permutations and choices, as NumPy draws them, number for number.
+"""Integers from random bits: integers, shuffles, permutations and choices, with the same streams as NumPy's.
 
 Source: numpy/random/_bounded_integers.pyx.in, _generator.pyx and mtrand.pyx; sampling without replacement is Floyd's
 algorithm with an open hash table, or the tail of a shuffle.
@@ -42,8 +42,8 @@ def bounds(low, high, closed, least, most, name):
 
 
 def one_integer(gen, low, span, masked):
-    """An unsigned number of [low, low + span]. For 32 and 64 bits RandomState draws as many bits as `span` has, again
-    and again until the number is not greater than `span`."""
+    """An unsigned number in [low, low + span]. For 32 and 64 bits RandomState draws as many bits as `span` has, until
+    the number is not greater than `span`."""
     if masked and isinstance(low, (np.uint32, np.uint64)):
         if span == 0:
             return low
@@ -156,7 +156,7 @@ def any_nonzero(a):
 
 
 def check_order(n, pair, lengths, closed, low):
-    """No pair of the broadcast bounds is in the wrong order."""
+    """Raise where the lower bound of a pair of the broadcast bounds is above the upper one."""
     if len(lengths) == 0:
         a, b = elements(pair, (True, True))
         if a > b or not closed and a == b:
@@ -205,12 +205,12 @@ def fill_integers(gen, out, pair, rest, closed, masked, symbol, t, unsigned, buf
 
 
 def interval(gen, last):
-    """A number of [0, last], by masks."""
+    """A number in [0, last], by rejection with a mask."""
     return CAST(RANDOM_CALL(gen, last, symbol="random_interval", result=uint64), type=Int)
 
 
 def bounded(gen, last):
-    """A number of [0, last], by Lemire's method."""
+    """A number in [0, last], by Lemire's method."""
     return CAST(RANDOM_CALL(gen, 0, last, 0, False, symbol="random_bounded_uint64", result=uint64), type=Int)
 
 
@@ -471,7 +471,7 @@ def choice(gen, a, size, replace, p, axis, shuffled, legacy, tolerance, texts):
     return found
 
 
-# -- whole numbers and fractions that share something
+# -- functions for integers and for floats
 
 def bounded_range(gen, low, high):
     return RANDOM_CALL(gen, low, high - low, symbol="random_uniform", result=Float)

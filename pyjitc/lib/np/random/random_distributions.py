@@ -1,6 +1,6 @@
-"""Distributions: how numbers are drawn one at a time, into arrays and with parameters that broadcast; which values of
-the parameters are refused. A Generator's are NumPy's own C functions; random_legacy.py has what RandomState draws
-otherwise.
+"""Distributions: drawing one number, arrays of numbers, and numbers with parameters that are broadcast; and checks of
+parameters. A Generator's distributions are NumPy's own C functions; random_legacy.py has those of RandomState that
+differ.
 
 Source of the constraints and their messages: numpy/random/_common.pyx.
 """
@@ -27,7 +27,8 @@ __all__ = [
 
 POISSON_MAX = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
 
-# What a parameter must not be: (test, end of NumPy's message) in the order NumPy looks; of a number, and of an array.
+# Forbidden values of parameters: (test, end of NumPy's message) in the order in which NumPy tests; for a number, and
+# for an array.
 TESTS = {
     "": (),
     "non_negative": (("negative", "{} < 0"),),
@@ -105,7 +106,8 @@ FLAT = {float64: Array(float64, 1), int64: Array(int64, 1)}
 
 
 def sample(gen, draw, args, tests, size, dtype, flat):
-    """One number, or an array of them. draw(gen, *args): the next; flat: type of the array seen as a row."""
+    """One number, or an array of numbers. draw(gen, *args): the next number; flat: the type of the array seen as one
+    row."""
     check_all(args, tests)
     if size is None:
         return draw(gen, *args)
@@ -118,7 +120,7 @@ def sample(gen, draw, args, tests, size, dtype, flat):
 
 @outlined
 def broadcast_sample(gen, draw, args, tests, size, dtype, whole):
-    """An array of numbers whose parameters are arrays; whole: which are ints."""
+    """An array of numbers whose parameters are arrays; whole: which parameters are ints."""
     check_all(args, tests)
     if size is None:
         out = np.empty(common_shape(args), dtype)
@@ -144,14 +146,14 @@ def common_shape(args):
 
 
 def common_lengths(args, n, at):
-    """Lengths of the last `at` axes of the broadcast shape."""
+    """The lengths of the last `at` axes of the broadcast shape."""
     if at == 0:
         return ()
     return (common_length(args, at, 0, 1, 0),) + common_lengths(args, n, at - 1)
 
 
 def common_length(args, at, k, n, first):
-    """Length of the axis `at` from the end."""
+    """The length of the broadcast axis `at` positions from the end."""
     if k == len(args):
         return n
     x = args[k]
@@ -177,7 +179,7 @@ def shape_of(x):
 
 
 def fits_output(args, out):
-    """The parameters, the output among them, must broadcast to the output."""
+    """Check that the parameters, together with the output, can be broadcast to the shape of the output."""
     shape = common_shape(args)
     if shape != out.shape:
         wrong_output(shape, out.shape)
@@ -209,7 +211,7 @@ def elements(args, whole, k=0):
 
 
 def rows(args, i, ndim, k=0):
-    """The parameters that belong to row i of the output."""
+    """The parameters for row i of the output."""
     if k == len(args):
         return ()
     x = args[k]
@@ -233,7 +235,7 @@ def uniform_range(low, high, message):
 
 
 def check_ranges(pair, lengths, ordered):
-    """The differences high - low are finite; ordered: not negative."""
+    """Raise where a difference high - low is not finite; ordered: where it is negative."""
     if len(lengths) == 0:
         low, high = elements(pair, (False, False))
         if ordered:
@@ -247,14 +249,14 @@ def check_ranges(pair, lengths, ordered):
 
 
 def check_together(check, args, step):
-    """All steps of a check of several parameters."""
+    """Run all steps of a check of several parameters."""
     if step < 3:
         check(step, *args)
         check_together(check, args, step + 1)
 
 
 def check_everywhere(check, args, lengths, whole, step):
-    """Checks parameters that broadcast: each step looks at all elements before the next step begins."""
+    """Check parameters that are broadcast: each step checks all elements before the next step begins."""
     if step < 3:
         check_elements(check, args, lengths, whole, step)
         check_everywhere(check, args, lengths, whole, step + 1)
@@ -298,7 +300,7 @@ def double(gen):
 
 
 def standard_normal(gen):
-    """Marsaglia and Tsang's ziggurat, by NumPy's tables; most numbers need one draw."""
+    """Marsaglia and Tsang's ziggurat, with NumPy's tables; most numbers need one draw."""
     r = RANDOM_NEXT(gen, kind="uint64")
     i = CAST(r & 0xFF, type=Int)
     m = CAST((r >> 9) & 0xFFFFFFFFFFFFF, type=Int)
@@ -329,7 +331,7 @@ def normal(gen, loc, scale):
     return loc + scale * standard_normal(gen)
 
 
-# -- which parameters each distribution has
+# -- parameters of the distributions
 
 @cache
 def c_function(name, result=Float, suffix=""):
@@ -346,7 +348,7 @@ def binomial_c(gen, p, n):
     return RANDOM_CALL(gen, p, n, symbol="random_binomial", result=Int, binomial=True)
 
 
-# name: parameters as "name:constraint" with "=default"; int ones end with "!"
+# name: parameters as "name:constraint" with "=default"; those that are ints end with "!"
 _PARAMETERS = {
     "beta": "a:positive b:positive", "exponential": "scale:non_negative=1.0", "standard_exponential": "",
     "standard_normal": "", "normal": "loc=0.0 scale:non_negative=1.0", "standard_gamma": "shape:non_negative",

@@ -1,4 +1,5 @@
-"""Distributions of RandomState that NumPy does not export as C functions: its streams are frozen, and so are these.
+"""Distributions of RandomState that NumPy does not export as C functions: its streams are frozen, so these
+implementations must not change either.
 
 Source: NumPy's numpy/random/src/legacy/legacy-distributions.c; the algorithms are named at each function.
 """
@@ -213,7 +214,7 @@ def negative_binomial(gen, n, p):
 
 
 def to_int(x):
-    """A double as C converts it to a long; beyond its range the smallest one, as x86 has it."""
+    """A double converted to C's long; beyond its range the smallest long, as x86 instructions give it."""
     if x >= 9223372036854775808.0 or not x >= -9223372036854775808.0:
         return ISUB(-9223372036854775807, 1)
     return CAST(x, type=Int)
@@ -289,7 +290,8 @@ def stirling(x):
 
 
 def binomial_btpe(gen, count, p):
-    """Kachitvichyanukul and Schmeiser's algorithm BTPE; all four error terms are added, as the frozen stream has it."""
+    """Kachitvichyanukul and Schmeiser's algorithm BTPE; all four error terms are added, since the frozen stream depends
+    on that."""
     n = CAST(count, type=Float)
     r = p if p < 1.0 - p else 1.0 - p
     q = 1.0 - r
@@ -381,7 +383,7 @@ def log_factorial(gen, n):
 
 @outlined
 def hypergeometric(gen, good, bad, count):
-    """One object after the other for few; Stadlober's algorithm HRUA* for many."""
+    """One object after the other for small samples; Stadlober's algorithm HRUA* for large ones."""
     if count <= 0:
         return 0
     less = min(good, bad)

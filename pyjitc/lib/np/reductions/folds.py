@@ -1,4 +1,5 @@
-"""Templates of reductions: how the elements of an index space are folded. Run by passes/nests.py, never by CPython.
+"""Templates of reductions, which fold the elements of an index space. passes/nests.py expands them; CPython never runs
+them.
 
 Sums of floats are pairwise with eight running sums over blocks of 128, and rows are added in order, which is NumPy's
 own order (numpy/_core/src/umath/loops_utils.h.src, pairwise sum), so that float32 sums agree.
@@ -27,13 +28,13 @@ from ..elementwise.loops import as_row
 __all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
 
 BLOCK = 128
-BRIEF = 16  # elements of a row that are folded in a loop without vectors or polls
+BRIEF = 16  # the most elements of a row that is folded in a loop without vectors and polls
 LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
-CHEAP = 8  # operations of an element for which it is worth having code for few of them
-LEVELS = 6  # of halves that several threads add up; each part is longer than one that is not halved
+CHEAP = 8  # the most operations of an element for which there is extra code for few elements
+LEVELS = 6  # levels of halving of a sum on several threads; each part is longer than a part that is not halved further
 PARTS = 1 << LEVELS
-LARGE = 1 << 16  # elements of a sum that is worth several threads
-SHORT = 8  # elements of a row that are added to others at a time: a loop of a known length needs no preparations
+LARGE = 1 << 16  # the least number of elements of a sum that is computed on several threads
+SHORT = 8  # elements of a row that are added to others at a time: a loop of constant length has no overhead before it
 
 
 def combine(how, x, y):
@@ -67,7 +68,7 @@ def element(index, j, unit, t):
 
 
 def simple_row(total, index, n, how, unit, t):
-    """One after the other, as NumPy: x * 1 * 1 is not x where x is complex and infinite."""
+    """Fold one element after the other, as NumPy does: x * 1 * 1 is not x where x is complex and infinite."""
     for j in range(n):
         total = combine(how, total, element(index, j, unit, t))
     return total
@@ -90,7 +91,7 @@ def eights(a, n, how):
 
 
 def fours(a, n, how):
-    """NumPy counts the parts of complex numbers, so eight running sums are four of them."""
+    """NumPy counts the parts of complex numbers, so its eight running sums are four complex ones."""
     r0, r1, r2, r3 = ARRAY_LOAD(a, 0), ARRAY_LOAD(a, 1), ARRAY_LOAD(a, 2), ARRAY_LOAD(a, 3)
     for j in range(4, n, 4):
         r0 = combine(how, r0, ARRAY_LOAD(a, j))
@@ -101,8 +102,8 @@ def fours(a, n, how):
 
 
 def few(index, n, how, t):
-    """Up to seven elements of a row, without a loop, in which counting would take longer than folding them. They are
-    not counted by recursion either: it would be typed for each of them."""
+    """Fold up to seven elements of a row without a loop, whose overhead would exceed the work. It is no recursion
+    either, since inference would type each step."""
     total = identity(how, t)
     if n <= 0:
         return total
@@ -129,7 +130,7 @@ def few(index, n, how, t):
 
 
 def answer(index, n, how, t):
-    """The result of `any` or `all` over a row, which stops at the first element that decides it."""
+    """The result of `any` or `all` of a row; it stops at the first element that decides."""
     sought = np.bool_(how == "any")
     for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
         if ELEMENT_UNIT(*index, j, type=t) == sought:
@@ -138,15 +139,15 @@ def answer(index, n, how, t):
 
 
 def running(t):
-    """How many partial sums of a row are computed side by side; a row of fewer elements has one sum."""
+    """The number of partial sums of a row that are computed side by side; a row of fewer elements has one sum."""
     return 4 if t.kind == "c" else 8
 
 
 @outlined
 def block(a, n, how):
-    """The first n elements of a buffer, with eight running results."""
+    """The fold of the first n elements of a buffer, with eight running results."""
     limit = limit_of(a.dtype)
-    n = SELECT(ILT(n, limit), n, limit)  # it is; the loops need no polls
+    n = SELECT(ILT(n, limit), n, limit)  # n is not larger; with this the compiler knows it, and loops need no polls
     if n < running(a.dtype):
         total = identity(how, a.dtype)
         for j in range(n):
@@ -161,7 +162,7 @@ def block(a, n, how):
 
 
 def extreme_row(index, n, how, unit, t):
-    """The extreme as if no element were nan, which takes one instruction for each; and whether one is nan."""
+    """(the extreme as if no element were nan, which takes one instruction for each; whether one is nan)"""
     extreme = identity(how, t)
     some_nan = False
     for j in range(n):
@@ -173,7 +174,8 @@ def extreme_row(index, n, how, unit, t):
 
 def number_row(index, n, how, unit, t):
     """The extreme of the elements that are not nan; nan where all are."""
-    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))  # LLVM makes a branch of what it knows to be inf
+    # LLVM turns the selects into branches where it knows the value to be inf
+    worst = HIDDEN(identity("max" if how == "fmax" else "min", t))
     extreme = worst
     some = False
     for j in range(n):
@@ -184,7 +186,7 @@ def number_row(index, n, how, unit, t):
 
 
 def brief_row(total, index, n, how, unit, t):
-    """Few elements, one after the other: known to be few, they need no polls."""
+    """Fold few elements one after the other; their number is bounded, so that the loop needs no polls."""
     part = identity(how, t)
     for j in range(SELECT(ILT(n, BRIEF), n, BRIEF)):
         part = combine(how, part, element(index, j, unit, t))
@@ -193,7 +195,7 @@ def brief_row(total, index, n, how, unit, t):
 
 @outlined
 def long_row(a, count):
-    """The sum of the first elements of a buffer: blocks of halves of halves."""
+    """The pairwise sum of the first elements of a buffer: halves of halves down to blocks."""
     if count <= limit_of(a.dtype):
         return block(a, count, "sum")
     half = half_of(count, a.dtype)
@@ -202,7 +204,7 @@ def long_row(a, count):
 
 @intrinsic
 def part_of(a, low):
-    """The buffer from element `low` on. Nobody may read the length of the result: it is 1, whatever follows."""
+    """The buffer from element `low` on. The length of the result is always 1, and must not be used."""
     size = Const(Int, item_bytes(a.type.dtype))
     return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
 
@@ -216,13 +218,14 @@ def sum_adjoint(a, count, a_, count_, g):
         ARRAY_STORE(a_, j, ARRAY_LOAD(a_, j) + g)
 
 
-derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_, n_, g: sum_adjoint(a, n, a_, n_, g))
-derivatives(long_row, sum_tangent, sum_adjoint)
+derivatives(block, lambda a, n, a_t, n_t: block(a_t, n, "sum"), lambda a, n, a_, n_, g: sum_adjoint(a, n, a_, n_, g),
+            of_complex=True)
+derivatives(long_row, sum_tangent, sum_adjoint, of_complex=True)
 
 
 def pairwise_row(index, first, n, how, unit, t, room):
-    """The pairwise sum of n elements that are computed or scattered in memory. The recursion is written as a loop:
-    `spans` is a stack of the parts that remain (start and count; count -1: add the last two sums), `sums` holds the
+    """The pairwise sum of n elements that are computed, or not contiguous in memory. The recursion is written as a
+    loop: `spans` is a stack of the remaining parts (start and count; count -1: add the last two sums), `sums` holds the
     sums so far."""
     buffer, spans, sums = room
     limit = limit_of(t)
@@ -240,7 +243,7 @@ def pairwise_row(index, first, n, how, unit, t, room):
             done = ISUB(done, 1)
             ARRAY_STORE(sums, ISUB(done, 1), ARRAY_LOAD(sums, ISUB(done, 1)) + ARRAY_LOAD(sums, done))
         else:
-            for j in range(SELECT(ILT(count, limit), count, limit)):  # known to be short
+            for j in range(SELECT(ILT(count, limit), count, limit)):  # the compiler knows that the loop is short
                 ARRAY_STORE(buffer, j, element(index, IADD(low, j), unit, t))
             ARRAY_STORE(sums, done, block(buffer, count, how))
             done = IADD(done, 1)
@@ -251,7 +254,7 @@ def pairwise_row(index, first, n, how, unit, t, room):
 
 
 def limit_of(t):
-    """How many elements of a row are added without halving it."""
+    """The most elements of a row that are added without halving it."""
     return BLOCK // 2 if t.kind == "c" else BLOCK
 
 
@@ -262,7 +265,7 @@ def half_of(count, t):
 
 
 def room_of(shape, how, t):
-    """The memory that the sum of a row needs; it is allocated once for all rows."""
+    """The buffers that the sum of a row needs; they are allocated once for all rows."""
     if is_pairwise(how, t):
         spans = 384 if last_size(shape, len(shape)) > limit_of(t) else 1
         return np.empty(BLOCK, t), np.empty(spans, np.int64), np.empty(spans, t)
@@ -303,7 +306,7 @@ def row(total, index, n, how, unit, t, room):
 
 
 def folded(shape, how, t):
-    """All elements."""
+    """Template: fold all elements."""
     if len(shape) == 1 and is_pairwise(how, t):
         return pairwise(shape, how, t)
     room = room_of(shape, how, t)
@@ -317,7 +320,7 @@ def folded(shape, how, t):
 
 
 def pairwise(shape, how, t):
-    """The sum of one row."""
+    """Template: the sum of one row."""
     n = shape[0]
     if UNIT(n) and IS_ARRAY(0, type=t):
         if n < running(t):
@@ -331,8 +334,8 @@ def pairwise(shape, how, t):
 
 
 def folded_in_parts(shape, how, t):
-    """The same under `parallel=True`: the parts of a long sum, which NumPy adds in pairs as well, are found on several
-    threads. The loops of other folds say for themselves that they may be shared (passes/nests.py)."""
+    """The same under `parallel=True`: parts of a long sum, which are parts of NumPy's pairwise sum as well, are
+    computed on several threads. Loops of other folds are marked as parallel by passes/nests.py."""
     if not is_pairwise(how, t):
         return folded(shape, how, t)
     if len(shape) == 1:
@@ -356,7 +359,7 @@ def sum_of_parts(index, n, how, unit, t):
     for k in range(INDEPENDENT(PARTS, parts=True)):
         low, count = 0, n
         bit = PARTS >> 1
-        for _ in range(LEVELS):  # down the tree of halves, to leaf k of it
+        for _ in range(LEVELS):  # down the tree of halves to its leaf k
             half = half_of(count, t)
             low, count = (IADD(low, half), ISUB(count, half)) if k & bit else (low, half)
             bit >>= 1
@@ -382,7 +385,7 @@ def rows(shape, index, total, how, unit, t, room):
 
 
 def dotted_rows(shape, t):
-    """The sums of the rows of a matrix, added in any order, as BLAS adds them for a matrix in memory."""
+    """Template: the sums of the rows of a matrix, added in any order, as BLAS does for a matrix in memory."""
     out = np.empty(shape[0], t)
     if UNIT(*shape):
         for i in range(shape[0]):
@@ -394,7 +397,7 @@ def dotted_rows(shape, t):
 
 
 def dotted_columns(shape, t):
-    """The sums of the columns."""
+    """Template: the sums of the columns of a matrix, added in any order."""
     return folded_axes(shape, (True, False), "sum", t)
 
 
@@ -414,12 +417,12 @@ def kept_shape(shape, reduced, k=0):
 
 
 def trailing(reduced, k):
-    """How many of the axes that end with k are reduced in a row."""
+    """The number of adjacent reduced axes that end with axis k."""
     return 0 if k < 0 or not reduced[k] else 1 + trailing(reduced, k - 1)
 
 
 def last_size(shape, count):
-    """Elements in the last `count` axes."""
+    """The number of elements in the last `count` axes."""
     return 1 if count == 0 else IMUL(shape[-count], last_size(shape, count - 1))
 
 
@@ -428,7 +431,7 @@ def zeros(n):
 
 
 def folded_axes(shape, reduced, how, t):
-    """An array of the axes where `reduced` is False."""
+    """Template: the array over the axes where `reduced` is False."""
     room = room_of(shape, how, t)
     out = np.full(kept_shape(shape, reduced), identity(how, t))
     if UNIT(*shape):
@@ -466,5 +469,5 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room):
 
 
 def add_in(out, place, index, j, how, unit, t):
-    """No other j reads or writes there: `out` is fresh."""
+    """Fold an element into out[place]. No other j accesses this element: `out` is a new array."""
     STORE_APART(out, *place, j, combine(how, LOAD_APART(out, *place, j), element(index, j, unit, t)))

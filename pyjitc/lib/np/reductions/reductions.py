@@ -1,4 +1,4 @@
-"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and what is made of them, with axis, keepdims,
+"""Reductions of arrays: sum, prod, min, max, any, all, mean, var, std and functions that use them, with axis, keepdims,
 dtype, initial, where and out. The loops are templates (folds.py), so producers of the operand fuse into them."""
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_sequence, type_name
+from ...build import a_type, compiled, is_sequence, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
 from ..elementwise import elementwise, loops
@@ -24,11 +24,11 @@ __all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "some
 
 AxisError = np.exceptions.AxisError
 EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
-_COUNT = type(np.count_nonzero(np.zeros(1)))  # int before NumPy 2.3
+_COUNT = type(np.count_nonzero(np.zeros(1)))  # the result is an int before NumPy 2.3
 
 
 def refuse_axis(t) -> None:
-    """An error where a value of type t is no axis, nor several."""
+    """The error for an axis argument of type t, which is neither an axis nor a tuple of axes."""
     if isinstance(t, k.Array) and (t.ndim or not k.is_integer(t.dtype)):
         raise Mismatch("only integer scalar arrays can be converted to a scalar index",
                        "this argument is the axis; several arrays go into a tuple, as in np.concatenate((a, b))")
@@ -37,8 +37,8 @@ def refuse_axis(t) -> None:
 
 
 def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
-    """The axes to reduce, sorted; None for all; or the expression that raises for a wrong axis, with the name of the
-    argument in its message."""
+    """The axes to reduce, sorted; None for all; or an expression that raises for a wrong axis. name: the argument in
+    its message."""
     if axis is None:
         return None
     parts = None
@@ -62,20 +62,20 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
 
 
 def axes_given(axis: Expr | None, ndim: int):
-    """The axes of a reduction of a ufunc, which takes a number for a row of one."""
+    """The axes of `ufunc.reduce`, which accepts axis 0 or -1 for a number."""
     if ndim == 0 and axis is not None and type(axis.value) is int and axis.value in (0, -1):
         axis = None
     return axes_of(axis, ndim)
 
 
 def is_found_at_run_time(axis: Expr | None, a: Expr) -> bool:
-    """Whether an axis is a number that is known at run time only. A function that leaves it out reduces the first axis
-    of `axis_first(a, axis)` then."""
+    """Whether an axis is a number that is known only at run time. The functions then reduce the first axis of
+    `axis_first(a, axis)`."""
     return axis is not None and not axis.known and k.is_integer(axis.type) and a.type.ndim > 0
 
 
 def axis_first(a, axis):
-    """The array with an axis before all others."""
+    """The array with an axis moved to the front."""
     place = int(axis)
     if not -a.ndim <= place < a.ndim:
         wrong_axis(place, a.ndim)
@@ -87,13 +87,13 @@ def axis_first(a, axis):
 
 @intrinsic
 def seen_along(a, shape, strides):
-    """The elements of an array in another order of its axes."""
+    """A view of an array with its axes in another order."""
     t = k.Array(a.type.dtype, a.type.ndim, "A", False, a.type.aligned)
     return Apply(ARRAY_VIEW, a, views.ZERO, *views.elements(shape), *views.elements(strides), type=t)
 
 
 def others(items, k, j):
-    """The items but that at k, in their order."""
+    """The items except item k, in their order."""
     if j == len(items) - 1:
         return ()
     return (items[j + int(j >= k)],) + others(items, k, j + 1)
@@ -145,7 +145,7 @@ def _truth(how):
 
 
 def of_sequences(function, arrays):
-    """The rule of a function of numbers, tuples and lists too; `arrays`: its rule for arrays."""
+    """The rule of a function that accepts numbers, tuples and lists, too; `arrays`: its rule for arrays."""
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
@@ -160,7 +160,7 @@ def of_sequences(function, arrays):
 
 
 def check_out(out, how, ndim, keepdims):
-    """A Throw or Mismatch where the result cannot go to `out`, else None. Reductions cast to any dtype."""
+    """A Throw or Mismatch where the result cannot be stored in `out`, else None. Reductions convert to any dtype."""
     name = _UFUNC_NAMES[how]
     if not elementwise.is_array(out):
         raise Mismatch("output must be an array")
@@ -173,7 +173,7 @@ def check_out(out, how, ndim, keepdims):
 
 def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     if not elementwise.is_array(a):
-        raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+        raise Mismatch(f"np.{how} of {a_type(a.type)} is not compiled")
     if not keepdims and where is None and is_found_at_run_time(axis, a):
         given = {"dtype": dtype, "out": out, "initial": initial}
         return CallValue(elementwise.constant_of(getattr(np, how)), Call(axis_first, a, axis), keywords={
@@ -281,10 +281,10 @@ def _fold(how, a, where, dtype, *axes):
         if how.value in ("any", "all"):
             return Call(loops.truth, elementwise.item(a))
         alone = Call(loops.cast0, dtype, elementwise.item(a))
-        # -0.0 as 0.0
+        # adding the neutral 0.0 makes -0.0 0.0
         return Call(folds.combine, how, Call(identity, how, dtype), alone) if how.value == "sum" else alone
     template, more = folds.folded, []
-    turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as NumPy
+    turned = where.type is NoneType and a.type.layout == "F" and a.type.ndim > 1  # in the order of memory, as in NumPy
     if turned:
         operands = [elementwise.views.transpose(a)]
         shape.reverse()
@@ -298,7 +298,7 @@ def _fold(how, a, where, dtype, *axes):
 
 
 def identity_of(how, t):
-    """The constant of type t that a fold begins with."""
+    """The constant of type t with which a fold starts."""
     d = dtype_of(t)
     if how in ("sum", "any"):
         value = 0
@@ -330,7 +330,7 @@ def _combine_with(how, x, y):
 
 @rule("mean_type")
 def _mean_type(a):
-    """The dtype in which the mean of an array is computed."""
+    """The dtype in which NumPy computes the mean of an array."""
     t = a.type.dtype
     if kind_of(t) in "biu":
         t = k.float64
@@ -350,24 +350,24 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 
 def somewhere(x):
-    """np.any of an array, or one answer itself."""
+    """np.any of an array; a single truth value unchanged."""
     return np.any(x) if isinstance(x, np.ndarray) else x
 
 
 def strong(n, dtype):
-    """The count as NumPy has it, by which complex numbers are divided in double precision."""
+    """The count with NumPy's type, which makes complex numbers be divided in double precision."""
     return np.float64(n) if dtype.kind == "c" and not isinstance(n, np.ndarray) else n
 
 
 def divided(total, n, out):
-    """The quotient in `out`, whose dtype both have first, as NumPy."""
+    """The quotient stored in `out`; both operands are first converted to its dtype, as in NumPy."""
     put_out(total, out)
     np.divide(out, strong(n, out.dtype), out=out, casting="unsafe")
     return out
 
 
 def of_type(x, t):
-    """The result in the dtype that was asked for, as NumPy divides in place."""
+    """The result in the requested dtype, converted as NumPy's division in place does."""
     if x.dtype == t:
         return x
     return x.astype(t) if isinstance(x, np.ndarray) else as_type(x, np.dtype(t))
@@ -383,7 +383,7 @@ def check_inexact(a, dtype, out=None):
 
 
 def count(a, axis, where, keepdims):
-    """Number of elements that are folded into one."""
+    """The number of elements that are folded into one."""
     if a.ndim == 0 and isinstance(axis, int):
         raise AxisError(axis, 0)
     if where is not True:
@@ -406,7 +406,7 @@ def axes_size(a, axes, k):
 
 
 def put_out(result, out, name="add"):
-    """The result, where it is wanted; name: the ufunc that makes it in NumPy."""
+    """The result, stored in `out` if that is given; name: the ufunc that makes it in NumPy, for errors."""
     if out is None:
         return result
     shape = result.shape if isinstance(result, np.ndarray) else ()
@@ -420,7 +420,7 @@ def put_out(result, out, name="add"):
 
 
 def freedom_lost(ddof, correction):
-    """`correction` is the array API's name of `ddof`."""
+    """The `ddof` of a call; `correction` is its name in the array API."""
     if correction is None:
         return ddof
     if ddof != 0:
@@ -431,7 +431,7 @@ def freedom_lost(ddof, correction):
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     t = mean_type(a) if dtype is None else dtype
     lost = freedom_lost(ddof, correction)
-    keep = axis is not None  # a scalar leaves the array contiguous
+    keep = axis is not None  # for a scalar the array stays contiguous
     n = count(a, axis, where, keep)
     if somewhere(n <= lost):
         warn("Degrees of freedom <= 0 for slice")
@@ -471,7 +471,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 
 def root_of(x):
     if isinstance(x, np.ndarray) and x.dtype.kind not in "fc":
-        return np.sqrt(x, out=x)  # which NumPy refuses
+        return np.sqrt(x, out=x)  # NumPy refuses this, too
     return of_type(np.sqrt(x), x.dtype)
 
 
@@ -499,7 +499,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 def spread_axis(w, axis, ndim):
-    """A 1-d array along `axis` of ndim."""
+    """A 1-d array as an array of ndim axes, along `axis`."""
     if ndim == axis + 1:
         return lead(w, axis)
     return spread_axis(w, axis, ndim - 1)[..., None]
@@ -535,7 +535,7 @@ def without_nan(a, how):
 
 
 def all_nan(result, a, axis, keepdims):
-    """nan where every element is nan."""
+    """The result with nan where all elements are nan."""
     if a.dtype.kind in "fc":
         return np.where(np.all(np.isnan(a), axis, None, keepdims), nan_identity(a, "nan"), result)
     return result
@@ -552,14 +552,14 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 
 def with_numbers(found):
-    """The result, after a warning where there was no element to compute it from."""
+    """The result, after a warning where it was computed from no elements."""
     if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
         warn("All-NaN slice encountered")
     return found
 
 
 def check_dimensions(out, a, axis, keepdims, name):
-    """NumPy checks the number of dimensions of `out` before it checks that there are elements."""
+    """Check the number of dimensions of `out`, which NumPy does before it checks that there are elements."""
     ndim = a.ndim if keepdims else 0 if axis is None else a.ndim - (len(axis) if isinstance(axis, tuple) else 1)
     if out is not None and out.ndim != ndim:
         raise ValueError(wrong_dimensions(name, out.ndim, ndim)
@@ -573,13 +573,13 @@ def wrong_dimensions(name, found, expected):
 
 @intrinsic
 def number_min(a, axis=None, keepdims: Constant = False):
-    """The smallest of the floats that are not nan."""
+    """The smallest element that is not nan."""
     return reduced("fmin", a, axis, None, None, keepdims, None, None)
 
 
 @intrinsic
 def number_max(a, axis=None, keepdims: Constant = False):
-    """The greatest of the floats that are not nan."""
+    """The greatest element that is not nan."""
     return reduced("fmax", a, axis, None, None, keepdims, None, None)
 
 
@@ -610,7 +610,7 @@ def extreme(how, a, axis, keepdims, initial, where):
 
 
 def check_any(a, axis, name):
-    """The error of no elements, with the name of NumPy's ufunc."""
+    """Raise where there are no elements; the message has the name of NumPy's ufunc."""
     if a.size == 0:
         if axis is None or count(a, axis, True, False) == 0.0 and others_size(a.shape, axis, 0) != 0:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
@@ -645,7 +645,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 
 def mean_and_count(a, axis, dtype, out, keepdims, where):
-    """The mean of the elements that are not nan, and their number."""
+    """(the mean of the elements that are not nan, their number)"""
     check_inexact(a, dtype, out)
     total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
     n = np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)

@@ -1,4 +1,4 @@
-"""Along one axis: argmin and argmax, running sums and products."""
+"""Functions along one axis: argmin and argmax, running sums and products."""
 from __future__ import annotations
 
 import numpy as np
@@ -30,7 +30,7 @@ def check_axis(axis, ndim):
 
 
 def better(x, y, largest):
-    """Whether x comes before y; the first nan is before everything else."""
+    """Whether x is a better extreme than y; the first nan is better than all others."""
     if x.dtype.kind == "c":
         if y.real != y.real or y.imag != y.imag:
             return False
@@ -52,10 +52,10 @@ def best_of_all(a, largest):
 
 
 def brief_best(row, largest):
-    """The place of the extreme in a row that is shorter than a vector loop; the first nan wins."""
+    """The position of the extreme in a row that is shorter than a vector loop; the first nan wins."""
     best = ARRAY_LOAD(row, 0)
     at = 0
-    for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # known to be short
+    for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # the compiler knows that the loop is short
         x = ARRAY_LOAD(row, i)
         if bool(x != x):
             return np.int64(i)
@@ -67,7 +67,7 @@ def brief_best(row, largest):
 
 @outlined
 def best_of(row, largest):
-    if row.dtype.kind in "iuf":  # both loops take many elements at a time
+    if row.dtype.kind in "iuf":  # both loops are vectorised
         extreme = row[0]
         some_nan = False
         for i in range(len(row)):
@@ -85,7 +85,7 @@ def best_of(row, largest):
 
 
 def first_of(row, value, nan):
-    """The index of the first element that is `value`, or nan; there is one."""
+    """The index of the first element equal to `value`, or of the first nan; one exists."""
     whole = ISUB(len(row), IAND(len(row), 63))
     for low in range(0, whole, 64):
         some = False
@@ -131,7 +131,7 @@ def check_places(out):
 
 @intrinsic
 def is_unknown(axis):
-    """Whether an axis is a number that is known at run time only."""
+    """Whether an axis is a number that is known only at run time."""
     return Const(k.Bool, not axis.known and k.is_integer(axis.type))
 
 
@@ -166,7 +166,7 @@ def argmin(a, axis=None, out=None, *, keepdims=False):
 
 
 def replaced(a, value):
-    """`a` with another number for nan."""
+    """The array with another number in place of nan."""
     if a.dtype.kind in "fc":
         return np.where(np.isnan(a), a.dtype.type(value), a)
     return a
@@ -194,9 +194,9 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
 
 @intrinsic
 def scan_type(a, dtype, out, product):
-    """dtype of the running sums of `a`: the one that is asked for, if any."""
+    """The dtype of the running sums of `a`: the requested one, if any."""
     t, given = a.type.dtype, dtype
-    # the running numbers have its dtype
+    # without a dtype the result has the dtype of `out`
     if given.type is k.NoneType and isinstance(out.type, k.Array) and not k.is_time(t):
         found = fold_loop(np.multiply if product.value else np.add, t, None, out.type.dtype).outputs[0]
         return Const(k.DType(found), dtype_of(found))

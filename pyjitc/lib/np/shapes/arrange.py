@@ -1,7 +1,7 @@
 """Shape and order of arrays: reshape, transposed and flipped views, joining, tiling, rolling.
 
-Views are views where NumPy's are, but for one case: reshape of a read-only array that is not contiguous and has several
-axes copies (docs/semantics.md).
+Functions return a view where NumPy's do, with one exception: reshape of a read-only array that is not contiguous and
+has several axes copies (docs/semantics.md).
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import apply, cast, compiled, outlined, promoted, whole_number
+from ...build import apply, cast, compiled, no_shape, outlined, promoted
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ..arrays import creation
 from ..indexing import subscripts
@@ -38,8 +38,7 @@ def _int(x):
         return cast(x, Int)
     if subscripts.is_power(x.type):
         return Call(creation.whole_size, x)
-    raise Mismatch(f"expected a sequence of integers or a single integer, got a value of type {x.type}",
-                   whole_number(x.type))
+    raise no_shape(x.type)
 
 
 # ---------------------------------------------------------------- reshape
@@ -77,7 +76,7 @@ def reshaped(a, shape, order="C", copy=None):
 
 
 def columns_first(a, axis, step):
-    """Whether the elements follow each other with the first axis fastest."""
+    """Whether the elements are contiguous with the first axis fastest."""
     if axis == a.ndim:
         return True
     return (a.shape[axis] == 1 or a.strides[axis] == step) and columns_first(a, axis + 1, step * a.shape[axis])
@@ -88,10 +87,10 @@ def backwards(shape, j):
 
 
 def viewed(a, shape, copy=None):
-    """The elements row by row under another shape: a view where there is one."""
+    """The elements in C order under another shape; a view where that is possible."""
     if copy is not True and (a.ndim == 1 or is_contiguous(a)):
         return view_as(a, shape)
-    # a view of another would not be writable, a copy is: the type must tell
+    # whether it is a view or a copy must follow from the type: views of a read-only array are read-only, copies are not
     if copy is not True and is_writable(a) and a.size:
         strides = np.empty(len(shape), np.int64)
         if strides_found(strides, np.asarray(shape, np.int64), np.asarray(a.shape), np.asarray(a.strides)):
@@ -103,8 +102,8 @@ def viewed(a, shape, copy=None):
 
 @outlined
 def strides_found(found, shape, old, steps):
-    """Whether one stride for each new axis reaches the same elements in the same order. Old axes that follow each other
-    in memory are one run of elements; the new axes, from the last, must end where the runs end."""
+    """Whether one stride for each new axis reaches the same elements in the same order. Old axes that are contiguous
+    relative to each other form one run of elements; the new axes, from the last, must end where the runs end."""
     j, left, step = len(old) - 1, 1, 0
     for back in range(len(shape)):
         i = len(shape) - 1 - back
@@ -179,7 +178,7 @@ def reshape_text(shape, k):
     if k == len(shape):
         return ",)" if k == 1 else ")" if shape[k - 1] >= 0 or some_known(shape, 0) else "()"
     start = "," if some_known(shape[:k], 0) else "("
-    if shape[k] < 0 and start == "(":  # NumPy leaves those before the first known length out
+    if shape[k] < 0 and start == "(":  # NumPy's message leaves out unknown lengths before the first known one
         return reshape_text(shape, k + 1)
     if shape[k] < 0:
         return f"{start}newaxis{reshape_text(shape, k + 1)}"
@@ -192,7 +191,7 @@ def is_fortran(a):
 
 
 def in_fortran_order(a, order):
-    """Whether the elements are to be taken with the first axis fastest."""
+    """Whether the elements are taken with the first axis fastest."""
     if order not in ("C", "F", "A", "K"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     if order == "K" and not descending(a.strides, 0):
@@ -204,7 +203,7 @@ def in_fortran_order(a, order):
 
 
 def descending(strides, j):
-    """Whether the axes are in the order of their strides."""
+    """Whether the strides of the axes are descending."""
     if j + 1 >= len(strides):
         return True
     return abs(strides[j]) >= abs(strides[j + 1]) and descending(strides, j + 1)
@@ -226,7 +225,7 @@ def raveled(a):
 
 
 def unstrided(a):
-    """A copy, but for elements that follow each other by chance."""
+    """A copy of `a`, unless its elements are contiguous although the type does not say so."""
     return a[...] if len(a) < 2 or a.strides[0] == a.itemsize else views.duplicate(a)
 
 
@@ -347,7 +346,7 @@ def _squeeze(a, axis=None):
 
 def squeezed(a, axes):
     check_single(a, axes, 0)
-    if a.ndim and len(axes) == a.ndim:  # an array of no axes, not its element
+    if a.ndim and len(axes) == a.ndim:  # a 0-d array: the result is an array, not its element
         return view_as(without(a, axes[:-1], 0), ())
     return without(a, axes, 0)
 
@@ -366,7 +365,7 @@ def without(a, axes, k):
 
 
 def permuted_item(a, axis):
-    """a with the first item along `axis`."""
+    """a with the first item along `axis` removed."""
     if axis == 0:
         return a[0]
     if axis == 1:
@@ -383,7 +382,7 @@ def _flip(m, axis=None):
     if isinstance(axes, Expr):
         return axes
     if a.type.ndim == 0:
-        return Apply(ARRAY_LOAD, a)  # as m[()]
+        return Apply(ARRAY_LOAD, a)  # an element, as m[()] gives it
     return _flipped(a, range(a.type.ndim) if axes is None else axes)
 
 
@@ -442,7 +441,7 @@ def check_fits(shape, target, k):
 
 @intrinsic
 def stretch(a, shape):
-    """The read-only view of `a` with a larger shape, which fits."""
+    """The read-only view of `a` broadcast to a shape that fits."""
     parts = elements(shape)
     first = len(parts) - a.type.ndim
     strides = [views.ZERO] * first
@@ -488,7 +487,7 @@ def of_rank(x, rank):
 
 @intrinsic
 def common_dtype(parts):
-    """The dtype that arrays and numbers have together."""
+    """The common dtype of arrays and numbers."""
     found = None
     for x in elements(parts):
         if isinstance(x.type, k.Union):
@@ -529,7 +528,7 @@ def roll(a, shift, axis=None):
 
 
 def roll_axes(a, shift, axis, j):
-    """One axis after the other; a single shift or axis stands for all."""
+    """np.roll along one axis after the other; a single shift or axis is used for all."""
     count = len(shift) if isinstance(shift, (tuple, list)) else len(axis)
     if isinstance(shift, (tuple, list)) and isinstance(axis, (tuple, list)) and len(shift) != len(axis):
         raise NotImplementedError("roll with tuples of unlike lengths is not compiled")
@@ -569,7 +568,7 @@ def repeat(a, repeats, axis=None):
 
 
 def all_repeated(a, repeats, axis):
-    """Every element the same number of times: one assignment that broadcasts along an axis of its own."""
+    """Every element repeated the same number of times: one assignment that is broadcast along a new axis."""
     if repeats < 0 and a.shape[axis] > 0:
         raise ValueError("negative dimensions are not allowed")
     out = np.empty(with_length(a.shape, axis, a.shape[axis] * repeats, 0), a.dtype)
@@ -654,7 +653,7 @@ def tril(m, k=0):
 
 
 def triangle_of(m):
-    """A row as many times as it has elements."""
+    """The row m repeated as often as it has elements, as a matrix."""
     if not isinstance(m, np.ndarray):
         return triangle_of(np.asarray(m))
     if m.ndim == 0:
@@ -713,7 +712,7 @@ def diagonal_of(a, offset):
 
 @intrinsic
 def on_diagonal(a, n):
-    """The read-only view of the n elements a[i, i], along any further axes."""
+    """The read-only view of the n elements a[i, i], along with all further axes."""
     t = a.type
     made = Array(t.dtype, t.ndim - 1, "A", False, t.aligned)
     step = Apply(IADD, Apply(ARRAY_STRIDE, a, axis=0), Apply(ARRAY_STRIDE, a, axis=1))
@@ -736,7 +735,8 @@ def fill_diagonal(a, val, wrap=False):
         if at < a.shape[1]:
             a[(i,) + (at,) * (a.ndim - 1)] = item_at(val, count)
             count += 1
-        at = 0 if at == a.shape[1] else at + 1  # the diagonal goes on after one row without
+        # the diagonal continues after one row without an element
+        at = 0 if at == a.shape[1] else at + 1
     return None
 
 

@@ -7,7 +7,7 @@ from ....infer.meaning import Const, Mismatch
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
 from ....types.lattice import dtype_of
-from ...build import compiled, type_name
+from ...build import a_type, compiled, type_name
 from ...rule import intrinsic
 from . import views
 from .arrange import common_dtype, window
@@ -26,11 +26,11 @@ _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 @intrinsic
 def target(parts, out, dtype, casting):
-    """The dtype of the result, or the error of elements that cannot be cast to it."""
+    """The dtype of the result, or the error for elements that cannot be converted to it."""
     if out.type is not NoneType and dtype.type is not NoneType:
         raise Mismatch("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     if out.type is not NoneType and not isinstance(out.type, Array):
-        raise Mismatch(f"'out' must be an array, not a {type_name(out.type)}")
+        raise Mismatch(f"'out' must be an array, not {a_type(out.type)}")
     if not casting.known:
         raise Mismatch("casting= must be a constant")
     if casting.value not in _CASTING:
@@ -49,7 +49,7 @@ def target(parts, out, dtype, casting):
 
 @intrinsic
 def check_is_axis(axis):
-    """An error where it is no integer."""
+    """Raise where an axis is no integer."""
     refuse_axis(axis.type)
     if not isinstance(axis.type, Array) and not is_scalar(axis.type):
         raise Mismatch(f"'{type_name(axis.type)}' object cannot be interpreted as an integer")
@@ -58,8 +58,8 @@ def check_is_axis(axis):
 
 @intrinsic
 def not_joined(name, x):
-    """The error of an argument that is not a sequence."""
-    raise Mismatch(f"{name.value} of a {type_name(x.type)} is not compiled", "pass a tuple of arrays")
+    """The error for an argument that is not a sequence."""
+    raise Mismatch(f"{name.value} of {a_type(x.type)} is not compiled", "pass a tuple of arrays")
 
 
 # ---------------------------------------------------------------- a tuple of arrays
@@ -168,7 +168,7 @@ def join_items(a, axis, out, dtype, casting):
 
 
 def lifted_items(a, rank):
-    """The array whose items have at least so many dimensions."""
+    """The array whose items have at least so many dimensions, with axes of length 1 added."""
     if rank == 1:
         return a[:, None] if a.ndim == 1 else a
     if rank == 2:

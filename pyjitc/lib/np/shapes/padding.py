@@ -1,7 +1,7 @@
 """np.pad in all its modes.
 
-One axis after the other, as NumPy does: the axes before are already as wide as the result, those behind still as narrow
-as the operand. Along an axis the operand is a sequence of rows, and what is added copies or combines rows.
+One axis after the other is padded, as in NumPy: earlier axes already have the length of the result, later ones still
+that of the operand. Along an axis the operand is a sequence of rows; padding copies or combines rows.
 """
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
-from ...build import is_sequence, outlined, type_name
+from ...build import is_sequence, outlined, a_type
 from ...rule import rule
 from .arrange import window
 from .views import elements
@@ -105,7 +105,7 @@ def _with_mode(a, widths, mode, slots, ndim):
 
 
 def _no_sequence(a):
-    raise Mismatch(f"np.pad of a {type_name(a.type)} with keywords is not compiled", "make an array of it")
+    raise Mismatch(f"np.pad of {a_type(a.type)} with keywords is not compiled", "make an array of it")
 
 
 def _no_broadcast(x, ndim):
@@ -147,7 +147,7 @@ def wide_shape(shape, widths, j):
 
 
 def middle(out, shape, widths, j):
-    """The part of the result whose axes from j on are the axes of the operand."""
+    """The part of the result whose axes from j on have the lengths of the operand."""
     if j == len(shape):
         return out
     return middle(window(out, j, widths[j][0], widths[j][0] + shape[j]), shape, widths, j + 1)
@@ -269,7 +269,7 @@ def statistic(a, axis, mode):
 
 
 def whole(x, dtype):
-    """Rounded where the elements are integers."""
+    """The value rounded where the elements are integers."""
     if np.empty(0, dtype).dtype.kind == "i" or np.empty(0, dtype).dtype.kind == "u":
         return x if x.dtype.kind == "i" or x.dtype.kind == "u" else np.round(x)
     return x

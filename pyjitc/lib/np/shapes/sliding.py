@@ -63,7 +63,7 @@ def trimmed(shape, window, axes, j):
 
 @intrinsic
 def places(axis, x):
-    """The axes that windows go along, which may be named more than once."""
+    """The axes along which windows move, which may occur more than once."""
     n = x.type.ndim
     if axis.type is k.NoneType:
         found = tuple(range(n))
@@ -82,7 +82,7 @@ def places(axis, x):
 
 @intrinsic
 def slid(a, shape, window, axes, writeable):
-    """The view: element [i..., j...] is a[i + j], j along `axes`."""
+    """The view whose element [i..., j...] is a[i + j], with j along `axes`."""
     if not writeable.known:
         raise Mismatch("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
     strides = [Apply(ARRAY_STRIDE, a, axis=j) for j in range(a.type.ndim)]

@@ -1,7 +1,7 @@
-"""Arrays in parts: split and its family, and arrays brought to a common shape.
+"""split and its like, and broadcasting of arrays to a common shape.
 
-The parts are views. How many there are is part of the type of the result, so it is known at compile time: a constant
-number of sections, or places written out.
+The parts are views. Their number is part of the type of the result, so it must be known at compile time: a constant
+number of sections, or a tuple or list display of positions.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def as_list(parts):
 
 
 def the_axis(x: Expr | None, ndim: int, default: int = 0):
-    """One axis that is known at compile time, or the expression that raises for a wrong one."""
+    """One axis that is known at compile time, or an expression that raises for a wrong one."""
     axes = axes_of(Const(Int, default) if x is None else x, ndim)
     return axes if isinstance(axes, Expr) else axes[0]
 
@@ -65,8 +65,8 @@ def piece(a, axis, places, k):
 
 
 def _split(name, axis_of=None, rank=1):
-    """The rule of a function that splits. axis_of: gives the axis for a number of dimensions, for functions without a
-    parameter axis."""
+    """The rule of a function that splits. axis_of: number of dimensions -> axis, for functions without a parameter
+    axis."""
 
     @rule(f"np.{name}", f"ary, indices_or_sections{', axis=0' if axis_of is None else ''}")
     def found(a, where, axis=None):
@@ -152,7 +152,7 @@ def stretched(arrays, shape, k):
 
 @intrinsic
 def spread(a, shape):
-    """The view of `a` with a larger shape, writable where `a` is."""
+    """The view of `a` broadcast to a shape, writable where `a` is."""
     view, t = stretch(a, shape), a.type
     return Apply(ARRAY_VIEW, *view.operands, type=Array(t.dtype, len(elements(shape)), "A", t.writable, t.aligned))
 
@@ -191,7 +191,8 @@ def joint_shape(shapes, ndim, j):
 
 
 def joint_length(shapes, back, k, n, of):
-    """The length of an axis, the one `back` from the end; `of`: the shape that gave it."""
+    """The common length of the axis `back` positions from the end; `of`: the number of the shape that has given it so
+    far."""
     if k == len(shapes):
         return n
     if len(shapes[k]) < back:

@@ -1,6 +1,6 @@
-"""Views of arrays by basic indexing (integers, slices, `...`, newaxis), writes through them; attributes.
+"""Views of arrays by basic indexing (integers, slices, `...`, newaxis), assignments to views, and attributes of arrays.
 
-A view is arithmetic on the byte offset and strides; single elements are read and written in subscripts.py.
+A view is arithmetic on the byte offset and strides; single elements are loaded and stored in subscripts.py.
 Source of the rules: NumPy user guide, "Indexing on ndarrays", basic indexing.
 """
 from __future__ import annotations
@@ -36,7 +36,7 @@ def item_bits(t) -> int:
 
 
 def _clamped(x):
-    """A uint64 as a bound of a slice: beyond any axis is beyond any axis."""
+    """A uint64 as a bound of a slice: numbers beyond int64 are clamped, since no axis is so long."""
     return 9223372036854775807 if x > 9223372036854775807 else CAST(x, type=Int)
 
 
@@ -74,7 +74,7 @@ def slice_bounds(start, stop, step, n):
 
 
 def _clamped_bound(x: Expr, n: Expr, absent: Expr) -> Expr:
-    """A bound of a slice with step 1 on an axis of length n, without branches."""
+    """A bound of a slice with step 1 on an axis of length n, clamped without branches."""
     if x.type is NoneType:
         return absent
     if x.known:
@@ -94,10 +94,10 @@ def _constant(x: Expr, absent):
 
 
 def _unit_bounds(start, stop, n):
-    """(first index, count)"""
+    """(first index, count) of a slice with step 1"""
     low, high = _constant(start, 0), _constant(stop, 0)
     if low is not None and low >= 0 and high is not None and (high < 0 or stop.type is NoneType):
-        # n - low + high whatever n is, and the same value for a[1:-1], a[2:] and a[:-2]
+        # n - low + high for every n, and the same value for a[1:-1], a[2:] and a[:-2]
         if low - high > 2**62:
             return _clamped_bound(start, n, ZERO), ZERO
         count = n if low == high else Apply(IADD, n, Const(Int, high - low))
@@ -130,7 +130,8 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
     """The view a[items]; every item is an integer, a Slice or None."""
     offset, shape, strides = None, [], []
     axis = 0
-    contiguous = a.type.layout == "C"  # stays true while integers lead, then one slice of step 1, then full slices
+    # stays true while there are integers, then at most one slice of step 1, then full slices
+    contiguous = a.type.layout == "C"
     fortran = a.type.layout == "F"
     led = True
     for x in items:
@@ -169,7 +170,7 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
                     contiguous = False
                 fortran = False
                 led = False
-                # an empty slice may start one past the end: do not move the pointer for it
+                # an empty slice may start one past the end: the pointer must not move there
                 offset = moved if offset is None else Apply(IADD, offset, moved)
         else:
             contiguous = contiguous and led
@@ -232,7 +233,7 @@ def copy_elements(target, source):
 
 
 def place(shape, i, n):
-    """The index of element i, counted in C order, of an array whose first `n` lengths are those of `shape`."""
+    """The multi-index of element i, counted in C order, of an array of which `shape` has the first `n` lengths."""
     if n == 0:
         return ()
     return place(shape, i // shape[n - 1] if n > 1 else 0, n - 1) + (i % shape[n - 1],)
@@ -267,7 +268,7 @@ def ARRAY_STRIDE_OF(a, k):
 
 
 def overlap(a, b):
-    """Whether the memory spans of two arrays meet."""
+    """Whether the memory ranges of two arrays overlap."""
     if a.size == 0 or b.size == 0:
         return False
     return low_address(a, 0, ARRAY_DATA(a)) < high_address(b, 0, ARRAY_DATA(b)) and \
@@ -294,7 +295,7 @@ def elements(x: Expr) -> list[Expr]:
 
 @intrinsic
 def view_as(a, shape):
-    """The elements of an array that is contiguous, or has one axis, under another shape."""
+    """The elements of an array that is contiguous or has one axis, under another shape."""
     parts = elements(shape)
     t = a.type
     step = Apply(ARRAY_STRIDE, a, axis=0) if t.layout != "C" else Const(Int, item_bits(t.dtype) // 8)
@@ -308,7 +309,7 @@ def view_as(a, shape):
 
 @intrinsic
 def read_only(a):
-    """The same array as a type that cannot be written to."""
+    """The array with a type that is not writable."""
     t = a.type
     return Apply(RETYPE, a, type=Array(t.dtype, t.ndim, t.layout, False, t.aligned))
 
@@ -320,7 +321,7 @@ def is_writable(a):
 
 
 def unaliased(x, target):
-    """`x`, or a copy where writing to the target could change it."""
+    """`x`, or a copy of it where writing to the target could change it."""
     return duplicate(x) if overlap(target, x) else x
 
 
@@ -357,7 +358,7 @@ def boxed(a, value):
 
 
 def strided(a: Expr) -> Expr:
-    """The array with its layout forgotten, to read."""
+    """The array with a type without a layout, for reading."""
     t = Array(a.type.dtype, a.type.ndim, "A", False, a.type.aligned)
     return a if a.type is t else Apply(RETYPE, a, type=t)
 
@@ -433,6 +434,6 @@ METHODS = {
 
 
 def getattr_(a: Expr, name: str):
-    """The attribute as an expression, or None when there is none of this name."""
+    """The attribute as an expression, or None where arrays have no attribute of this name."""
     rule = ATTRIBUTES.get(name)
     return rule(a) if rule is not None else None

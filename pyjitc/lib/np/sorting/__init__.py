@@ -1,1 +1,1 @@
-"""Sorting, searching in what is sorted, and sets."""
+"""Sorting, searching in sorted arrays, and sets."""

@@ -1,9 +1,8 @@
-"""Sorting of numbers and dates by the digits of their keys, as a stable sort: no comparison that a processor could
-guess wrong.
+"""Stable radix sort of numbers and dates: without comparisons, there are no branches to mispredict.
 
-An element's rank is the integer that is ordered as the elements are; its key, how far the rank is above the lowest. The
-leading digits of keys nearly always tell them apart: three passes over those (LSD radix sort), then insertion, which
-gives up where it has much to do; then all digits are sorted by.
+The rank of an element is an integer with the same order; its key is the difference to the lowest rank. The leading
+digits nearly always distinguish keys: there are three passes over these (LSD radix sort), then an insertion sort, which
+gives up where there is much left to do; then all digits are sorted.
 Source of the passes: D. E. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, algorithm R.
 """
 from __future__ import annotations
@@ -19,16 +18,16 @@ from ...build import outlined, unvectorised
 
 __all__ = ["radix_sort", "with_bits"]
 
-WIDEST = 11  # bits of a digit: the counts of three digits fit in the nearest cache
+WIDEST = 11  # bits of a digit: the counts of three digits fit in the L1 cache
 DIGITS = 3
 FEW = 24
 LOWEST = -9223372036854775808
-LARGEST = 0x7FFF, 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF  # of 16, 32 and 64 bits
+LARGEST = 0x7FFF, 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF  # the largest integers of 16, 32 and 64 bits
 INFINITY = 0x7C00, 0x7F800000, 0x7FF0000000000000
 
 
 def with_bits(a):
-    """The memory of `a` seen as integers, which `order` puts into the order of the elements."""
+    """The memory of `a` seen as integers, from which `rank` computes integers in the order of the elements."""
     kind = a.dtype.kind
     if kind in "fmM":
         return a.view(np.int64 if a.itemsize == 8 else np.int32 if a.itemsize == 4 else np.int16)
@@ -36,8 +35,8 @@ def with_bits(a):
 
 
 def rank(x, kind):
-    """Negative floats have their magnitude below the sign: minus it, so that -0.0 is as 0.0 is. NaNs and NaT are
-    last."""
+    """The rank of an element. Of negative floats the magnitude is below the sign bit: the rank is its negative, so that
+    -0.0 equals 0.0. NaNs and NaT have the highest ranks."""
     n = CAST(x, type=Int)
     if kind == "f":
         most = LARGEST[x.dtype.itemsize >> 2]
@@ -53,7 +52,7 @@ def digit(x, kind, low, shift, mask):
 
 
 def pass_by(a, spare, places, spare_places, n, kind, low, shift, width):
-    """Order by one digit into spare."""
+    """Sort by one digit from `a` into `spare`."""
     shift, width = IAND(shift, 63), IAND(width, 63)
     mask = ISUB(ISHL(1, width), 1)
     counts = np.zeros(IADD(mask, 1), np.int64)
@@ -70,7 +69,8 @@ def pass_by(a, spare, places, spare_places, n, kind, low, shift, width):
         k = digit(x, kind, low, shift, mask)
         to = CAST(ARRAY_LOAD(counts, k), type=Int)
         ARRAY_STORE(counts, k, np.int64(IADD(to, 1)))
-        move(places, i, spare_places, to)  # read here: before, a machine waits for the count of the last step
+        # loaded here: before the counts are loaded, the processor would wait for the store of the last step
+        move(places, i, spare_places, to)
         ARRAY_STORE(spare, to, x)
 
 
@@ -91,8 +91,8 @@ def copied(target, source, n):
 
 @unvectorised
 def inserted(a, places, n, kind):
-    """Insertion, of two elements or more that are few or nearly in order; False where they are not. Each step finds x
-    its place, or moves one element up."""
+    """Insertion sort of at least two elements, if they are few or nearly in order; otherwise it stops and returns
+    False. Each step places x, or moves one element up."""
     i = 1
     x = ARRAY_LOAD(a, 1)
     p = None if places is None else ARRAY_LOAD(places, 1)
@@ -118,7 +118,7 @@ def inserted(a, places, n, kind):
 
 
 def length(n):
-    """Bits of n, as an unsigned number; perhaps one more."""
+    """The number of bits of n, as an unsigned number, or one more."""
     return 64 if n < 0 else max(ISUB(ISHR(BITS(float(n)), 52), 1022), 0)
 
 
@@ -138,7 +138,7 @@ def extent(a, n, kind):
 
 @unvectorised
 def radix_sort(a, spare, places, spare_places, n, kind):
-    """Sort the first n elements of the array `a` of bits, without nan; places, if any, move along."""
+    """Sort the first n elements of the array `a` of integers with no nan; places, if any, are permuted alike."""
     if n <= FEW:
         inserted(a, places, n, kind)
         return

@@ -1,4 +1,4 @@
-"""Searching and counting: searchsorted, digitize, nonzero and its kin, extract, bincount, histogram."""
+"""Searching and counting: searchsorted, digitize, nonzero and its like, extract, bincount, histogram."""
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +9,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Bool, DType, Int, NpInt, Singleton, Str, is_integer, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import outlined, promoted, type_name
+from ...build import a_type, outlined, promoted, type_name
 from ...rule import ArrayLike, Constant, NONE, NumberOrArray, methods, rule
 from ...intrinsics import as_type
 from ..indexing.masks import count_true, find_true, positions, truths
@@ -19,7 +19,7 @@ __all__ = ["CALLS", "METHODS"]
 
 
 def goes_after(x, y, right):
-    """Whether x goes after the element y. x is not nan, and elements that are nan come last."""
+    """Whether x belongs after the element y. x is not nan, and elements that are nan are last."""
     if x.dtype.kind == "c":
         return bool(not less(x, y)) if right else bool(less(y, x))
     return bool(y <= x) if right else bool(y < x)
@@ -31,7 +31,7 @@ def element(a, sorter, i, t):
 
 @outlined
 def place(a, x, right, sorter):
-    """Where x goes in the sorted array a; the steps do not depend on the elements."""
+    """The position of x in the sorted array a; the number of steps does not depend on the elements."""
     low = 0
     n = len(a)
     if x.dtype.kind in "fmM" and x != x:
@@ -105,7 +105,7 @@ def digits(x, bins, up, side, t):
     return found if up else len(bins) - found
 
 
-# -- what is not zero
+# -- elements that are not zero
 
 def nonzero(a: ArrayLike):
     if a.ndim == 0 and a.dtype == np.bool_:
@@ -131,7 +131,7 @@ def argwhere(a: ArrayLike):
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
     n = count_true(mask)
-    # as NumPy's
+    # as NumPy's is
     out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)
     find_true(columns_of(out, 0, a.ndim), mask, (), 0)
     return out[:n]
@@ -154,7 +154,7 @@ def picked(where, a):
 # -- counting
 
 def largest(x):
-    """One more than the largest element of x; a negative element is an error."""
+    """One more than the largest element of x; raises for a negative element."""
     top = -1
     low = 0
     for i in range(len(x)):
@@ -194,11 +194,11 @@ def _call(function, *args):
 
 
 def _common(name, x, y):
-    """The dtype in which two operands are compared: both as arrays."""
+    """The dtype in which two operands are compared after conversion to arrays."""
     parts = []
     for z in (x, y):
         if not isinstance(z.type, Array) and not is_scalar(z.type):
-            raise Mismatch(f"np.{name} of a {type_name(z.type)} is not compiled", "make an array of it")
+            raise Mismatch(f"np.{name} of {a_type(z.type)} is not compiled", "make an array of it")
         parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
     t = promoted(*parts)
     return Const(DType(t), dtype_of(t))
@@ -231,7 +231,7 @@ def _bincount(x: ArrayLike, /, weights: ArrayLike = None, minlength=0):
         if z is None:
             continue
         source = dtype_of(z.type.dtype)
-        # uint64: those above int64 count as negative
+        # uint64 elements above int64 count as negative
         if not np.can_cast(source, t, "safe") and not (z is x and source.kind == "u"):
             return Throw(TypeError,
                          f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")

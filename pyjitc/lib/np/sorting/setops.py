@@ -8,7 +8,7 @@ from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types.kinds import Bool, DType, Int, Singleton
 from ....types.lattice import dtype_of, kind_of
-from ...build import outlined, promoted
+from ...build import by_value, outlined, promoted
 from ...rule import ArrayLike, Constant, rule
 from ...intrinsics import as_type, strided
 from ..indexing.masks import count_true
@@ -22,7 +22,7 @@ __all__ = ["CALLS"]
 
 @outlined
 def new_ones(a, mask, equal_nan):
-    """mask[i]: whether the sorted a[i] differs from the one before; how many do."""
+    """Set mask[i] to whether the sorted a[i] differs from the element before; returns how many do."""
     n = 0
     for i in range(len(a)):
         fresh = True
@@ -47,10 +47,25 @@ def kept(a, mask, n):
     return out
 
 
+@outlined
 def sorted_copy(a):
+    """All elements in order."""
     b = flat_copy(a)
     sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
     return b
+
+
+@outlined
+def sorted_places(a):
+    """(all elements in order, the place of each in `a`)"""
+    b = flat_copy(a)
+    places = np.empty(len(b), np.int64)
+    count_up(places)
+    sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+    return b, places
+
+
+by_value("np.sorting.rules", sorted_copy, sorted_places)
 
 
 def distinct(a, equal_nan):
@@ -101,17 +116,14 @@ def counts_of(mask, n):
 def unique(ar, return_index, return_inverse, return_counts, equal_nan):
     if not return_index and not return_inverse and not return_counts:
         return distinct(ar, equal_nan)
-    b = flat_copy(ar)
     if return_index or return_inverse:
-        places = np.empty(len(b), np.int64)
-        count_up(places)
-        sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+        b, places = sorted_places(ar)
         mask = np.empty(len(b), np.bool_)
         n = new_ones(b, mask, equal_nan)
         found = (kept(b, mask, n),) + ((kept(places, mask, n),) if return_index else ())
         found = found + ((inverse_of(ar, mask, places),) if return_inverse else ())
         return found + ((counts_of(mask, n),) if return_counts else ())
-    sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
+    b = sorted_copy(ar)
     mask = np.empty(len(b), np.bool_)
     n = new_ones(b, mask, equal_nan)
     return kept(b, mask, n), counts_of(mask, n)
@@ -120,7 +132,7 @@ def unique(ar, return_index, return_inverse, return_counts, equal_nan):
 # -- two sets
 
 def cast_into(out, a, at):
-    """The elements of the 1-d array a, converted, in out[at:]."""
+    """Store the elements of the 1-d array a, converted, in out[at:]."""
     for i in range(len(a)):
         ARRAY_STORE(out, IADD(at, i), as_type(ARRAY_LOAD(a, i), out.dtype))
 
@@ -145,9 +157,8 @@ def as_set(a, assume_unique):
 
 
 def setxor1d(a, b, assume_unique, t):
-    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
+    both = sorted_copy(joined(as_set(a, assume_unique), as_set(b, assume_unique), t))
     n = len(both)
-    sort_keys(both, np.empty(n, t), None, None, n)
     mask = np.empty(n, np.bool_)
     total = 0
     for i in range(n):
@@ -161,15 +172,13 @@ def setxor1d(a, b, assume_unique, t):
 def intersect1d(a, b, assume_unique, return_indices, t):
     if return_indices:
         return intersect_places(flat(a), flat(b), assume_unique, t)
-    both = joined(as_set(a, assume_unique), as_set(b, assume_unique), t)
-    n = len(both)
-    sort_keys(both, np.empty(n, t), None, None, n)
-    mask = np.empty(n, np.bool_)
+    both = sorted_copy(joined(as_set(a, assume_unique), as_set(b, assume_unique), t))
+    mask = np.empty(len(both), np.bool_)
     return kept(both, mask, twice(both, mask))
 
 
 def twice(both, mask):
-    """mask[i]: whether the sorted both[i] is equal to the next; how many are."""
+    """Set mask[i] to whether the sorted both[i] equals the next element; returns how many do."""
     total = 0
     for i in range(len(both)):
         same = i + 1 < len(both) and bool(both[i] == both[i + 1])
@@ -188,11 +197,8 @@ def intersect_places(a, b, assume_unique, t):
 
 
 def common(a, b, a_places, b_places, t):
-    both = joined(a, b, t)
+    both, places = sorted_places(joined(a, b, t))
     n = len(both)
-    places = np.empty(n, np.int64)
-    count_up(places)
-    sort_keys(both, np.empty(n, t), places, np.empty(n, np.int64), n)
     mask = np.empty(n, np.bool_)
     total = twice(both, mask)
     first, second = np.empty(total, np.int64), np.empty(total, np.int64)
@@ -210,7 +216,7 @@ def common(a, b, a_places, b_places, t):
 
 @outlined
 def contains(test, x):
-    """Whether the sorted test has x."""
+    """Whether the sorted array `test` contains x."""
     low = 0
     n = len(test)
     while n > 0:
@@ -268,8 +274,8 @@ def mark_all(out, element, test_elements, invert, t):
 
 
 def mark_in_table(out, element, test, invert):
-    """Marks the elements by a table of the range from the least to the largest element of `test`, as NumPy does where
-    that range is small. Returns whether it was small enough."""
+    """Find the elements of `element` in a lookup table over the range of `test`, as NumPy does where that range is
+    small. Returns whether it was small enough."""
     low, high = int(ARRAY_LOAD(test, 0)), int(ARRAY_LOAD(test, 0))
     for i in range(len(test)):
         x = int(ARRAY_LOAD(test, i))
@@ -308,7 +314,7 @@ def setdiff1d(a, b, assume_unique, t):
 # -- along an axis
 
 def unique_rows(a, index, inverse, counts, axis):
-    """The parts along the axis, sorted by their elements in order; nan differs from nan."""
+    """np.unique along an axis: the parts sorted lexicographically; nan differs from nan."""
     if not -a.ndim <= axis < a.ndim:
         raise AxisError(axis, a.ndim)
     place = axis % a.ndim
@@ -334,8 +340,8 @@ def unique_rows(a, index, inverse, counts, axis):
 
 @outlined
 def sort_rows(rows, order, first):
-    """The order of the rows, by a stable sort of each column from the last; which rows are unlike the one before. Their
-    number."""
+    """Sort rows by a stable sort of each column from the last: `order` gets the order, `first` whether a row differs
+    from the one before. Returns the number of different rows."""
     for j in range(rows.shape[1] - 1, -1, -1):
         order[:] = order[np.argsort(rows[order, j], kind="stable")]
     count = 0

@@ -1,9 +1,9 @@
 """Sorting: np.sort, argsort, lexsort, partition, argpartition and the ndarray methods.
 
-Every kind is stable: few elements by insertion, numbers and dates by their digits (radix.py), complex numbers by merges
-of neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the
-bidirectional merge of quadsort and driftsort). Partitions are quickselect, also without branches (Lomuto's scheme).
-NaNs, and NaT of dates, are put last beforehand.
+Every kind is stable: few elements are sorted by insertion, numbers and dates by radix sort (radix.py), complex numbers
+by merging neighbouring chunks in the order of a binary counter, from both ends and without branches on the data (the
+bidirectional merge of quadsort and driftsort). Partitions use quickselect, also without branches on the data (Lomuto's
+scheme). NaNs and NaT are moved to the end first.
 """
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "nor
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
-SMALL = 24  # where quickselect takes any pivot
+SMALL = 24  # up to this length quickselect takes any pivot
 
 _KINDS = ("quicksort", "stable", "mergesort", "heapsort", "quick", "merge", "heap", "q", "s", "m", "h")
 
 
 def less(x, y):
-    """The order of elements that are not NaN; NaNs in parts of complex numbers are last."""
+    """The order of elements that are not NaN; complex numbers with NaN in a part are last."""
     if x.dtype.kind == "c":
         return less_complex(x, y)
     return x < y
@@ -55,7 +55,7 @@ def move(places, i, new_places, j):
 
 @unvectorised
 def merge(source, target, places, new_places, low, middle, high):
-    """Merge source[low:middle] and source[middle:high] into target; places move along."""
+    """Merge source[low:middle] and source[middle:high] into target; places are permuted alike."""
     front_l, front_r = low, middle
     if not less(ARRAY_LOAD(source, middle), ARRAY_LOAD(source, ISUB(middle, 1))):
         for i in range(low, high):
@@ -80,7 +80,7 @@ def merge(source, target, places, new_places, low, middle, high):
         move(places, CHOOSE(left, back_l, back_r), new_places, at)
         back_l = ISUB(back_l, CAST(left, type=Int))
         back_r = ISUB(back_r, CAST(not left, type=Int))
-    if front_l <= back_l:  # one is left over where the lengths differ
+    if front_l <= back_l:  # one element is left over where the lengths differ
         ARRAY_STORE(target, IADD(low, half), ARRAY_LOAD(source, front_l))
         move(places, front_l, new_places, IADD(low, half))
     elif front_r <= back_r:
@@ -111,7 +111,7 @@ def bound(i, n, depth):
 
 
 def nans_last(a, spare, places, spare_places, n):
-    """Move NaNs to the end, all in order; the number of others."""
+    """Move NaNs to the end without changing the order of other elements; returns the number of others."""
     kept = 0
     gone = 0
     i = 0
@@ -136,14 +136,14 @@ def nans_last(a, spare, places, spare_places, n):
 
 @unvectorised
 def sort_keys(a, spare, places, spare_places, n):
-    """Sort the first n elements of the contiguous array a; places, if any, move along."""
+    """Sort the first n elements of the contiguous array a; places, if any, are permuted alike."""
     if n < 2:
         return
     if a.dtype.kind in "biufmM":
         radix_sort(with_bits(a), with_bits(spare), places, spare_places, n, "m" if a.dtype.kind == "M"
                    else a.dtype.kind)
         return
-    depth = 0  # even, so that the last merges go into a
+    depth = 0  # an even number, so that the last merges store in a
     while ISHR(n, depth) > CHUNK:
         depth = IADD(depth, 2)
     end = 0
@@ -176,17 +176,18 @@ def triple(a, i, step):
 
 @unvectorised
 def select_key(a, places, k, n):
-    """Put the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, in its place; places,
-    if any, move along."""
+    """Move the k-th smallest of the first n elements of the contiguous array a, which has no NaNs, to position k;
+    places, if any, are permuted alike."""
     low, high = 0, n
     random = 1
     pivot = ARRAY_LOAD(a, k)
-    equal = False  # nothing is smaller than the pivot: now those that equal it come first
+    equal = False  # no element is smaller than the pivot: now elements equal to it are moved to the front
     while ISUB(high, low) > 1:
         if ISUB(high, low) <= SMALL:
             pivot = pivot if equal else ARRAY_LOAD(a, k)
         elif not equal:
-            step = ISUB(high, low) // 9  # the median of medians of three, at places that no pattern foresees
+            # the median of medians of three, at positions that no regular pattern in the data matches
+            step = ISUB(high, low) // 9
             random = IADD(IMUL(random, 6364136223846793005), 1442695040888963407)
             at = IADD(low, ISHR(IAND(random, 9223372036854775807), 32) % step)
             pivot = middle_of(triple(a, at, step), triple(a, IADD(at, IMUL(step, 3)), step),
@@ -219,7 +220,7 @@ def normal_axis(axis, ndim):
 
 
 def flat_into(out, a, at):
-    """Write the elements of a, in C order, to out[at:]; where the next one goes."""
+    """Store the elements of a, in C order, in out[at:]; returns the next position."""
     if a.ndim == 0:
         ARRAY_STORE(out, at, a[()])
         return IADD(at, 1)
@@ -285,7 +286,7 @@ def sort_along(out, a, axis, row, spare, k):
 
 
 def argsort_along(out, a, axis, row, spare, places, spare_places, k):
-    """The places of the elements of the rows of a, sorted (k is None) or partitioned."""
+    """Store the positions of the elements of the rows of a, sorted (k is None) or partitioned."""
     if a.ndim == 1:
         copy_row(row, a)
         count_up(places)
@@ -304,7 +305,7 @@ def argsort_along(out, a, axis, row, spare, places, spare_places, k):
             argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places, k)
 
 
-BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its words differ between versions
+BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its message differs between versions
 
 
 def check_kind(kind, order, stable):
@@ -421,7 +422,7 @@ def check_kths(kth, k, n):
 
 
 def partition_rows(out, a, kth, axis):
-    if not isinstance(kth, (int, np.integer)):  # sorted is one partition
+    if not isinstance(kth, (int, np.integer)):  # a sorted array is partitioned at all positions
         check_kths(kth, 0, a.shape[axis])
         sort_rows(out, a, axis, None)
     else:
@@ -467,7 +468,7 @@ def argpartition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "intro
 # -- rules
 
 def checked(function, writes=False):
-    """The rule of a library function, whose annotations say which parameters are arrays and which are constants."""
+    """The rule of a library function whose annotations say which parameters are arrays and which are constants."""
     name = function.__name__.removesuffix("_in_place")
     names = function.__code__.co_varnames
 

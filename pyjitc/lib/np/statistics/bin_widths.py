@@ -1,4 +1,4 @@
-"""How many bins a histogram gets when it is given the name of an estimator. Sources of the estimators: the
+"""The number of bins of a histogram for which the name of an estimator is given. Sources of the estimators: the
 documentation of np.histogram_bin_edges."""
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def spread(x):
 
 
 def by_quartiles(x):
-    """Freedman and Diaconis."""
+    """Freedman and Diaconis's estimator."""
     q = np.empty(2, np.float64)
     q[0], q[1] = 75.0, 25.0
     high = np.percentile(x, q)
@@ -22,7 +22,7 @@ def by_quartiles(x):
 
 
 def by_skewness(x):
-    """Doane."""
+    """Doane's estimator."""
     n = len(x)
     found = np.float64(0.0)
     if n > 2:

@@ -12,7 +12,7 @@ __all__ = ["CALLS"]
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     c = covariances(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
     if c.dtype.kind == "c" and c.size == 0:
-        return np.empty((0, 0))  # which NumPy makes without looking at the dtype
+        return np.empty((0, 0))  # NumPy returns it without looking at the dtype
     return c
 
 
@@ -63,7 +63,7 @@ def checked(w, n, name):
 
 
 def wide(x, y, dtype):
-    """The dtype in which it is computed."""
+    """The dtype in which the covariance is computed."""
     if dtype is not None:
         return dtype
     if x.dtype.kind == "c" or y.dtype.kind == "c":
@@ -72,12 +72,13 @@ def wide(x, y, dtype):
 
 
 def rows(x, t):
-    """A copy with one variable a row."""
+    """A copy with one row for each variable."""
     return x.astype(t)[None] if x.ndim == 1 else x.astype(t)
 
 
 def scatter(x, bias, ddof, single, w, aweights):
-    """Products of the deviations, over the degrees of freedom. single: one variable, so that the result is 0-d."""
+    """The products of the deviations divided by the degrees of freedom. single: there is one variable, so that the
+    result is 0-d."""
     lost = (0 if bias else 1) if ddof is None else ddof
     if w is None:
         free = float(x.shape[1] - lost)
@@ -93,7 +94,8 @@ def scatter(x, bias, ddof, single, w, aweights):
         warn("Degrees of freedom <= 0 for slice")
     c = np.dot(x, np.conj(turned)) if x.dtype.kind == "c" else np.dot(x, turned)
     c *= np.true_divide(1, free if free > 0 else 0.0)
-    if single or len(c) == 1:  # one variable: no axes, which for an array of two dimensions is known at run time only
+    # One variable: the result has no axes. For an array of two dimensions this is known only at run time.
+    if single or len(c) == 1:
         return c[0, 0, ...]
     return c
 

@@ -8,7 +8,7 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import compiled, is_sequence, outlined, type_name
+from ...build import a_type, compiled, is_sequence, outlined, type_name
 from ...protocol import protocol_of
 from ...intrinsics import as_type, fail
 from ...rule import Constant, NONE, intrinsic, rule
@@ -19,7 +19,7 @@ __all__ = ["CALLS"]
 
 @intrinsic
 def common_dtype(arrays):
-    """The dtype of arrays together."""
+    """The common dtype of arrays."""
     found = None
     for t in arrays.type.elements:
         if kind_of(t.dtype) == "c":
@@ -31,7 +31,7 @@ def common_dtype(arrays):
 # -- edges
 
 def outer(a, limits):
-    """First and last edge."""
+    """The first and the last edge."""
     if limits is not None:
         if limits[0] > limits[1]:
             raise ValueError("max must be larger than min in range parameter.")
@@ -79,7 +79,7 @@ def all_edges(columns, bins, limits, n):
 # -- counts
 
 def bin_of(column, i, edges):
-    """The bin of sample i, the last one closed; a negative number outside."""
+    """The bin of sample i, where the last bin is closed; a negative number for a sample outside all bins."""
     last = len(edges) - 1
     if last < 0:
         return -1
@@ -91,7 +91,7 @@ def bin_of(column, i, edges):
 
 
 def flat_bin(columns, edges, i, n, total):
-    """The place in the flat histogram of sample i; negative outside."""
+    """The position of sample i in the flat histogram; negative for a sample outside."""
     if n == len(columns):
         return total
     found = bin_of(columns[n], i, edges[n])
@@ -182,7 +182,7 @@ def _tuple(parts):
 
 
 def _pairs(x):
-    """Lists of limits as tuples."""
+    """Lists of limits converted to tuples."""
     parts = _parts(x)
     return x if parts is None else _tuple([_pairs(part) for part in parts])
 
@@ -199,14 +199,14 @@ def _made(function, columns, bins, limits, density, weights):
 def _check(name, columns, weights):
     for x in columns:
         if not isinstance(x.type, k.Array) or x.type.ndim != 1:
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays of one dimension")
+            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays of one dimension")
     if weights and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
         raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
                        "pass an array of one dimension")
 
 
 def _bins(name, bins, count):
-    """Numbers of bins and arrays of edges."""
+    """The bins argument as a tuple of numbers of bins and arrays of edges."""
     parts = _parts(bins)
     if parts is None:
         return bins
@@ -254,7 +254,7 @@ def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=
             return _call(np.histogramdd, Call(columns_of, sample, Const(k.Int, len(many))), bins, range or NONE,
                          Const(k.Bool, bool(density)), weights or NONE)
     if columns is None:
-        raise Mismatch(f"np.histogramdd of a {type_name(t)} is not compiled", "pass the columns as a tuple of arrays")
+        raise Mismatch(f"np.histogramdd of {a_type(t)} is not compiled", "pass the columns as a tuple of arrays")
     _check("histogramdd", columns, weights)
     if k.is_integer(bins.type):
         bins = _tuple([bins] * len(columns))

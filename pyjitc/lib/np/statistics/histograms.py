@@ -1,4 +1,4 @@
-"""np.histogram: equal bins by arithmetic and a correction at the edges, given edges by bisection."""
+"""np.histogram: bins of equal width by arithmetic and a correction at the edges, given edges by bisection."""
 from __future__ import annotations
 
 import numpy as np
@@ -19,8 +19,8 @@ from ..sorting.sorting import flat_copy
 
 __all__ = ["CALLS"]
 
-BLOCK = 65536  # weights are summed by blocks, as in NumPy
-AT_ONCE = 1024  # elements whose bins are found before they are counted; divides BLOCK
+BLOCK = 65536  # weights are summed in blocks, as in NumPy
+AT_ONCE = 1024  # elements whose bins are found before they are counted; a divisor of BLOCK
 
 
 def flat(a):
@@ -28,7 +28,7 @@ def flat(a):
 
 
 def as_edge(x, t):
-    """A bound of the range; integers as the floats of the edges."""
+    """A bound of the range; integers are converted to the float type of the edges."""
     if isinstance(x, np.floating):
         return x
     return float(x)
@@ -39,7 +39,7 @@ def extremes(a, t):
 
 
 def outer(a, limits, t):
-    """First and last edge."""
+    """The first and the last edge."""
     if limits is not None:
         first, last = as_edge(limits[0], t), as_edge(limits[1], t)
         if first > last:
@@ -60,7 +60,7 @@ def outer(a, limits, t):
 
 
 def spaced(first, last, n, t):
-    """n + 1 edges."""
+    """n + 1 equally spaced edges."""
     edges = np.empty(n + 1, t)
     span = last - first
     step = span / n
@@ -75,7 +75,8 @@ def spaced(first, last, n, t):
 
 
 def bin_of(x, first, span, scale, starts, n):
-    """The bin of x: arithmetic gives a bin near it, and the edges decide. The last edge in `starts` is infinite."""
+    """The bin of x: arithmetic finds a bin next to it, and comparisons with the edges correct that. The last edge in
+    `starts` is infinite."""
     y = as_type(x, starts.dtype)
     by_scale = starts.dtype == np.float64 and n < 1000000 and bool(np.isfinite(scale))
     i = CAST((y - first) * scale if by_scale else ((y - first) / span) * n, type=Int)
@@ -88,9 +89,9 @@ def bin_of(x, first, span, scale, starts, n):
 
 @outlined
 def find_bins(places, a, start, count, first, last, span, scale, starts, n):
-    """The bins of `count` elements from `start` on; n for what is in none. With `scale` the arithmetic is a loop
-    without branches, which says where it is too near an edge to be sure: it and the edges are wrong by some units in
-    the last place of the larger bound."""
+    """Store the bins of `count` elements from `start` on; n for elements in no bin. With `scale` the arithmetic is a
+    loop without branches, which leaves out elements so near to an edge that rounding could decide: the bin number and
+    the edges have errors of some units in the last place of the larger bound."""
     doubt = (abs(first) + abs(last)) * scale * 2.0**-46
     sure = starts.dtype == np.float64 and n < 1000000 and bool(doubt < 0.25)
     least = 0
@@ -116,7 +117,7 @@ def find_bins(places, a, start, count, first, last, span, scale, starts, n):
 
 
 def even(a, n, limits, weights, t, result):
-    """Counts and edges of n equal bins."""
+    """Counts and edges of n bins of equal width."""
     if n < 1:
         raise ValueError("`bins` must be positive, when an integer")
     first, last = outer(a, limits, t)
@@ -126,7 +127,7 @@ def even(a, n, limits, weights, t, result):
     span = last - first
     scale = n / span
     places = np.empty(AT_ONCE, np.int64)
-    counts = np.zeros(n + 1, result)  # the last one for what is in no bin
+    counts = np.zeros(n + 1, result)  # the last count is that of elements in no bin
     if weights is None:
         for start in range(0, len(a), AT_ONCE):
             some = min(AT_ONCE, len(a) - start)
@@ -151,7 +152,7 @@ def even(a, n, limits, weights, t, result):
 
 
 def given(a, edges, weights, t, result):
-    """Counts of bins with these edges."""
+    """Counts of bins with given edges."""
     if edges.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
     for i in range(1, len(edges)):

@@ -1,5 +1,5 @@
-"""Order statistics: median, percentile, quantile, and those that skip nan; by quickselect, or a sort where many are
-asked for.
+"""Order statistics: median, percentile, quantile, and their variants that ignore nan; by quickselect, or by sorting
+where many quantiles are wanted.
 
 Source of the methods: R. J. Hyndman, Y. Fan, Sample quantiles in statistical packages (1996), as NumPy numbers them.
 """
@@ -24,7 +24,7 @@ __all__ = ["CALLS"]
 METHODS_OF = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
               "weibull", "linear", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest")
 _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-MANY = 8  # so many quantiles are cheaper from a sorted row
+MANY = 8  # from so many quantiles on, sorting the row is cheaper
 
 
 # -- median
@@ -36,7 +36,7 @@ def has_nan(row):
             eights = IAND(len(row), -8)
             total = SUM_EIGHTS(row, eights) if eights > 0 else as_type(0, row.dtype)
             if total == total:
-                start = eights  # inf - inf is none either: then each is looked at
+                start = eights  # inf - inf is nan, too: then each element is tested
         for i in range(start, len(row)):
             x = ARRAY_LOAD(row, i)
             if x != x:
@@ -46,7 +46,7 @@ def has_nan(row):
 
 @unvectorised
 def median_row(row, t):
-    """Median of the contiguous row, which is reordered; t: dtype of the result."""
+    """The median of the contiguous row, whose elements are reordered; t: dtype of the result."""
     n = len(row)
     if n == 0:
         return as_type(complex(np.nan, np.nan) if t.kind == "c" else None, t)
@@ -77,8 +77,8 @@ def last_in_order(row):
 
 
 def median_part(row, t, skip):
-    """The median of the row; skip: without its nan elements, unless all are nan, when the last of them is the result.
-    """
+    """The median of the row; skip: without its nan elements, unless all are nan, when the result is the last of
+    them."""
     numbers = numbers_of(row, skip)
     if skip and len(numbers) == 0 and len(row) > 0:
         warn(_ALL_NAN)
@@ -88,7 +88,7 @@ def median_part(row, t, skip):
 
 
 _ALL_NAN = "All-NaN slice encountered"
-SMALL = 600  # NumPy has another way for short axes: masked arrays, which end in a plain nan
+SMALL = 600  # for shorter axes NumPy uses masked arrays, whose result is another nan
 
 
 def median_along(row, t, skip):
@@ -103,7 +103,7 @@ def median_along(row, t, skip):
 
 
 def numbers_of(row, skip):
-    """The row, or its elements that are not nan, moved to the front."""
+    """The row, or, to skip nan, the other elements moved to the front."""
     if not skip or row.dtype.kind not in "fc":
         return row
     count = 0
@@ -128,7 +128,7 @@ def medians(out, a, axis, row, t, skip):
 
 
 def without(shape, axis, j):
-    """The shape less one axis."""
+    """The shape without `axis`."""
     if j == len(shape):
         return ()
     if j == axis:
@@ -147,7 +147,7 @@ def boxed(x):
 
 
 def merged(a, axes):
-    """The axes as the last one."""
+    """The array with the given axes merged to one, the last."""
     moved = np.moveaxis(a, axes, last_axes(len(axes)))
     return np.reshape(moved, moved.shape[:a.ndim - len(axes)] + (axes_size(a, axes, 0),))
 
@@ -161,7 +161,7 @@ def kept(found, axes):
 
 
 def warn_of_nothing(a, n, skip):
-    """n: elements of a row."""
+    """Warn where there is nothing to take a median of. n: number of elements of a row."""
     if n == 0:
         if not skip:
             warn(EMPTY)
@@ -196,7 +196,7 @@ def general_index(n, q, alpha, beta):
 
 
 def boundary(v, previous):
-    """The index below or above v."""
+    """The index below (`previous`) or above the position v."""
     low = np.floor(v)
     i = int(low) if previous else int(low) + 1
     return 0 if i < 0 else i
@@ -256,7 +256,7 @@ def at_index(row, i, ordered):
 
 
 def after_index(row, i, ordered):
-    """Element i + 1 in order, where element i is in its place."""
+    """The (i + 1)-th smallest element, where the i-th is in its place."""
     y = ARRAY_LOAD(row, IADD(i, 1))
     if not ordered:
         for j in range(IADD(i, 2), len(row)):
@@ -268,7 +268,7 @@ def after_index(row, i, ordered):
 
 @unvectorised
 def quantile_row(row, q, ordered, method, weak, t):
-    """One quantile of a contiguous row without NaNs, which is reordered."""
+    """One quantile of a contiguous row without NaNs, whose elements are reordered."""
     n = len(row)
     if q.dtype.kind in "iu" and method == "linear":
         return as_type(at_index(row, int((n - 1) * q), ordered), t)
@@ -369,14 +369,14 @@ def quantile_of(a, q, axis, method, keepdims, weak, percent, t, skip):
 
 
 def after_first(axes):
-    """The axes of the result, whose first one numbers the quantiles."""
+    """The axes of the result, whose first axis numbers the quantiles."""
     return () if len(axes) == 0 else after_first(axes[:-1]) + (axes[-1] + 1,)
 
 
 # -- rules
 
 def _place(name, a, axis, out, weights=None):
-    """The axis or axes of a call, checked with its other arguments; or the expression of an error."""
+    """The axis or axes of a call, checked together with its other arguments; or the expression of an error."""
     if weights:
         raise Mismatch(f"np.{name} with weights= is not compiled yet")
     if axis and not (axis.known and isinstance(axis.value, (int, np.integer))):

@@ -1,0 +1,47 @@
+"""Drop functions: helpers that give up what a value holds, one for each layout (`ops/heads.py`), so that types of one
+layout share it.
+
+`pyj_drop_box_...` gives up a reference to a cell or an iterator, and what it holds where that was the last;
+`pyj_drop_all_...` gives up the references in a tuple or a union, each an argument.
+"""
+from __future__ import annotations
+
+import re
+
+from ..ops.heads import components_of, giver
+
+__all__ = ["made", "needs"]
+
+_BOX, _ALL = "pyj_drop_box_", "pyj_drop_all_"
+
+
+def needs(name: str) -> tuple[str, ...]:
+    """The helpers that one calls."""
+    return (*(("pyj_drop",) if name.startswith(_BOX) else ()),
+            *dict.fromkeys(giver(part) for part in components_of(name[len(_BOX):]) if part != "n"))
+
+
+def made(name: str) -> str:
+    parts = components_of(name[len(_BOX):])
+    if not re.fullmatch("(box|all)_([naoCLRE]|B[a-z])*", name[len("pyj_drop_"):]):
+        raise KeyError(name)
+    if name.startswith(_ALL):
+        given = "".join([f"\n  call void @{giver(part)}(ptr %x{k})" for k, part in enumerate(parts)])
+        return f"""
+define internal void @{name}({", ".join([f"ptr %x{k}" for k in range(len(parts))])}) nounwind noinline {{{given}
+  ret void
+}}"""
+    given = "".join([f"""
+  %p{k} = getelementptr i8, ptr %box, i64 {16 + 8 * k}
+  %x{k} = load ptr, ptr %p{k}, align 8
+  call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
+    return f"""
+define internal void @{name}(ptr %box) nounwind noinline {{
+  %last = call i1 @pyj_drop(ptr %box)
+  br i1 %last, label %dead, label %done
+dead:{given}
+  call void @free(ptr %box)
+  br label %done
+done:
+  ret void
+}}"""

@@ -1,0 +1,99 @@
+"""Differentiates generated programs by the thousand: python -m tests.derivatives FIRST LAST.
+
+Each program's gradient is compared with forward mode in one direction, and the values of both with the interpreter's;
+where the modes disagree, the interpreter's central differences say which is right. Batches run in processes of
+their own, so that a crash is one finding. Prints what differs, and a count of each outcome at the end.
+"""
+import math
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+
+from tests.derivatives.generated import program
+
+_BATCH = 50
+
+
+def outcome(seed):
+    """(word, detail) of the program of a seed."""
+    from pyjitc import UnsupportedError, jvp, value_and_grad
+
+    random = np.random.default_rng(5)
+    x, m = random.normal(size=6), random.normal(size=(6, 6)) * 0.4
+    dx, da, dm = random.normal(size=6), 0.37, random.normal(size=(6, 6))
+    space = {"np": np, "math": math, "__name__": "generated"}
+    exec(compile(program(seed), f"<program {seed}>", "exec"), space)
+    function = space["f"]
+    try:
+        with np.errstate(all="ignore"):
+            expected = function(x.copy(), 0.8, m.copy(), 3)
+    except Exception as error:
+        return "raises", repr(error)
+    try:
+        value, (by_x, by_a, by_m) = value_and_grad(function, (0, 1, 2))(x, 0.8, m, 3)
+        again, change = jvp(function, (x, 0.8, m, 3), (dx, da, dm, None))
+    except UnsupportedError as error:
+        return "refused", str(error).partition("\n")[0]
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}".partition("\n")[0]
+    if not np.array_equal(value, again, equal_nan=True) or not np.allclose(value, expected, 1e-9, 1e-9, equal_nan=True):
+        return "VALUE", f"{value} {again} {expected}"
+    product = by_x @ dx + by_a * da + np.sum(by_m * dm)
+    scale = 1 + max(np.max(np.abs(by_x)), abs(by_a), np.max(np.abs(by_m)))
+    if not math.isfinite(change) or not math.isfinite(product):
+        if math.isnan(product) and math.isfinite(change):  # 0 * inf: a root of 0, or a product with what overflowed
+            return "no number in reverse mode", f"forward {change}"
+        return ("not finite", "") if not math.isfinite(change) and not math.isfinite(product) else (
+            "DIFFERS", f"reverse {product}, forward {change}")
+    if math.isclose(product, change, rel_tol=1e-8, abs_tol=1e-8 * scale):
+        return "agrees", ""
+
+    def at(h):
+        with np.errstate(all="ignore"):
+            return float(function(x + h * dx, 0.8 + h * da, m + h * dm, 3))
+
+    differences = " ".join(f"{(at(h) - at(-h)) / (2 * h):.10g}" for h in (1e-5, 1e-6, 1e-7))
+    return "DIFFERS", f"reverse {product}, forward {change}, differences {differences}"
+
+
+def batch(seeds):
+    for seed in seeds:
+        print(seed, flush=True)
+        print(*outcome(seed), sep="\t", flush=True)
+
+
+def main(first, last):
+    found: Counter = Counter()
+    for start in range(first, last, _BATCH):
+        left = list(range(start, min(start + _BATCH, last)))
+        while left:
+            run = subprocess.run([sys.executable, "-m", "tests.derivatives", "batch", *map(str, left)],
+                                 capture_output=True, text=True)
+            lines = run.stdout.splitlines()
+            for seed, line in zip(lines[::2], lines[1::2]):
+                word, _, detail = line.partition("\t")
+                found[word] += 1
+                if word not in ("agrees", "refused", "not finite", "raises", "no number in reverse mode"):
+                    print(seed, word, detail, flush=True)
+                if word == "refused":
+                    found[f"refused: {detail}"] += 1
+            done = len(lines) // 2
+            if run.returncode:
+                found["CRASH"] += 1
+                print(left[done], "CRASH", run.returncode, run.stderr[-300:], flush=True)
+                done += 1
+            left = left[done:]
+        if start % (20 * _BATCH) == 0:
+            print(start, dict(found.most_common(4)), flush=True)
+    for word, count in found.most_common():
+        print(count, word)
+    return any(word.isupper() for word in found)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "batch":
+        batch(map(int, sys.argv[2:]))
+    else:
+        sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,95 @@
+"""Derivatives of stencils gather: every width, few trips, several rows, and what must stay as it is."""
+import numpy as np
+import pytest
+
+from tests.derivatives.differences import agree
+from tests.derivatives.test_structure import body
+
+
+def heat(u, n, c):
+    h, w = u.shape
+    v = np.zeros((h, w))
+    for t in range(n):
+        for i in range(1, h - 1):
+            for j in range(1, w - 1):
+                v[i, j] = u[i, j] + c * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - 4.0 * u[i, j])
+        for i in range(1, h - 1):
+            for j in range(1, w - 1):
+                u[i, j] = v[i, j]
+    return np.sum(u * u)
+
+
+def burgers(u, n, c):
+    w = len(u)
+    v = np.zeros(w)
+    for t in range(n):
+        for i in range(1, w - 1):
+            v[i] = u[i] - c * u[i] * (u[i + 1] - u[i - 1]) + 0.1 * (u[i + 1] - 2.0 * u[i] + u[i - 1])
+        for i in range(1, w - 1):
+            u[i] = v[i]
+    return np.sum(u * u)
+
+
+def wide(u, x):
+    v = np.zeros(len(u))
+    for i in range(3, len(u) - 2):
+        v[i] = u[i - 3] * x[i] + 2.0 * u[i + 2] - u[i - 1] * u[i + 1] + u[i - 3]
+    return np.sum(v * v * x)
+
+
+def backwards(u, x):
+    v = np.zeros(len(u))
+    for i in range(len(u) - 2, 0, -1):
+        v[i] = u[i - 1] * x[i + 1] + u[i + 1] * x[i - 1]
+    return np.sum(v * v)
+
+
+def in_itself(u, x):  # the next trip reads what this one writes
+    for i in range(1, len(u) - 1):
+        u[i] = u[i - 1] * x[i] + u[i + 1]
+    return np.sum(u * x)
+
+
+def into_one(u, x):
+    v = np.zeros(len(u))
+    for i in range(1, len(u)):
+        v[0] += u[i] * x[i - 1]
+        v[i] += u[i - 1] * v[0]
+    return np.sum(v * v)
+
+
+def by_two(u, x):
+    v = np.zeros(len(u))
+    for i in range(0, len(u) // 2 - 1):
+        v[i] = u[2 * i] * x[i] + u[2 * i + 1] * u[2 * i + 2]
+    return np.sum(v * v)
+
+
+def with_test(u, x):
+    v = np.zeros(len(u))
+    for i in range(1, len(u) - 1):
+        if x[i] > 0.0:
+            v[i] = u[i - 1] * x[i] + u[i + 1]
+    return np.sum(v * v)
+
+
+@pytest.mark.parametrize("function", [wide, backwards, in_itself, into_one, by_two, with_test])
+def test_gradients_of_stencils(function):
+    random = np.random.default_rng(2)
+    for length in (1, 3, 4, 5, 6, 7, 8, 9, 13):
+        agree(function, random.normal(size=length), random.normal(size=length))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 3), (4, 5), (5, 4), (6, 9)])
+def test_heat(shape):
+    agree(heat, np.random.default_rng(2).normal(size=shape), 2, 0.2)
+
+
+def test_which_loops_gather():
+    vector = np.ones(8)
+    assert "_gathered" in body(burgers, vector, 2, 0.1) and "_gathered" in body(wide, vector, vector)
+    assert "_gathered" in body(heat, np.ones((5, 5)), 2, 0.1)
+    for function in (in_itself, by_two, with_test):
+        assert "_gathered" not in body(function, vector, vector + 1.0)
+    for length in (2, 3, 4, 5, 11):
+        agree(burgers, np.random.default_rng(2).normal(size=length), 3, 0.2)
