@@ -6,7 +6,8 @@ out by `natives`, which asks again without the classes of which some list is Pyt
 What is read of an object must have been stored before anything but the functions that set it up sees it: an attribute
 that may be missing is one that the interpreter looks after. Objects of classes that refer to each other are counted and
 nothing else, so it must be certain that they form no cycle: references between them are only stored in objects that
-nobody knows yet, or are only to objects that nobody else refers to and that refer to none themselves.
+nobody knows yet, or are only to objects that nobody else refers to and that refer to none themselves, or to what
+was in the same place before, as in `node.left = insert(node.left, key)`.
 Before:  p = object_new : Point ; field_set p, x {name: 'x'}
 After:   p = instance_new : native[Point] ; instance_store p, x {name: 'x'}
 """
@@ -14,7 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, natives, structure
 from ..ops import containers as c
@@ -23,8 +23,6 @@ from ..types import kinds as k
 from ..types.kinds import Deque, List, ObjectOf, Type
 
 __all__ = ["classes_in", "find"]
-
-independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _LISTS = frozenset((List, Deque))
 _KNOWN = frozenset((
@@ -78,6 +76,8 @@ def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[t
     """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
     are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
     classes that have none."""
+    if any([fn.flags.parallel for fn in functions]):  # threads would share memory for new objects without a lock
+        return {}, set()
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
         return {}, set()
     objects = _Objects(functions, without)
@@ -96,6 +96,7 @@ class _Objects:
         self.stored = {(inst.args[0].type.cls, inst.attrs["name"]) for fn in functions for block in fn.blocks
                        for inst in block.insts if inst.op is FIELD_SET}
         self.setups: dict[tuple[ir.Function, int], frozenset[str] | None] = {}
+        self.given: dict[ir.Function, frozenset[int] | None] = {}  # see `gives`
         self.begun: dict[tuple[ir.Function, int], bool] = {}
         self.stores: dict[ir.Function, frozenset[type]] = {}  # the classes to which attributes that it stores refer
 
@@ -116,8 +117,6 @@ class _Objects:
         for value_type in (entry.result, *[p.type for p in entry.params]):
             self.drop(self.classes(value_type))
         for fn in self.functions:
-            for v in independent.shared(fn) if fn.flags.parallel else ():
-                self.drop(self.classes(v.type))
             for block in fn.blocks:
                 for inst in block.insts:
                     self.look(inst)
@@ -231,6 +230,7 @@ class _Objects:
                 if self.classes(t) & group and not self.classes(t) & group == self.classes(t, False) & group:
                     return False  # through lists, whose items are stored elsewhere
         into_new = of_new = True
+        self.given.clear()
         for fn in self.functions:
             one, two = self.stored_new(fn, group)
             into_new &= one
@@ -240,21 +240,9 @@ class _Objects:
     def stored_new(self, fn: ir.Function, group: set[type]) -> tuple[bool, bool]:
         """(whether attributes of a group of classes that refer to the group are only stored in objects that nobody
         knows yet, whether what they refer to are only new objects that refer to none of the group, and to which none
-        of it refers)"""
+        of it refers, or what they referred to before)"""
         into_new = of_new = True
-        single: dict[ir.Block, frozenset] = {fn.entry: frozenset()}  # see `pass_by`, at the starts of blocks
-        work = [fn.entry]
-        while work:
-            block = work.pop()
-            now = single[block]
-            for inst in block.insts:
-                for edge in inst.edges():
-                    old = single.get(edge.block)
-                    new = now if old is None else now & old
-                    if new != old:
-                        single[edge.block] = new
-                        work.append(edge.block)
-                now = self.pass_by(inst, now, group)
+        single = self.singles(fn, group)
         for block in single:
             now = single[block]
             unknown: set[ir.Value] = set()  # new objects that nobody knows yet
@@ -266,7 +254,7 @@ class _Objects:
                     unknown -= {value, _plain(value)}
                     if x.type.cls in group and self.classes(value.type) & group:
                         into_new &= x in unknown
-                        of_new &= _plain(value) in now
+                        of_new &= self.is_single(inst, now, group)
                 elif inst.op is OBJECT_NEW:
                     unknown.add(inst.result)
                 elif inst.op is not FIELD_GET:
@@ -277,14 +265,75 @@ class _Objects:
         return into_new, of_new
 
     def pass_by(self, inst: ir.Inst, single: frozenset, group: set[type]) -> frozenset:
-        """The objects that refer to none of a group and to which none of it refers after an instruction. single: those
-        before it."""
+        """The objects that refer to none of a group and to which none of it refers after an instruction, and results
+        of calls that are such objects or arguments (see `gives`). single: those before it."""
         if inst.op is OBJECT_NEW:
             return single | {inst.result}
-        if inst.op is FIELD_SET and inst.args[0].type.cls in group and self.classes(inst.args[1].type) & group or (
-                inst.op is control.INVOKE and self.stored_by(inst.attrs["callee"]) & group):
+        if inst.op is FIELD_SET and inst.args[0].type.cls in group and self.classes(inst.args[1].type) & group:
             return frozenset()
+        if inst.op is control.INVOKE:
+            callee = inst.attrs["callee"]
+            if self.stored_by(callee) & group:
+                single = frozenset()
+            if inst.result is not None and self.classes(inst.result.type) & group and (
+                    self.gives(callee, group) is not None):
+                single |= {inst.result}
         return single
+
+    def singles(self, fn: ir.Function, group: set[type]) -> dict[ir.Block, frozenset]:
+        """What `pass_by` says, at the starts of blocks."""
+        found: dict[ir.Block, frozenset] = {fn.entry: frozenset()}
+        work = [fn.entry]
+        while work:
+            block = work.pop()
+            now = found[block]
+            for inst in block.insts:
+                for edge in inst.edges():
+                    old = found.get(edge.block)
+                    new = now if old is None else now & old
+                    if new != old:
+                        found[edge.block] = new
+                        work.append(edge.block)
+                now = self.pass_by(inst, now, group)
+        return found
+
+    def is_single(self, store: ir.Inst, single: frozenset, group: set[type]) -> bool:
+        """Whether what an attribute is to refer to is an object that refers to none of a group and to which none of it
+        refers, or what the attribute has referred to before: then the two that it joins were never the other way
+        round."""
+        x, value = _plain(store.args[0]), _plain(store.args[1])
+
+        def was_there(v: ir.Value) -> bool:
+            made = _plain(v).inst
+            return not self.classes(v.type) & group or made is not None and made.op is FIELD_GET and (
+                _plain(made.args[0]) is x and made.attrs["name"] == store.attrs["name"])
+
+        if value not in single:
+            return was_there(value)
+        made = value.inst
+        if made is None or made.op is not control.INVOKE:
+            return True
+        given = self.gives(made.attrs["callee"], group)
+        return given is not None and all([was_there(made.args[n]) for n in given])
+
+    def gives(self, fn: ir.Function, group: set[type]) -> frozenset[int] | None:
+        """The parameters of which one may be the result of a function, which else is a new object that refers to none
+        of a group and to which none of it refers; None: it may be another object."""
+        if fn not in self.given:
+            self.given[fn] = None  # while that is not known: it may call itself
+            found: set[int] = set()
+            single = self.singles(fn, group)
+            for block, now in single.items():
+                for inst in block.insts:
+                    if inst.op is control.RETURN and self.classes(inst.args[0].type) & group:
+                        value = _plain(inst.args[0])
+                        if value in fn.params:
+                            found.add(fn.params.index(value))
+                        elif value not in now or value.inst is None or value.inst.op is not OBJECT_NEW:
+                            return None
+                    now = self.pass_by(inst, now, group)
+            self.given[fn] = frozenset(found)
+        return self.given[fn]
 
     def stored_by(self, fn: ir.Function) -> frozenset[type]:
         """The classes to which attributes refer that a function stores, and those that it calls."""
@@ -353,10 +402,13 @@ class _Objects:
 
 
 def _plain(v: ir.Value) -> ir.Value:
-    """The object that a value of a union was made of."""
-    while v.inst is not None and v.inst.op in (structure.UNION_MAKE, structure.RETYPE):
+    """The object that a value of a union is, or was made of."""
+    while v.inst is not None and v.inst.op in _PLAIN:
         v = v.inst.args[0]
     return v
+
+
+_PLAIN = frozenset((structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, structure.RETYPE))
 
 
 def _called(fn: ir.Function) -> list[ir.Function]:

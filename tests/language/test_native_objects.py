@@ -7,7 +7,7 @@ import pytest
 from tests.language.test_native_lists import allocated
 from tests.oracle import agree
 
-from pyjitc import njit
+from pyjitc import ParallelWarning, njit, prange
 
 
 def ir_of(compiled):
@@ -309,6 +309,30 @@ def nested(n):
     return total(vectors), best.x, len(vectors)
 
 
+def insert(node, key):
+    if node is None:
+        return Node(key)
+    if key < node.key:
+        node.left = insert(node.left, key)
+    elif key > node.key:
+        node.right = insert(node.right, key)
+    return node
+
+
+def total(node):
+    return 0 if node is None else node.key * 3 + total(node.left) - total(node.right)
+
+
+def inserted(keys):
+    root = None
+    for key in keys:
+        root = insert(root, key)
+    other = Node(4)
+    other.left = insert(other.left, keys[0])
+    other.left = insert(other.left, keys[1])
+    return total(root), total(other)
+
+
 def attempted(n):
     p = Vector(1.0)
     q = p.plus(Vector(2.0))
@@ -322,7 +346,8 @@ def attempted(n):
 
 
 @pytest.mark.parametrize("f, args", [
-    (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)), (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
+    (inserted, ([5, 2, 8, 1, 9, 3, 5],)), (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)),
+    (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
     (divided, (10, 20)), (divided, (10, 5)), (queue, (20,)), (shapes, (5,)), (keys, (3,)), (identity, (4,)),
     (swapped, (1,)), (swapped, (3,)), (missing, (2,)), (missing, (5,)), (numbers, (1,)), (numbers, (4,)),
     (nested, (6,))], ids=lambda x: getattr(x, "__name__", None))
@@ -392,12 +417,19 @@ def test_what_python_may_see_stays_an_object():
         a.before = b
         return a.after.before.value, b.before.after.value, a.before is b
 
+    def exchanged(n):
+        a, b = Node(n), Node(n + 1)
+        a.left, a.right = insert(a.left, 3), insert(b.left, 4)
+        b.left = a.right
+        a.right.left = insert(b, 9)
+        return total(b.left.right), a.right.left is b
+
     def stored(values, n):
         values.append(Vector(float(n)))
         return values[-1].y
 
     for f, args in ((returned, (1,)), (in_a_tuple, (2,)), (printed, (3,)), (deleted, (4,)), (in_a_dict, (6,)),
-                    (finalized, (7,)), (in_a_cycle, (8,)), (stored, ([Vector(3.0)], 9))):
+                    (finalized, (7,)), (in_a_cycle, (8,)), (exchanged, (2,)), (stored, ([Vector(3.0)], 9))):
         assert_python(f, *args)
 
 
@@ -413,6 +445,21 @@ def test_an_object_that_is_not_set_up_yet():
 
     for n in (7, 0, -3):
         assert_python(begun, n)
+
+
+def test_objects_of_programs_with_parallel_loops_are_the_interpreters():
+    """The threads of a region would share the memory that is kept for new native objects."""
+    def f(n):
+        total = 0.0
+        for i in prange(n):
+            v = Vector(i * 0.5)
+            total += v.x + v.y
+        return total
+
+    compiled = njit(parallel=True)(f)
+    with pytest.warns(ParallelWarning, match="needs Python"):
+        assert compiled(1000) == f(1000)
+    assert "instance_new" not in ir_of(compiled)
 
 
 def test_a_class_that_changes_is_compiled_anew():
@@ -434,7 +481,8 @@ def test_a_class_that_changes_is_compiled_anew():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("f, args", [(tree, ([5, 2, 8, 1, 9, 3],)), (popped_too_often, (9,)), (divided, (10, 5)),
+@pytest.mark.parametrize("f, args", [(tree, ([5, 2, 8, 1, 9, 3],)), (inserted, ([3, 1, 4],)),
+                                     (popped_too_often, (9,)), (divided, (10, 5)),
                                      (queue, (20,)), (swapped, (3,)), (missing, (5,)), (identity, (4,))],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_memory_is_given_back(f, args):
