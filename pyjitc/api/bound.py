@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..front.functions import placed
 from ..pipeline import portable
 from .dispatch import Binder
@@ -141,8 +142,9 @@ class StaticFunction(Pickled):
         if found is None:
             for name, value in static.items():
                 if not isinstance(value, _CONSTANT) and portable.plain_function(value) is None:
-                    raise TypeError(f"{self.__qualname__}() static argument {name!r} is a {type(value).__name__}; "
-                                    "numbers, strings, None, tuples of them and functions can be static")
+                    raise TypeError(f"{self.__qualname__}() static argument {name!r} is "
+                                    f"{with_article(type(value).__name__)}; numbers, strings, None, "
+                                    "tuples of them and functions can be static")
             found = self._made[key] = self._compiled(fix(self.py_func, self.py_func, static))
         return found(*rest, **named)
 

@@ -14,12 +14,11 @@ import numpy as np
 from ..base.options import Options
 from ..front.functions import placed
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Derived, Mismatch
+from ..infer.meaning import CallValue, Mismatch
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
-from ..ops.structure import TUPLE_GET
 from ..types.kinds import Singleton, Tuple
 from . import trees
 from .dispatch import CompiledFunction, Dispatcher
@@ -497,8 +496,7 @@ def _jvp_rule(fun, primals, tangents):
             raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
     if len(primals.type.elements) != len(tangents.type.elements):
         raise Mismatch("jvp takes as many tangents as primals")
-    args, seeds = ([Apply(TUPLE_GET, x, index=n) for n in range(len(x.type.elements))] for x in (primals, tangents))
-    return Derived(fun, args, "push", tuple(range(len(args))), seeds)
+    return CallValue(constant(names.pushed), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")

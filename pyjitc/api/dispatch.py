@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .reporting import Report, Reports
     from .signature import Declared, Signature
 
-__all__ = ["Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
+__all__ = ["ASYNCHRONOUS", "Dispatcher", "CompiledFunction", "Binder", "dispatcher_class", "interpreted", "undecorated"]
 
 # Modules for calls that no native code accepts. A package that was built ahead of time imports this module first, and
 # most of its calls need none of them.
@@ -65,6 +65,7 @@ class _DirectBase(Callable_):
 
 # the most specialisations of a function for certain objects, such as closures: older ones are dropped
 _MOST_PASSING = 128
+ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 class CompiledFunction(Pickled, Callable_):

@@ -10,15 +10,14 @@ from ..base.options import NAMES, Options, environment, make_options
 from ..runtime import hooks
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
-from .dispatch import CompiledFunction, Dispatcher, interpreted, undecorated
-from .methods import ASYNCHRONOUS, with_methods
+from .dispatch import ASYNCHRONOUS, CompiledFunction, Dispatcher, interpreted, undecorated
 from .signature import Signature, TypeName, signature_of
 
 __all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
 
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
-_tracing = lazy("pyjitc.api.tracing")
+methods, _tracing = lazy("pyjitc.api.methods"), lazy("pyjitc.api.tracing")
 _handing = lazy("pyjitc.lib.py.handing")
 _generators, _stages = lazy("pyjitc.front.generators"), lazy("pyjitc.pipeline.stages")
 
@@ -169,7 +168,7 @@ hooks.of_iterator.append(_of_iterator)
 def _decorate_class(cls: type, options: Options, given: dict) -> type:
     if _disabled():
         return cls
-    return with_methods(cls, lambda function: _decorate(function, (), given, options))
+    return methods.with_methods(cls, lambda function: _decorate(function, (), given, options))
 
 
 def trace(function: Callable | None = None, /, **options: Any) -> Callable:

@@ -4,9 +4,10 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Callable
 
-__all__ = ["ASYNCHRONOUS", "with_methods"]
+from .dispatch import ASYNCHRONOUS
 
-ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
+__all__ = ["with_methods"]
+
 _GENERATOR = 0x20
 # Methods that are not compiled: those that only the interpreter calls, and those that make text.
 _LEFT = frozenset(f"__{name}__" for name in (

@@ -14,8 +14,8 @@ from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from ..runtime import hooks
 from . import dispatch
-from .dispatch import CompiledFunction, interpreted, undecorated
-from .methods import ASYNCHRONOUS, with_methods
+from .dispatch import ASYNCHRONOUS, CompiledFunction, interpreted, undecorated
+from .methods import with_methods
 
 __all__ = ["LATER", "ShippedFunction", "jit", "njit", "own_names"]
 

@@ -21,7 +21,7 @@ from types import FunctionType
 
 import numpy as np
 
-from ..base.errors import Diagnostic, TracingError
+from ..base.errors import Diagnostic, TracingError, with_article
 from ..base.options import Options
 from ..front.functions import carrier
 from ..ir import core as ir
@@ -181,7 +181,7 @@ def _described(result):
         raise mistake("this writes into an array in place",
                       "njit writes where the program says, and the caller sees it")
     if kind is None:
-        raise mistake(f"the result is a {type(result).__name__}, which is not traced",
+        raise mistake(f"the result is {with_article(type(result).__name__)}, which is not traced",
                       "njit has all values that it can compile")
     return kind
 
@@ -535,8 +535,8 @@ def _checked(result):
         return tuple(map(_checked, result))
     if isinstance(result, (Tracer, np.ndarray, str, type(None), *_NUMBERS)):
         return result
-    raise TypeError(f"a traced function returned a {type(result).__name__}; numbers, arrays and tuples of them can be "
-                    f"returned")
+    raise TypeError(f"a traced function returned {with_article(type(result).__name__)}; numbers, arrays and "
+                    f"tuples of them can be returned")
 
 
 def _traced(recorder, name, value):

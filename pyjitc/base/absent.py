@@ -1,4 +1,4 @@
-"""Names that a module has not, but other compilers have: what to write instead."""
+"""Errors for names that other compilers have and a module here has not: what to write instead."""
 import sys
 from typing import Callable, Mapping
 
@@ -6,8 +6,8 @@ __all__ = ["absent"]
 
 
 def absent(module: str, names: Mapping[str, str], later: Mapping[str, object] = {}) -> Callable[[str], object]:
-    """The `__getattr__` of a module that raises with the text for a name. later: names that are there -> the object
-    that has them as an attribute, which may load a module."""
+    """The `__getattr__` of a module, which raises AttributeError with the text for a name. later: names that exist ->
+    the object with them as attributes, which may load a module."""
 
     def get(name: str) -> object:
         if name in later:
@@ -16,7 +16,7 @@ def absent(module: str, names: Mapping[str, str], later: Mapping[str, object] = 
             return found
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        # `from module import name` hides what an AttributeError says
+        # `from module import name` hides the message of an AttributeError
         importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"
         raise (ImportError if importing else AttributeError)(f"{module} has no {name!r}: {names[name]}")
 

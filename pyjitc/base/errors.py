@@ -1,6 +1,6 @@
-"""Errors that a person can act on: what, where with a caret, the types involved, what to write instead.
+"""Errors with a diagnostic: what is wrong, where (with a caret), the types involved, and what to write instead.
 
-A diagnostic is at most eight lines. Its parts stay available as attributes of the exception.
+A diagnostic is at most eight lines. Its parts are attributes of the exception.
 """
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .lazy import lazy
 from .named import Named
 
 __all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "RaceError", "CompileError", "TypingError",
-           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest"]
+           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest",
+           "with_article"]
 
 _linecache = lazy("linecache")
 _re = lazy("re")
@@ -29,7 +30,7 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
     def render(self, colour: bool = False) -> str:
         """The text, at most eight lines."""
         bold, red, cyan, plain = ("\033[1m", "\033[31m", "\033[36m", "\033[0m") if colour else ("",) * 4
-        lines = [f"{bold}{self.message.partition(chr(10))[0]}{plain}"]  # NumPy's own may be several lines
+        lines = [f"{bold}{self.message.partition(chr(10))[0]}{plain}"]  # messages of NumPy may have several lines
         if self.line:
             where = f"{self.filename}:{self.line}"
             lines.append(f"  at {where} in {self.function}" if self.function else f"  at {where}")
@@ -68,18 +69,18 @@ def _terminal() -> bool:
 
 
 class PyjitcError(Exception):
-    """Base of the errors of this package."""
+    """Base class of the errors of this package."""
 
 
 class CompileError(PyjitcError, TypeError):
-    """A function cannot be compiled for the arguments that it is called with.
+    """A function cannot be compiled for the arguments with which it is called.
 
     Its text is at most eight lines. `diagnostic` has the parts: `message`, `filename`, `line`, `end_line`, `col`,
     `end_col`, `function`, `types` (of the operands that have a name), `notes` (the calls that led there) and `hint`
     (what to write instead).
     """
 
-    dependencies: list  # what it depends on, where inference has raised it: session.Dependency of infer/
+    dependencies: list  # for errors of inference: the values on which they depend, session.Dependency of infer/
 
     def __init__(self, diagnostic: Diagnostic | str):
         if isinstance(diagnostic, str):
@@ -101,38 +102,38 @@ class TypingError(CompileError):
 
 
 class UnsupportedError(CompileError):
-    """The program has a meaning, but the target, such as a GPU, cannot do it."""
+    """The program has a meaning, but the target, such as a GPU, does not support it."""
 
 
 class TracingError(CompileError):
-    """A traced function asks for what is known only when its program runs."""
+    """A traced function needs a value that is known only when its program runs."""
 
 
 for _public in (PyjitcError, CompileError, TypingError, UnsupportedError, TracingError):
-    _public.__module__ = "pyjitc"  # tracebacks name an error as users import it
+    _public.__module__ = "pyjitc"  # so that tracebacks show the name that users import
 
 
 class RaceError(PyjitcError, RuntimeError):
-    """Two iterations of a parallel loop touch the same element of an array, and one of them writes it."""
+    """Two iterations of a parallel loop access the same element of an array, and one of them writes it."""
 
 
 class ParallelWarning(UserWarning):
-    """A loop over `prange` runs on one thread; the text says why."""
+    """A loop over `prange` runs on one thread; the message says why."""
 
 
 RaceError.__module__ = ParallelWarning.__module__ = "pyjitc"
 
 
 class VerifyError(PyjitcError):
-    """The IR breaks an invariant: a defect of the compiler."""
+    """The IR violates an invariant: a defect of the compiler."""
 
 
-_MOVE, _CASE = 2, 1  # what it costs to insert, drop or replace a letter; to change its case
+_MOVE, _CASE = 2, 1  # the costs of inserting, deleting or replacing a letter, and of changing its case
 _LONGEST = 40
 
 
 def suggest(name: str, candidates) -> str | None:
-    """The candidate that somebody who wrote `name` may have meant, or None: CPython's own rule for "Did you mean"."""
+    """The candidate that the user may have meant by `name`, or None: CPython's own rule for "Did you mean"."""
     best, distance = None, len(name)
     for candidate in candidates if len(name) <= _LONGEST else ():
         if type(candidate) is str and candidate != name and len(candidate) <= _LONGEST:
@@ -143,8 +144,13 @@ def suggest(name: str, candidates) -> str | None:
     return best
 
 
+def with_article(name: str) -> str:
+    """The name of a class after "a" or "an": "an int", "a uint8"."""
+    return f"an {name}" if name.lower().startswith(("a", "e", "i", "o")) else f"a {name}"
+
+
 def did_you_mean(name: str, candidates) -> str:
-    """The hint of an error about a name that is not there; '' where nothing is near."""
+    """The hint for an error about a name that does not exist; '' where no name is similar."""
     near = suggest(name, candidates)
     return f"did you mean '{near}'?" if near else ""
 
@@ -165,13 +171,13 @@ def _edits(a: str, b: str, limit: int) -> int:
     return row[-1]
 
 
-_ENOUGH = 160  # letters of a message that nobody has to be spared
+_ENOUGH = 160  # characters of a message that is never shortened
 
 
 def shortened(text: str) -> str:
     """`text` without addresses of objects, and without most of what is between brackets where that is long.
 
-    The types of nested and of long tuples have no end otherwise."""
+    Otherwise the types of nested or long tuples would fill pages."""
     if " at 0x" in text:
         text = _re.sub(" at 0x[0-9a-f]+", "", text)
     if len(text) <= _ENOUGH:
@@ -184,8 +190,9 @@ def shortened(text: str) -> str:
 
 
 def _pruned(text: str, depth: int, items: int) -> str:
-    """`text` with '...' for what is deeper in brackets than `depth`, and for all but the first items of a group."""
-    parts, counts, over = [], [], 0  # counts: items so far in each open bracket; over: how many brackets have too many
+    """`text` with '...' in place of brackets nested deeper than `depth`, and of all but the first items of a group."""
+    # counts: number of items so far in each open bracket; over: number of open brackets with too many
+    parts, counts, over = [], [], 0
     for letter in text:
         if letter in "([{":
             if not over and len(counts) <= depth:

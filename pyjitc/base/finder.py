@@ -1,14 +1,14 @@
-"""Finding our own modules with two questions to the file system for each, not ten: a first call reads about ninety of
-them, and the import system's own way takes longer than the code of most.
+"""An importer for the package's modules with two system calls for each instead of ten: a first call imports about
+ninety modules, and the import system takes longer to find most of them than to run them.
 
-What is found, and when source is compiled anew, is as always; anything out of the ordinary is left to the import
-system.
+The modules that are found, and when source is compiled again, are the same as usual; unusual cases are left to the
+import system.
 """
 import marshal
 import os
 import sys
 from _imp import _fix_co_filename
-# importlib.util has them too, and takes long to read
+# importlib.util exports these, too, but takes long to import
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
@@ -16,7 +16,7 @@ __all__ = ["find_quickly"]
 
 
 class _Loader(SourceFileLoader):
-    """found: what os.stat says of the file; cached: where its compiled code would be."""
+    """found: the os.stat result of the file; cached: the path of its compiled code."""
 
     def __init__(self, name: str, path: str, found: os.stat_result, cached: str):
         super().__init__(name, path)
@@ -31,7 +31,7 @@ class _Loader(SourceFileLoader):
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
             if data[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
                 code = marshal.loads(memoryview(data)[16:])
-                # compiled under another name: `python -m compileall` with a relative path, say
+                # compiled under another name, for example by `python -m compileall` with a relative path
                 if code.co_filename != self.path:
                     _fix_co_filename(code, self.path)
                 return code
@@ -63,5 +63,5 @@ class _Finder(FileFinder):
 
 
 def find_quickly(folder: str) -> None:
-    """From now on for the modules in this folder of a package, and those below it."""
+    """From now on use it for the modules in this folder of a package, and below it."""
     sys.path_importer_cache[folder] = _Finder(folder)

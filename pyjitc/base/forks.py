@@ -1,11 +1,10 @@
-"""The locks of compiling and of late imports, and forks, which wait for both.
+"""The locks of compilation and of late imports, for which a fork waits.
 
-The child of a fork has the memory of all threads, but of the threads only the one that forked. A lock that another held
-is never released there, and what another was changing stays half changed: a library function of which one half is
-simplified, LLVM's tables, a module that is being imported. So a fork waits until nobody compiles or imports, and the
-child finds all at rest.
+The child of a fork has the memory of all threads, but only the thread that forked. A lock that another thread held is
+never released there, and data that another thread was changing stays inconsistent: a library function that is half
+simplified, LLVM's tables, a module that is being imported. So a fork waits until no thread compiles or imports.
 
-The order in which locks are taken is that of this module: a compile holds COMPILE, takes LLVM, and imports.
+Locks are taken in the order of this module: a compile holds COMPILE, takes LLVM, and imports.
 """
 import os
 from _thread import RLock, allocate_lock, get_ident
@@ -15,15 +14,15 @@ __all__ = ["COMPILE", "LLVM", "Importing"]
 
 COMPILE = RLock()  # one compile at a time in a process; a finaliser that compiles may run inside
 LLVM = RLock()  # the optimiser and the code generator are not thread-safe
-_entering = allocate_lock()  # held by a fork: no import begins
-_importing: dict[int, int] = {}  # thread -> how many imports it is in
+_entering = allocate_lock()  # held by a fork: no import can start
+_importing: dict[int, int] = {}  # thread -> number of imports that it is in
 _LOCKS = COMPILE, LLVM, _entering
-_LONGEST = 60.0  # seconds that a fork waits: who is waited for may wait for what the thread that forks holds
+_LONGEST = 60.0  # the most seconds that a fork waits: the other thread may wait for a lock of the forking one
 _held: list = []  # the locks that the fork holds
 
 
 class Importing:
-    """`with Importing():` around a late import. They do not wait for each other: modules have locks of their own."""
+    """`with Importing():` around a late import. Imports do not wait for each other: modules have locks of their own."""
 
     __slots__ = ("thread",)
 

@@ -1,4 +1,4 @@
-"""What is promised of a kernel's launches, and asked of its code on a GPU. A part of the keys of kept code."""
+"""Bounds for the launches of a kernel and for its code on a GPU. They are part of the keys of cached code."""
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -7,8 +7,8 @@ __all__ = ["Bounds", "NONE"]
 
 
 class Bounds(NamedTuple):
-    """threads: the largest block; blocks: the least number of blocks on a multiprocessor; registers: the most of a
-    thread; 0: nothing said. libdevice: NVIDIA's elementary functions instead of our own."""
+    """threads: the largest block; blocks: the least number of blocks on a multiprocessor; registers: the most registers
+    of a thread; 0: no bound. libdevice: use NVIDIA's elementary functions instead of this package's."""
 
     threads: int = 0
     blocks: int = 0

@@ -1,6 +1,6 @@
 """Modules that load on first use: `import pyjitc` must not pay for the compiler or for llvmlite.
 
-The only way in the package to import later than the top of a module.
+All imports in the package that are not at the top of a module are made by it.
 """
 import importlib
 
@@ -11,7 +11,7 @@ __all__ = ["lazy"]
 
 
 class _Lazy:
-    """Stands for the module `name`; the first attribute access imports it."""
+    """A placeholder for the module `name`; the first attribute access imports it."""
 
     def __init__(self, name: str):
         self.__dict__["_name"] = name

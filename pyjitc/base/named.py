@@ -1,5 +1,5 @@
-"""Tuples with names for their elements, as collections.namedtuple() makes them, which writes and compiles code for each
-class: a first call would pay for that."""
+"""Named tuples without the cost of collections.namedtuple(), which generates and compiles code for each class, so that
+first calls would be slower."""
 from _collections import _tuplegetter
 
 __all__ = ["Named"]
@@ -7,7 +7,7 @@ __all__ = ["Named"]
 
 class Named(tuple):
     """`class Loc(Named, fields="line col", defaults=(0,))`: the defaults are those of the last fields. The fields may
-    stand in the class instead, `line: int = 0`, as in typing.NamedTuple."""
+    be annotated in the class instead, `line: int = 0`, as in typing.NamedTuple."""
 
     __slots__ = ()
     _fields: tuple = ()
@@ -28,7 +28,7 @@ class Named(tuple):
 
     @classmethod
     def _filled(cls, given, by_name):
-        """All elements, of those that are given by place and by name."""
+        """All elements, from positional arguments and keyword arguments."""
         fields = cls._fields
         found = dict(cls._field_defaults)
         placed = dict(zip(fields, given))

@@ -1,7 +1,7 @@
-"""Options of a compilation: one frozen value handed down; and the environment variables, in one table.
+"""Options of a compilation: one frozen value that is passed to all stages; and the environment variables, in one table.
 
-`Options` decides what code is made, so it is part of every cache key. Environment variables only help whoever
-runs the program; they never change what a function computes.
+`Options` determines the code, so it is part of every cache key. Environment variables are for the user who runs the
+program; they never change the results of functions.
 """
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
                             "declared objects races",
               defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False, False)):
     """
-    They hold for all that the function calls, too, whatever compiled functions among them were given themselves; one
-    that was given `parallel` keeps it.
+    They also apply to all functions that the function calls, even if these have options of their own; only `parallel`
+    of a called function takes effect in it.
 
     - `boundscheck`: check every index.
-    - `overflow`: 'raise' OverflowError where 64-bit ints end, or 'wrap'.
+    - `overflow`: 'raise' OverflowError where an int does not fit in 64 bits, or 'wrap'.
     - `fastmath`: let floating-point arithmetic be reordered (True, or a tuple of LLVM's flag names).
     - `nogil`: release the interpreter lock during calls.
     - `error_model`: 'python' raises ZeroDivisionError for Python numbers, 'numpy' gives inf and nan.
-    - `debug`: True: FloatingPointError at the operation that makes a NaN of numbers; 'races': RaceError where two
-      iterations of a parallel loop touch one element of an array, and one writes it: the calls are interpreted.
-    - `cache`: keep compiled code on disk, where later processes find it.
+    - `debug`: True: raise FloatingPointError at the operation that computes a NaN from operands that are not NaN;
+      'races': raise RaceError where two iterations of a parallel loop access one element of an array, and one writes
+      it: the calls are interpreted.
+    - `cache`: store compiled code on disk, where later processes find it.
     - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
-    - `parallel`: share the iterations of loops over `prange`, and of whole-array expressions, among threads.
-    - `errstate`: look for floating-point errors in NumPy's operations, and warn or raise as np.errstate and np.seterr
-      say; programs with an np.errstate that does not only ignore are compiled so.
+    - `parallel`: divide the iterations of loops over `prange`, and of whole-array expressions, among threads.
+    - `errstate`: check NumPy's operations for floating-point errors, and warn or raise as np.errstate and np.seterr
+      say; programs with an np.errstate that does more than ignore errors are compiled with this option.
     """
 
     __slots__ = ()
 
 
-# declared: set by njit(signature), arrays of every order are taken for a type without one; objects: set by jit, the
-# interpreter does what has no native meaning; races: set by debug="races"
+# declared: set by njit(signature): a type without an order accepts arrays of every order; objects: set by jit: the
+# interpreter does operations without a native form; races: set by debug="races"
 _OWN = ("declared", "objects", "races")
 NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
-# Options of Numba that change nothing here, or (with a text) that have another way.
+# Options of Numba that have no effect here, or (with a text) have another name.
 _ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None,
              "looplift": None}
 _REFUSED = {
@@ -56,7 +57,7 @@ _REFUSED = {
 
 
 def make_options(given: dict[str, object], base: Options = Options()) -> Options:
-    """`base` with the keyword arguments of a decorator applied; TypeError or ValueError for wrong ones."""
+    """`base` with the keyword arguments of a decorator applied; raises TypeError or ValueError for wrong ones."""
     chosen = {}
     for name, value in given.items():
         if name in _ACCEPTED:
@@ -66,7 +67,7 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option {name}={value!r}: {_REFUSED[name]}")
             continue
         if name not in NAMES:
-            # the last two are njit's own
+            # the last two are options of njit only
             near = suggest(name, (*NAMES, *_ACCEPTED, *_REFUSED, "static_argnames", "static_argnums"))
             raise TypeError(f"unknown option {name!r}" + (f"; did you mean {near!r}?" if near else
                                                           f"; options are {', '.join(NAMES)}"))
@@ -84,7 +85,7 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
         elif name == "debug" and value == "races":
             value = False
             chosen["races"] = chosen["parallel"] = True
-        elif name == "parallel" and isinstance(value, dict):  # of Numba: which of the ways are on
+        elif name == "parallel" and isinstance(value, dict):  # Numba's dict of the parallel transformations that are on
             value = any(value.values())
         elif name in _CHOICES:
             if value not in _CHOICES[name]:
@@ -113,7 +114,7 @@ ENVIRONMENT = {
 
 
 def environment(name: str) -> str:
-    """The value of the variable now, or an empty text."""
+    """The present value of the variable, or an empty text."""
     if name not in ENVIRONMENT:
         raise KeyError(name)
     return os.environ.get(name, "")

@@ -1,8 +1,8 @@
-"""Give the memory of a shared library's read-only pages back to the system (Linux).
+"""Return the memory of a shared library's read-only pages to the system (Linux).
 
-Loading llvmlite's library reads its tables of symbols and relocations once; their pages are half of the memory that
-the first compile of a process adds (72.6 MB before, 52.4 MB after, in 1 ms). The kernel reads a page from the file
-again when the program touches it.
+Loading llvmlite's library reads its tables of symbols and relocations once; their pages are half of the memory that the
+first compile of a process adds (72.6 MB before, 52.4 MB after, in 1 ms). The kernel reads a page from the file again
+when the program accesses it.
 """
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p
 
 __all__ = ["release"]
 
-_PT_LOAD, _PF_W = 1, 2  # <elf.h>: the type of a segment that is mapped; the flag of one that the program may write
+_PT_LOAD, _PF_W = 1, 2  # <elf.h>: the type of a mapped segment; the flag of a writable segment
 _MADV_DONTNEED = 4  # <sys/mman.h>
 
 
 class _DlInfo(ctypes.Structure):
-    """Dl_info of <dlfcn.h>: what dladdr says of an address."""
+    """Dl_info of <dlfcn.h>: the result of dladdr for an address."""
 
     _fields_ = [("dli_fname", c_char_p), ("dli_fbase", c_void_p), ("dli_sname", c_char_p), ("dli_saddr", c_void_p)]
 
@@ -26,7 +26,7 @@ class _DlInfo(ctypes.Structure):
 def release(function, path: str) -> None:
     """Release the read-only pages of a 64-bit ELF library, which is loaded from `path` and has the ctypes `function`.
 
-    Segments that the program may write keep their pages, because these are no longer what the file has.
+    Writable segments keep their pages, because these may differ from the file.
     """
     info, libc = _DlInfo(), ctypes.CDLL(None)
     if not libc.dladdr(ctypes.cast(function, c_void_p), byref(info)):

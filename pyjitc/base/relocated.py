@@ -1,8 +1,8 @@
-"""Names of files that are not known yet when code is made: those of a package that is built ahead of time.
+"""File names that are not known yet when code is compiled: those of a package that is built ahead of time.
 
-While the package is built, the name of each of its files is a *placeholder*: the path within the package, filled up to
-a fixed number of bytes. Compiled code has it as a text, for tracebacks. Where the package is installed, the name that
-the file has there takes its place in the code.
+While the package is built, the name of each of its files is a *placeholder*: the path within the package, padded to a
+fixed number of bytes. Compiled code contains it as a text, for tracebacks. Where the package is installed, the actual
+file name replaces it in the code.
 """
 import os
 import re
@@ -10,7 +10,7 @@ import re
 __all__ = ["ROOTS", "filled", "placeholder", "relative", "shown"]
 
 _MARK, _BEGIN, _ROOM = "\1", "\1pyjitc:", 1024
-ROOTS: list[str] = []  # folders, with a separator at the end, below which the files of such packages are
+ROOTS: list[str] = []  # folders that contain such packages, with a separator at the end
 
 
 def placeholder(path: str) -> str:
@@ -19,7 +19,7 @@ def placeholder(path: str) -> str:
 
 
 def relative(filename: str) -> str:
-    """The part of the name that does not depend on where the package is."""
+    """The part of a file name that does not depend on where the package is installed."""
     if filename[:1] == _MARK:
         return filename[len(_BEGIN):].rstrip(_MARK)
     for root in ROOTS:
@@ -29,7 +29,7 @@ def relative(filename: str) -> str:
 
 
 def filled(code: bytes) -> bytes:
-    """Object code with the names that the files have here, as far as there is room."""
+    """Object code with the actual file names; with the path within the package where there is too little room."""
     root = ROOTS[0].encode("utf-8", "surrogateescape") if ROOTS else b""
 
     def name(found) -> bytes:
@@ -41,5 +41,5 @@ def filled(code: bytes) -> bytes:
 
 
 def shown(message: str) -> str:
-    """A message with paths in the place of placeholders."""
+    """A message with paths in place of placeholders."""
     return re.sub("\x01pyjitc:([^\x01]+)\x01+", r"\1", message)

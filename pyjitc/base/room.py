@@ -1,7 +1,7 @@
-"""Work that takes more of the stack than some threads have: LLVM's passes, and the code of a block of threads.
+"""Work that needs a larger stack than some threads have: LLVM's passes, and the code of a block of threads.
 
-A program chooses how large the stacks of its threads are (`threading.stack_size`), and what is too large for one ends
-the process. The first thread's grows by itself.
+A program chooses the size of its threads' stacks (`threading.stack_size`), and a stack overflow ends the process. The
+stack of the first thread grows automatically.
 """
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from .lazy import lazy
 
 __all__ = ["COMPILING", "DEPTH", "with_room"]
 
-COMPILING = 1 << 20  # bytes: inference and the passes of LLVM call themselves
-# and calls of Python functions inside each other: a recursion that has come far may be what compiles another function
+COMPILING = 1 << 20  # bytes of stack: inference and the passes of LLVM are recursive
+# and nested calls of Python functions: a deep recursion of the program may compile another function
 DEPTH = 600
 
 ctypes, threading = lazy("ctypes"), lazy("threading")
 
-_MARGIN = 1 << 17  # bytes, for what this thread has called so far, and for what the work calls
-_LARGE = 1 << 24  # of a thread for such work alone, at least
+_MARGIN = 1 << 17  # bytes of stack for the functions that this thread has called so far, and that the work calls
+_LARGE = 1 << 24  # the least stack of a thread that runs only such work
 _here = _local()
-_starting = allocate_lock()  # the size is a setting of the process
-_first: list[int] = []  # the first thread; in a child it is the parent's: another one that forked keeps its stack
+_starting = allocate_lock()  # the stack size is a setting of the process
+# the first thread; in a child process that of the parent: another thread that forked keeps its stack
+_first: list[int] = []
 
 
 def _first_thread() -> int:
     if not _first:
-        # Linux has the number of the process for it, which spares a first call the import of `threading`.
+        # On Linux its number is that of the process, which saves a first call the import of `threading`.
         is_here = sys.platform == "linux" and get_native_id() == os.getpid()
         _first.append(get_ident() if is_here else threading.main_thread().ident)
     return _first[0]
@@ -40,8 +41,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def with_room(size: int, function, *args, calls: int = 0):
-    """function(*args), which takes `size` bytes of the stack and `calls` calls of Python functions inside each other:
-    in a thread of its own where this one has less."""
+    """The result of function(*args), which needs `size` bytes of the stack and `calls` nested calls of Python
+    functions: it runs in a new thread if this one has less."""
     large = get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN
     if large and not (calls and _is_deep(calls)):
         return function(*args)
@@ -67,12 +68,12 @@ def with_room(size: int, function, *args, calls: int = 0):
             raise error
         return result
     finally:
-        del error  # which knows this frame
+        del error  # it refers to this frame
 
 
 def _is_deep(calls: int) -> bool:
-    """Whether this thread is so deep that fewer calls than these are left of the recursion limit; False where the limit
-    itself is no larger."""
+    """Whether fewer than `calls` nested calls are left of this thread's recursion limit; False where the limit itself
+    is no larger."""
     left = limit = sys.getrecursionlimit()
     frame = sys._getframe()
     while frame is not None and left >= calls:
@@ -82,7 +83,7 @@ def _is_deep(calls: int) -> bool:
 
 
 def _stack_of_this_thread() -> int:
-    """In bytes; where the system does not say, as much as anybody asks for."""
+    """The bytes of this thread's stack; where the system does not report them, a very large number."""
     if not hasattr(_here, "size"):
         _here.size = sys.maxsize
         library = ctypes.CDLL(None) if sys.platform == "linux" else None

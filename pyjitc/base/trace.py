@@ -1,4 +1,4 @@
-"""Looking at a compilation from outside: printing what a stage made (PYJITC_DUMP) and timing it (PYJITC_TIME)."""
+"""Observing compilations: printing the result of a stage (PYJITC_DUMP) and timing it (PYJITC_TIME)."""
 from __future__ import annotations
 
 import atexit
@@ -11,17 +11,17 @@ from .options import environment
 
 __all__ = ["COUNTED", "dumping", "dump", "timed", "times", "report"]
 
-# What is counted of a function, and of the process: specialisations that were compiled, found in memory and on disk,
-# not found there, and written there.
+# Counts for a function and for the process: specialisations that were compiled, found in memory and on disk, not found
+# there, and written there.
 COUNTED = ("compiled", "memory", "disk", "missed", "written")
 
-times: dict[str, list] = {}  # stage -> [seconds, count], since the process began
+times: dict[str, list] = {}  # stage -> [seconds, count] since the start of the process
 _nested: list[float] = []  # seconds spent in inner stages, one entry for each open stage
 _announced: list = []
 
 
 def dumping(stage: str, name: str = "") -> bool:
-    """Whether PYJITC_DUMP asks for `stage` of the function `name`."""
+    """Whether PYJITC_DUMP selects `stage` of the function `name`."""
     wanted = environment("PYJITC_DUMP")
     if not wanted or wanted == "0":
         return False
@@ -33,14 +33,14 @@ def dumping(stage: str, name: str = "") -> bool:
 
 
 def dump(stage: str, name: str, text: Callable[[], str]) -> None:
-    """Print what `text` makes, where it is asked for."""
+    """Print the result of `text` if PYJITC_DUMP selects it."""
     if dumping(stage, name):
         print(f"# {stage}: {name}\n{text().rstrip()}\n", file=sys.stderr)
 
 
 @contextmanager
 def timed(stage: str):
-    """Count the time of the block for `stage`, without that of stages inside it."""
+    """Context manager: count the time of the block for `stage`, without that of stages inside it."""
     if not _announced and environment("PYJITC_TIME") not in ("", "0"):
         _announced.append(atexit.register(report))
     _nested.append(0.0)

@@ -1,23 +1,23 @@
-"""Stretches of work that make many objects and hardly any garbage: an import, a compile.
+"""Phases that make many objects and hardly any garbage: an import, a compile.
 
-Looking for cycles among what they make took a fifth of an import and a seventh of a first call, and more the larger the
-program around it is.
+Garbage collections took a fifth of an import and a seventh of a first call, and more in larger programs.
 """
 import gc
 import sys
 
 __all__ = ["Uncollected"]
 
-_MANY = 3  # modules: where more were loaded, most of what was made will stay
-# objects: 3.12 starts with some hundred; a program that freezes has thousands
+_MANY = 3  # modules: where more were loaded, most new objects will be kept
+# objects: 3.12 starts with some hundred frozen ones; a program that freezes has thousands
 _FROZEN = 1000 if sys.version_info[:2] == (3, 12) else 0
 
 
 class Uncollected:
-    """`with Uncollected():` no automatic garbage collection inside. The switch is the process's: put back at the end.
+    """`with Uncollected():` there is no automatic garbage collection inside the block. The setting is that of the
+    process, and is restored at the end.
 
-    Where modules were loaded inside, what was made is old at the end, as after the full collection that would be next:
-    the collector need not go through it at once. What the program itself has frozen stays so.
+    Where modules were loaded inside, the new objects belong to the oldest generation at the end, as after a full
+    collection, so that the collector need not visit them soon. Objects that the program has frozen remain frozen.
     """
 
     __slots__ = ("collects", "modules")

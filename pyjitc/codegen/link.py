@@ -48,7 +48,8 @@ def host_target() -> Target:
 
 def choose(cpu: str) -> None:
     """Make code for this level of x86-64 processors from now on, whatever processor this machine has."""
-    features = "+avx512bw,+avx512cd,+avx512dq,+avx512f,+avx512vl" if cpu == "x86-64-v4" else ""
+    level = ["+avx512bw", "+avx512cd", "+avx512dq", "+avx512f", "+avx512vl"] if cpu == "x86-64-v4" else []
+    features = ",".join(level + llvm.scalar_stores(level))
     with LLVM:
         triple, *_ = llvm.host()
         machine = llvm.Machine(triple, cpu, features)

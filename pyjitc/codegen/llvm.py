@@ -18,7 +18,7 @@ from .partition import FORM, PACKS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
-__all__ = ["LLVMError", "Machine", "Module", "host", "version", "optimise"]
+__all__ = ["LLVMError", "Machine", "Module", "host", "scalar_stores", "version", "optimise"]
 
 _P = c_void_p
 _OUT = POINTER(c_void_p)  # the address of a string that the library allocates
@@ -110,8 +110,14 @@ def _take(out: c_void_p) -> str:
 def host() -> tuple[str, str, str]:
     """(triple, CPU, features) of this process."""
     lib = _library()
-    features = ",".join(sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:]))
-    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), features
+    features = sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:])
+    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), ",".join(features + scalar_stores(features))
+
+
+def scalar_stores(features: list[str]) -> list[str]:
+    """What is said to LLVM beside the features of a processor: one by one, elements are stored sooner than by the
+    instruction of AVX-512 that scatters a vector. Gathering pays."""
+    return ["+prefer-no-scatter"] if "+avx512f" in features else []
 
 
 def version() -> tuple[int, int]:

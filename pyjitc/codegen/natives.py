@@ -429,20 +429,28 @@ def _given_up(parts: list[str], pointer: str, first: int) -> str:
 def needs(name: str) -> tuple[str, ...]:
     """The helpers that a generated helper calls."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if kind == "make":
+        return ("pyj_native_object",)
+    if kind == "give":
+        return (f"pyj_native_make_{layout}",)
     if kind == "release":
         return (f"pyj_native_free_{layout}",)
     if kind == "drop":
         return (f"pyj_native_dead_{layout}",)
     parts = components_of(layout) if kind in ("free", "entry") else _attributes(layout)
-    return "pyj_release_object", *dict.fromkeys(giver(part) for part in parts if part != "n")
+    found = dict.fromkeys(giver(part) for part in parts if part != "n")
+    return (f"pyj_native_give_{_size(parts)}" if kind == "dead" else "pyj_release_object"), *found
 
 
 def made(name: str) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
     `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
-    `pyj_native_entry_...` releases the lists of an entry of a table."""
+    `pyj_native_entry_...` releases the lists of an entry of a table. Or one with a number of bytes:
+    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if kind in ("make", "give") and layout.isdigit():
+        return (_MAKE if kind == "make" else _GIVE).replace("SIZE", layout)
     if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead", "entry"):
         raise KeyError(name)
     if kind == "dead":
@@ -502,15 +510,65 @@ start:
 }}"""
 
 
+# Memory for objects of one size, which a module keeps for the next ones, up to so many.
+_KEPT = 16_384
+_MAKE = """
+@pyj_native_kept_SIZE = internal global ptr null, align 8
+@pyj_native_count_SIZE = internal global i64 0, align 8
+define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
+  %first = load ptr, ptr @pyj_native_kept_SIZE, align 8
+  %none = icmp eq ptr %first, null
+  br i1 %none, label %new, label %old
+new:
+  %made = call ptr @pyj_native_object(i64 SIZE) cold
+  br label %done
+old:
+  %rest = load ptr, ptr %first, align 8
+  store ptr %rest, ptr @pyj_native_kept_SIZE, align 8
+  %count = load i64, ptr @pyj_native_count_SIZE, align 8
+  %less = add i64 %count, -1
+  store i64 %less, ptr @pyj_native_count_SIZE, align 8
+  store i64 1, ptr %first, align 8
+  br label %done
+done:
+  %found = phi ptr [ %made, %new ], [ %first, %old ]
+  ret ptr %found
+}"""
+_GIVE = f"""
+define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {{
+  %count = load i64, ptr @pyj_native_count_SIZE, align 8
+  %many = icmp uge i64 %count, {_KEPT}
+  br i1 %many, label %free, label %keep
+free:
+  call void @free(ptr %x)
+  br label %done
+keep:
+  %more = add i64 %count, 1
+  store i64 %more, ptr @pyj_native_count_SIZE, align 8
+  %first = load ptr, ptr @pyj_native_kept_SIZE, align 8
+  store ptr %first, ptr %x, align 8
+  store ptr %x, ptr @pyj_native_kept_SIZE, align 8
+  br label %done
+done:
+  ret void
+}}"""
+
+
+def _size(parts: list[str]) -> int:
+    """Bytes of an object."""
+    return 8 + 8 * len(parts)
+
+
 def _dead(name: str, layout: str) -> str:
     """Gives up an object. One that refers to others of its kind waits in a list until those before it are gone, however
     many there are behind each other; their counts are the links of the list."""
-    given = _given_up(_attributes(layout), "%one", 8)
+    parts = _attributes(layout)
+    given, size = _given_up(parts, "%one", 8), _size(parts)
     if "B" not in layout:
         return f"""
 define internal void @{name}(ptr %one) nounwind noinline {{
 {given}
-  call void @free(ptr %one)
+  call void @pyj_native_give_{size}(ptr %one)
   ret void
 }}"""
     return f"""
@@ -535,7 +593,7 @@ give:
   %rest = load ptr, ptr %one, align 8
   store ptr %rest, ptr @{name}.first, align 8
 {given}
-  call void @free(ptr %one)
+  call void @pyj_native_give_{size}(ptr %one)
   br label %next
 end:
   store i8 0, ptr @{name}.works

@@ -14,6 +14,7 @@ from typing import Any, Iterable, Iterator
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..types.kinds import Array
 from ..types.typeof import element_type, record_type
 from . import dlpack
@@ -215,7 +216,7 @@ class DeviceArray:
         dtypes do."""
         if ary is not None:
             if not isinstance(ary, np.ndarray):
-                raise TypeError(f"copy_to_host fills an array of NumPy, not a {type(ary).__name__}")
+                raise TypeError(f"copy_to_host fills an array of NumPy, not {with_article(type(ary).__name__)}")
             _same_form(self, ary, "copy_to_host")
             if not ary.flags.writeable:
                 raise ValueError("copy_to_host: the target is read-only")
@@ -478,7 +479,7 @@ def _order_of(what: str, ary) -> str:
     if isinstance(ary, DeviceArray):
         return "F" if ary.type.layout == "F" else "C"
     if not isinstance(ary, (np.ndarray, np.generic)):
-        raise TypeError(f"{what} takes an array of NumPy or a device array, not a {type(ary).__name__}")
+        raise TypeError(f"{what} takes an array of NumPy or a device array, not {with_article(type(ary).__name__)}")
     return "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
 
 
@@ -622,7 +623,7 @@ def mapped(*arys: np.ndarray, stream: Stream | int = 0) -> Iterator[Any]:
 
 def _pin(device, ary: np.ndarray, stack, is_mapped: bool) -> None:
     if not isinstance(ary, np.ndarray):
-        raise TypeError(f"only arrays of NumPy are pinned, not a {type(ary).__name__}")
+        raise TypeError(f"only arrays of NumPy are pinned, not {with_article(type(ary).__name__)}")
     if not (ary.flags.c_contiguous or ary.flags.f_contiguous):
         raise ValueError("only contiguous arrays are pinned")
     device.pin(ary.ctypes.data, ary.nbytes, is_mapped)

@@ -21,7 +21,7 @@ import numpy as np
 from ..api.dispatch import Binder, CompiledFunction
 from ..api.pickled import Pickled
 from ..api.signature import Signature, TypeName, convert, signature_of
-from ..base.errors import suggest
+from ..base.errors import suggest, with_article
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
@@ -152,8 +152,8 @@ class Kernel(Pickled, Callable_):
     def _check_passing(self, types) -> None:
         for name, t in zip(self.py_func.__code__.co_varnames, types):
             if not _is_passed(t):
-                raise TypeError(f"{self.__qualname__}() argument {name!r}: a {t} cannot be passed to a kernel; pass "
-                                f"numbers, arrays and tuples")
+                raise TypeError(f"{self.__qualname__}() argument {name!r}: {with_article(str(t))} cannot be passed "
+                                f"to a kernel; pass numbers, arrays and tuples")
 
     def _code(self, types, device):
         key = types, device if device.gpu else None

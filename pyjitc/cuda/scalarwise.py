@@ -15,7 +15,7 @@ import numpy as np
 from ..api.dispatch import Binder
 from ..api.pickled import Pickled
 from ..api.signature import signature_of
-from ..base.errors import CompileError
+from ..base.errors import CompileError, with_article
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..lib.cuda.names import blockDim, blockIdx, grid, gridsize, shared, syncthreads, threadIdx
@@ -96,7 +96,7 @@ class Elementwise(Pickled):
         types = tuple([self._type(name, x) for name, x in zip(self.py_func.__code__.co_varnames, operands)])
         given, out = out, adopt(out)
         if out is not None and not isinstance(out, _ARRAYS):
-            raise TypeError(f"out of {self.__qualname__}() is an array, not a {type(out).__name__}")
+            raise TypeError(f"out of {self.__qualname__}() is an array, not {with_article(type(out).__name__)}")
         on_device = any(isinstance(x, DeviceArray) for x in (*operands, out))
         operands, types = self._converted(operands, types)
         arrays = [x for x in operands if isinstance(x, _ARRAYS)]

@@ -14,8 +14,8 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import (
-    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_plain_tuple, members_of,
-    union_of,
+    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_display, is_plain_tuple,
+    members_of, union_of,
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
@@ -140,7 +140,7 @@ class Analysis:
         if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
-        if count > _MAX_NESTED and not self.spec.proto.library and displays.is_display(av[0]):
+        if count > _MAX_NESTED and not self.spec.proto.library and is_display(av[0]):
             raise NeedsList  # each round nests the previous display in another one
         if count > _MAX_CHANGES and has_generator(av[0]):
             raise Mismatch("a generator that iterates over another of itself is not compiled",
@@ -230,7 +230,7 @@ class Analysis:
             av = self.lookup(inst.args[0], block)
             if av is None:
                 return
-            if self.spec is self.session.order[0] and displays.is_display(av[0]) and displays.may_repeat(
+            if self.spec is self.session.order[0] and is_display(av[0]) and displays.may_repeat(
                     self, inst.args[0]):
                 displays.mark(self, block, inst)
             if self.spec is self.session.order[0] and any_part(

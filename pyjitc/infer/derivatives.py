@@ -28,6 +28,8 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are of Python functions",
                        "write a function around it: def f(x): return ...")
     name = called.spec.proto.qualname
+    if e.of_displays is not None and holds_display(_differentiated(av[0], e)):
+        return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt:
         _check_argument(name, i, e.operands[i].type, e.mode)
     given, result = [e.operands[i].type for i in e.wrt], av[0]
@@ -114,10 +116,12 @@ def _check_argument(name, i, t, mode):
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
 
 
+def _differentiated(result, e):
+    """The type of the part of a result that is differentiated."""
+    return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
+
+
 def _check_result(name, result, e):
-    if holds_display(result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result):
-        raise Mismatch(f"{name}() returns a list or a dict, of which there is no derivative yet", "return a tuple of "
-                       "numbers and arrays")
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, of which there is no derivative",
                        "return the same type on every path")

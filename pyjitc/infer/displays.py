@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control, generic
-from ..types.kinds import Composite, ListDisplay, Union, all_parts, any_part
+from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
 from .meaning import Restart
 
@@ -142,11 +142,6 @@ def mark(analysis, block, inst):
     raise Restart
 
 
-def is_display(t) -> bool:
-    """Whether a value of type t is a list display, or contains one."""
-    return any_part(t, lambda part: isinstance(part, ListDisplay))
-
-
 def may_repeat(analysis, value) -> bool:
     """Whether one list display may be at several places in a value, where it has to be one object."""
     t = analysis.av[value][0] if value in analysis.av else None
@@ -157,9 +152,10 @@ def may_repeat(analysis, value) -> bool:
 
 
 def _is_of_numpy(analysis, inst) -> bool:
-    """Whether a value is the result of a NumPy function: a list without other references."""
+    """Whether a value is the result of a NumPy function, or of a derivative: lists without other references."""
     callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
-    return callee is not None and str(getattr(callee[1], "__module__", "")).partition(".")[0] == "numpy"
+    module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
+    return module.partition(".")[0] == "numpy" or module in ("pyjitc.lib.derivatives", "pyjitc.api.derivatives")
 
 
 def _sources(analysis, value, seen) -> list | None:

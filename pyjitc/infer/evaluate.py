@@ -10,6 +10,7 @@ import gc
 import operator
 from types import MethodType
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
@@ -325,7 +326,7 @@ class Evaluator(Operations):
         if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
             raise NeedsList
         if any_part(meaning.stored, _cannot_be_read_again):
-            raise Mismatch(f"an attribute that holds a {describe(content.type)[1:-1]} is not compiled",
+            raise Mismatch(f"an attribute that holds {with_article(describe(content.type)[1:-1])} is not compiled",
                            "store a number, an array, a tuple or an object of a class")
         variable.grow(meaning.stored)
         meaning.type, meaning.value = NoneType, None
@@ -457,7 +458,7 @@ class Evaluator(Operations):
             if not issubclass(x.type.cls, holder):
                 return Throw(TypeError, "super(type, obj): obj must be an instance or subtype of type")
             return Apply(structure.STRUCT_MAKE, x, type=Super(holder, x.type))
-        raise Mismatch(f"super() of a {describe(x.type)[1:-1]} is not compiled",
+        raise Mismatch(f"super() of {with_article(describe(x.type)[1:-1])} is not compiled",
                        "call the method of the other class by its name")
 
     def unsealed(self, x):

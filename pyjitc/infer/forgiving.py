@@ -14,6 +14,7 @@ import sys
 from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
@@ -281,7 +282,7 @@ def _call_star(self, inst, operands):
 def _own(x):
     """The receiver of a change: a value that is passed unboxed has no object that could be changed."""
     if isinstance(x.type, (ListDisplay, DictDisplay, Attributes)) and not x.known:
-        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code is passed by value")
+        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code is passed by value")
     return x
 
 

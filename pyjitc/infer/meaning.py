@@ -171,11 +171,14 @@ class Derived(Expr):
 
     mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`); "pull":
     the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
-    `seeds`."""
+    `seeds`. of_displays: (this, the type of the result) -> what to compute instead, where the function returns lists
+    that it writes out."""
 
-    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "called")
+    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "of_displays", "called")
 
-    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False):
+    def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False,
+                 of_displays: Callable | None = None):
+        self.of_displays = of_displays
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
         self.seeds, self.has_aux = list(seeds), has_aux
         self.called: Any = None  # the call of the function itself, once its type is known

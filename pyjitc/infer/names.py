@@ -1,6 +1,7 @@
 """Names of types in messages."""
 from __future__ import annotations
 
+from ..base.errors import with_article
 from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Cell, Function, Generator, Type, Unbound, any_part, all_parts
@@ -18,7 +19,7 @@ def with_object(x: Expr) -> Expr:
     """`x`, which must have an object for the interpreter."""
     needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
-        raise Mismatch(f"a {describe(x.type)[1:-1]} of compiled code cannot be handed to the interpreter",
+        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
                        "pass numbers, arrays, tuples or strings")
     return x
 

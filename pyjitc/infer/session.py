@@ -16,10 +16,9 @@ from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import DECLARED_TYPES, FIXED_MODULES
 from ..types.kinds import (
     Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
-    Undefined, all_parts, any_part, closed, is_plain_tuple, opened,
+    Undefined, all_parts, any_part, closed, is_display, is_plain_tuple, opened,
 )
 from ..types.typeof import is_readable, typeof, variable_type
-from .displays import is_display
 from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
 

@@ -1,8 +1,8 @@
 """The control-flow graph of a function: order, predecessors, dominators, natural loops, liveness.
 
-Everything is computed afresh from the blocks and kept by nobody: a pass that changes edges asks again.
+Everything is computed from the blocks at each call and cached nowhere: a pass that changes edges calls again.
 Exceptional edges count as edges. They leave from the middle of a block, so a value that a block defines need
-not reach the block's handlers; `Dominators(fn, split=True)` tells the two apart.
+not reach the block's handlers; `Dominators(fn, split=True)` distinguishes the two.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in
 
 
 def successors(block: Block) -> list[Block]:
-    """Target blocks of all edges that leave `block`, without repeats, in order."""
+    """Target blocks of all edges that leave `block`, without duplicates, in order."""
     insts = block.insts
     found = [edge.block for inst in insts if inst.unwind is not None for edge in (inst.unwind,)]
     if insts:
@@ -57,7 +57,7 @@ def is_straight(fn: Function) -> bool:
 
 
 def predecessors(blocks: Iterable[Block]) -> dict[Block, list[Block]]:
-    """Block -> the blocks among `blocks` with an edge to it, without repeats."""
+    """Block -> the blocks among `blocks` with an edge to it, without duplicates."""
     preds: dict[Block, list[Block]] = {block: [] for block in blocks}
     for block in list(preds):
         for succ in successors(block):
@@ -66,7 +66,7 @@ def predecessors(blocks: Iterable[Block]) -> dict[Block, list[Block]]:
 
 
 def in_edges(blocks: Iterable[Block]) -> dict[Block, list[tuple[Block, Inst, Edge]]]:
-    """Block -> (source block, instruction, edge) of every edge that arrives from `blocks`."""
+    """Block -> (source block, instruction, edge) of every incoming edge from `blocks`."""
     found: dict[Block, list[tuple[Block, Inst, Edge]]] = {block: [] for block in blocks}
     for block in list(found):
         for inst in block.insts:
@@ -78,7 +78,7 @@ def in_edges(blocks: Iterable[Block]) -> dict[Block, list[tuple[Block, Inst, Edg
 
 
 class _Tail:
-    """The end of a block that exceptions leave from the middle: a node of its own in a split dominator tree."""
+    """The end of a block that exceptional edges leave from the middle: a separate node in a split dominator tree."""
 
     __slots__ = ("block",)
 
@@ -89,10 +89,11 @@ class _Tail:
 class Dominators:
     """The dominator tree (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
 
-    order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself).
-    With `split`, a block that exceptions leave from the middle is two nodes: the Block stands for its start, where
-    the exceptional edges leave, and a tail (`tails[block]`), dominated by it, for its instructions: what the block
-    computes is available exactly in the nodes that the tail dominates.
+    order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself);
+    entered: node -> its entry time in a depth-first walk over the tree, before those of the nodes that it dominates.
+    With `split`, a block that exceptional edges leave from the middle is two nodes: the Block represents its start,
+    where the exceptional edges leave, and a tail (`tails[block]`), dominated by it, its instructions: values that the
+    block defines are available exactly in the nodes that the tail dominates.
     """
 
     def __init__(self, fn: Function, split: bool = False):
@@ -154,8 +155,9 @@ class Dominators:
         self._intervals()
 
     def _intervals(self):
-        """Entry and exit times of a walk over the tree: dominance in constant time."""
-        self._enter, self._leave = {}, {}
+        """Entry and exit times of a depth-first walk over the tree, for tests of dominance in constant time."""
+        self.entered: dict = {}
+        self._leave: dict = {}
         clock, stack = 0, [(self.order[0], False)]
         while stack:
             node, done = stack.pop()
@@ -163,17 +165,17 @@ class Dominators:
             if done:
                 self._leave[node] = clock
                 continue
-            self._enter[node] = clock
+            self.entered[node] = clock
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(self.children[node]))
 
     def dominates(self, a, b) -> bool:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
-        return self._enter[a] <= self._enter[b] and self._leave[b] <= self._leave[a]
+        return self.entered[a] <= self.entered[b] and self._leave[b] <= self._leave[a]
 
     def frontiers(self) -> dict:
-        """Node -> the nodes where its dominance ends: it dominates a predecessor of them, and not them (but for
-        itself, as ordered keys). Nodes without any are left out."""
+        """Node -> its dominance frontier: the nodes that it does not strictly dominate, although it dominates a
+        predecessor (as ordered keys). Nodes with an empty frontier are left out."""
         found: dict = {}
         idom = self.idom
         for pred, succs in self.successors.items():
@@ -181,7 +183,7 @@ class Dominators:
                 end, at = idom[node] if node is not self.order[0] else None, pred
                 while at is not end:
                     here = found.setdefault(at, {})
-                    if node in here:  # and so in those above
+                    if node in here:  # it is also in the frontier of the dominators above
                         break
                     here[node] = None
                     if at is self.order[0]:
@@ -212,7 +214,7 @@ class Loop:
         return [(block, edge) for block in self.blocks for edge in block.edges() if edge.block not in self.blocks]
 
     def entries(self, edges: dict) -> list[tuple[Block, Inst, Edge]]:
-        """The edges that enter the header from outside; `edges` as `in_edges` gives them."""
+        """The edges that enter the header from outside; `edges` as returned by `in_edges`."""
         return [entry for entry in edges[self.header] if entry[0] not in self.blocks]
 
     def __repr__(self):
@@ -262,10 +264,10 @@ class LoopNest:
 
 
 def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
-    """Block -> the values, defined elsewhere, that are read in it or after it; its own parameters are not among them.
+    """Block -> the values defined in other blocks that are live at its start; its own parameters are not among them.
 
-    The values are keys of a dict, in an order that follows from the function alone. `wanted` restricts the answer.
-    Walks back from each use to the definition: cost is the size of the answer.
+    The values are keys of a dict, in an order that depends only on the function. `wanted` restricts the values. It
+    walks back from each use to the definition: the cost is the size of the result.
     A value read by a handler counts as live in all of the block that the exception leaves.
     """
     order = reverse_postorder(fn)

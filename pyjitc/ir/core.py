@@ -22,45 +22,45 @@ __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
 
 # Effects of an operation, or-ed together. Pure operations may be folded, shared, moved and dropped.
 PURE = 0
-RAISES = 1  # may set a Python exception and leave through `unwind`
-CONSUMES = 2  # uses up a reference to its first operand, also where it fails
-ALLOCATES = 8  # result is a fresh reference; may be dropped when unused
+RAISES = 1  # it may set a Python exception and leave through `unwind`
+CONSUMES = 2  # it consumes a reference to its first operand, also where it fails
+ALLOCATES = 8  # its result is a fresh reference; it may be removed when unused
 HOST = 16  # needs the Python runtime (forbidden on a GPU)
 TERMINATOR = 32  # ends a block
-GENERIC = 64  # only in generic IR: has no lowering
+GENERIC = 64  # only in generic IR: it has no lowering
 
-# Cost class of an operation: about how many simple machine instructions it takes.
-FREE = 0  # none: it takes an aggregate apart, puts one together, or is a constant
+# Cost class of an operation: the approximate number of simple machine instructions.
+FREE = 0  # none: it packs or unpacks an aggregate, or is a constant
 CHEAP = 1  # an operation on integers or bools, a comparison, a select, a conversion
 MODERATE = 2  # an operation on floats that is pipelined, or a few cheap ones
 EXPENSIVE = 8  # a division, a square root, or many cheap ones
-CALL = 100  # a call or a loop; also where nobody has said what it costs
+CALL = 100  # a call or a loop; also the default
 
-# Regions of memory, which share nothing with each other. An operation names those that it depends on and those that it
-# changes: `reads(ELEMENTS) | writes(CELLS)`. One that may touch any memory has READS or WRITES, which are all regions.
-ELEMENTS = 1  # of arrays
-CELLS = 2  # what closure cells and iterators hold
-COUNTS = 4  # of references; how long objects live
+# Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
+# `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.
+ELEMENTS = 1  # elements of arrays
+CELLS = 2  # contents of closure cells and iterators
+COUNTS = 4  # reference counts; the lifetime of objects
 RANDOM = 8  # the states of random number generators
-SLOTS = 16  # what the threads of a block keep, and where they wait (passes/grid.py)
+SLOTS = 16  # slots and states of the threads of a block (passes/grid.py)
 ERRORS = 32  # the error indicator, the handled exception, warnings, pending signals
 OBJECTS = 64  # Python objects
 LISTS = 128  # lengths of native lists (ops/natives.py)
-ITEMS = 256  # and what they hold
-TABLES = 512  # of dicts and sets that nobody but compiled code sees (ops/localtables.py)
+ITEMS = 256  # items of native lists
+TABLES = 512  # local tables: dicts and sets that do not escape (ops/localtables.py)
 REGIONS = {"elements": ELEMENTS, "cells": CELLS, "counts": COUNTS, "random": RANDOM, "slots": SLOTS, "errors": ERRORS,
            "objects": OBJECTS, "lists": LISTS, "items": ITEMS, "tables": TABLES}
 _EVERY = sum(REGIONS.values())
-_READ, _WRITTEN = 8, 24  # where the bits of the regions start
+_READ, _WRITTEN = 8, 24  # the lowest bits of the regions
 
 
 def reads(*regions: int) -> int:
-    """The effects of an operation that depends on these regions and no other."""
+    """The effects of an operation that reads these regions only."""
     return sum(regions) << _READ
 
 
 def writes(*regions: int) -> int:
-    """The effects of an operation that changes these regions and no other, or must stay as if it did."""
+    """The effects of an operation that writes these regions only, or must not be removed or moved as if it did."""
     return sum(regions) << _WRITTEN
 
 
@@ -72,8 +72,8 @@ def regions_written(effects: int) -> int:
     return effects >> _WRITTEN & _EVERY
 
 
-READS = reads(_EVERY)  # may depend on any memory; of effects, whether they read some region
-WRITES = writes(_EVERY)  # may change any memory; of effects, whether they write some region
+READS = reads(_EVERY)  # may read any memory; as a mask: whether some region is read
+WRITES = writes(_EVERY)  # may write any memory; as a mask: whether some region is written
 
 
 class Loc(Named):
@@ -90,27 +90,27 @@ class Loc(Named):
 NOWHERE = Loc(0, 0, -1, -1)
 
 
-_attributes: dict[Op, frozenset[str]] = {}  # filled when asked
-# that any instruction may have. origin: (qualname, filename) of the function it was inlined from; redo: where an int
-# leaves 64 bits, the interpreter makes the call anew (passes/restarts.py)
+_attributes: dict[Op, frozenset[str]] = {}  # filled at the first use
+# attributes of any instruction. origin: (qualname, filename) of the function from which it was inlined; redo: where an
+# int exceeds 64 bits, the interpreter repeats the call (passes/restarts.py)
 NOTES = frozenset(("origin", "redo"))
 
 
 class Op:
-    """One operation: everything about it in one record. Frozen, compared by identity, callable in library code.
+    """The record of one operation, with everything about it. Frozen, compared by identity, callable in library code.
 
     name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types,
     attrs) -> result Type or None for no result, raises TypeError;
     effects: the flags above; eval: the Python meaning, called with operand values (and attrs as keywords when
     `eval_attrs`), for folding and the IR interpreter, None where it has none; lower: see ops/lowering.py;
-    stores: of an operation that stores values in containers, (operand types, attrs) -> (type of the container, which of
-    its parameters, type of what is stored) for each; inference widens the types of the containers by it;
+    stores: for an operation that stores values in containers, (operand types, attrs) -> (type of the container, which
+    of its parameters, type of the stored value) for each; inference widens the types of the containers by it;
     partials: derivative, see ops/effects.py; bounds: (least, most) of an int result;
-    cost: cost class, FREE to CALL; wrapping: of checked integer arithmetic the operation that wraps instead;
-    swapped: of a comparison the one that holds of the exchanged operands; negated: the one that holds exactly where
-    this one does not, None where there is none (x < y and x >= y are both false of a NaN);
-    doc: what it does. An attribute is declared by naming it there in braces, alone or with others, before a colon what
-    it may be.
+    cost: cost class, FREE to CALL; wrapping: for checked integer arithmetic the operation that wraps instead; swapped:
+    for a comparison the one with the same result for exchanged operands; negated: the one with the opposite result,
+    None where there is none (x < y and x >= y are both false for a NaN);
+    doc: its description. An attribute is declared by naming it there in braces, alone or with others, followed by a
+    colon and its possible values.
     """
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds",
@@ -151,7 +151,7 @@ class Op:
         put(self, "negated", None)
 
     def relate(self, swapped: Op, negated: Op | None) -> None:
-        """Say once which comparisons belong to this one: they refer to each other, so it is said after all exist."""
+        """Set the related comparisons of this one: they refer to each other, so this is called once all exist."""
         if self.swapped is not None:
             raise AttributeError("operations are frozen")
         object.__setattr__(self, "swapped", swapped)
@@ -189,7 +189,7 @@ class Value:
     __slots__ = ("type", "name", "inst")
 
     def __init__(self, type: Type | None = None, name: str = ""):
-        self.type: Any = type  # Any: a checker cannot tell typed IR, where it is a Type, from generic IR
+        self.type: Any = type  # Any: a type checker cannot distinguish typed IR, where it is a Type, from generic IR
         self.name = name
         self.inst: Inst | None = None
 
@@ -219,7 +219,7 @@ class Inst:
         self.op = op
         self.args: list[Value] = list(args)
         self.attrs: dict[str, Any] = attrs or {}
-        self.result: Any = result  # Any: the operation says whether there is one
+        self.result: Any = result  # Any: the operation determines whether there is one
         if result is not None:
             result.inst = self
         self.loc = loc
@@ -262,11 +262,11 @@ _NO_FLAGS = FunctionFlags()
 
 
 class Function:
-    """A function. params are those of `entry` (= blocks[0]); `result`: Type of what it returns (None in generic IR).
+    """A function. params are those of `entry` (= blocks[0]); `result`: Type of the returned value (None in generic IR).
 
     name: symbol-like unique name; qualname, filename, firstlineno: for tracebacks; library: True for functions of
-    `lib/`, whose frames tracebacks hide; flags: what the stages tell each other about it; memo: what is computed of
-    a generic function once, for all of its specialisations (infer/analysis.py, front/generators.py).
+    `lib/`, whose frames tracebacks hide; flags: facts that one stage sets for others; memo: results that are computed
+    once for a generic function and all of its specialisations (infer/analysis.py, front/generators.py).
     """
 
     __slots__ = ("name", "qualname", "filename", "firstlineno", "blocks", "result", "library", "flags",

@@ -14,8 +14,8 @@ from .show import show
 
 __all__ = ["svg"]
 
-_WIDE, _HIGH = 6.65, 15.0  # of a character
-_APART, _BETWEEN = 26.0, 42.0  # boxes of one layer, layers
+_WIDE, _HIGH = 6.65, 15.0  # of a character, in pixels
+_APART, _BETWEEN = 26.0, 42.0  # distances between boxes of one layer, and between layers
 _STYLE = """<style>
 .block rect { fill: #f6f8fa; stroke: #57606a; } .block text { font: 11px monospace; fill: #1f2328; white-space: pre; }
 .block .head { font-weight: bold; } .edge { fill: none; stroke: #57606a; stroke-width: 1.2; }
@@ -25,14 +25,14 @@ _STYLE = """<style>
 
 
 class _Node:
-    """A box, or (no lines) the bend of an edge that passes its layer."""
+    """A box, or (without lines) the bend of an edge that passes through its layer."""
 
     def __init__(self, lines):
         self.lines = lines
         self.wide = max(map(len, lines)) * _WIDE + 16 if lines else 4.0
         self.high = len(lines) * _HIGH + 10
         self.layer = 0
-        self.x = self.y = 0.0  # the middle, the top
+        self.x = self.y = 0.0  # the middle, and the top
         self.above: list[_Node] = []
         self.below: list[_Node] = []
 
@@ -77,8 +77,8 @@ def svg(fn: Function) -> str:
 
 
 def _graph(fn: Function):
-    """Nodes, in the order of the blocks; edges (source, target, label, whether an exception takes it); the head of the
-    function."""
+    """(nodes in the order of the blocks; edges (source, target, label, whether it is exceptional); the head of the
+    function)."""
     title, *rest = show(fn).splitlines()
     texts: list[list[str]] = []
     for line in rest:
@@ -105,7 +105,7 @@ def _shortened(line: str) -> str:
 
 
 def _layered(nodes, edges):
-    """Layers of nodes, bends included; the path of each forward edge; the edges that go back."""
+    """(layers of nodes, bends included; the path of each forward edge; the back edges)."""
     following: dict = {node: [] for node in nodes}
     for edge in edges:
         following[edge[0]].append(edge)
@@ -159,7 +159,7 @@ def _mean(nodes, otherwise):
 
 
 def _spread(layer):
-    """Side by side, the whole layer around 0."""
+    """Put the nodes of a layer side by side, with the layer centred at 0."""
     x = -(sum(node.wide for node in layer) + _APART * (len(layer) - 1)) / 2
     for node in layer:
         node.x = x + node.wide / 2
@@ -167,7 +167,7 @@ def _spread(layer):
 
 
 def _place(layers) -> float:
-    """Coordinates: each node as near to the mean of its neighbours as its layer leaves room for. Returns the width."""
+    """Compute coordinates: each node as near to the mean of its neighbours as its layer has room. Returns the width."""
     for _ in range(6):
         for way, some in (("above", layers[1:]), ("below", layers[-2::-1])):
             for layer in some:
@@ -194,7 +194,7 @@ def _place(layers) -> float:
 
 
 def _lanes(back, nodes, width) -> dict:
-    """Where each edge back runs up: right of all boxes that it passes; inner loops further left."""
+    """The position at which each back edge runs up: right of all boxes that it passes; inner loops further left."""
     lanes: dict = {}
     for edge in sorted(back, key=lambda edge: edge[0].layer - edge[1].layer):
         if edge[0] is edge[1]:
@@ -210,7 +210,7 @@ def _lanes(back, nodes, width) -> dict:
 def _forward(path, source, target, label, caught, edges) -> str:
     leaving = [edge for edge in edges if edge[0] is source and not edge[3]]
     start = source.x
-    if label and len(leaving) == 2:  # true on the side where it goes
+    if label and len(leaving) == 2:  # the edge for true on the side to which it goes
         other = next(edge[1] for edge in leaving if edge[2] != label)
         start += (14 if path[1].x > other.x or path[1].x == other.x and label == "false" else -14)
     points = [(start, source.y + source.high)]

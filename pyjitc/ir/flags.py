@@ -1,6 +1,6 @@
-"""What the stages of the compiler tell each other about a function: one field for each fact.
+"""Flags by which stages of the compiler pass on facts about a function: one field for each fact.
 
-The printer writes the fields that differ from their defaults behind a function's parameters, as in `fn f(x: int)
+The printer writes the fields that differ from their defaults after a function's parameters, as in `fn f(x: int)
 {noinline, optnone} -> int:`, and the parser reads them.
 """
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["FunctionFlags"]
 
 
 class FunctionFlags(Named):
-    """Flags of an ir.Function, which a stage replaces with `fn.flags._replace(...)`. The first four come from the
+    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first four come from the
     decorators of lib/build.py, by way of infer/emit.py."""
 
     __slots__ = ()

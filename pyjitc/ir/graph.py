@@ -10,7 +10,7 @@ __all__ = ["Graph", "dot"]
 
 
 class Graph(str):
-    """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook a picture."""
+    """A control-flow graph: as text in DOT, the language of Graphviz; in a notebook as a picture."""
 
     __slots__ = ("_draw",)
     _draw: Callable[[], str]
@@ -23,7 +23,7 @@ class Graph(str):
     def _repr_svg_(self) -> str:
         return self._draw()
 
-    def _repr_pretty_(self, printer, cycle) -> None:  # where pictures are not shown
+    def _repr_pretty_(self, printer, cycle) -> None:  # where pictures cannot be shown
         printer.text(str(self))
 
     def __reduce__(self):

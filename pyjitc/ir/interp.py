@@ -1,9 +1,10 @@
-"""A slow, plain meaning of typed IR: runs a module on Python values. Between CPython and native code in the tests.
+"""A reference interpreter of typed IR: it runs a module on Python values. Tests compare it with CPython and native
+code.
 
 Scalars are Python's and NumPy's own, arrays are NumPy arrays, composite values are tuples of their parts (but ranges
-and slices themselves), a union is a value beside the member type it has (`Tagged`), cells and iterators are boxes.
-Reference counts and polls do nothing. Operations compute through `Op.eval`; what has none (control, memory,
-aggregates) is a method here, called by name. What only threads of a kernel do is in interp_kernel.py.
+and slices themselves), a union is a value with its member type (`Tagged`), cells and iterators are boxes. Reference
+counts and polls do nothing. Operations are computed by `Op.eval`; those without it (control, memory, aggregates) are
+methods here, called by name. Operations of kernels are in interp_kernel.py.
 """
 from __future__ import annotations
 
@@ -21,20 +22,19 @@ __all__ = ["run", "StepLimit", "Tagged", "Wait"]
 
 
 class StepLimit(BaseException):
-    """The program ran for more instructions than allowed."""
+    """Raised where the program runs for more instructions than allowed."""
 
 
 class Tagged(NamedTuple):
-    """A value of union type: the member it holds, and its value."""
+    """A value of union type: its member type, and the value."""
 
     type: k.Type
     value: Any
 
 
 class Wait:
-    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only for others to have
-    a turn,
-    and then goes on with `value`; else for its block or its grid."""
+    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only to let others run,
+    and then continues with `value`; otherwise for its block or its grid."""
 
     __slots__ = ("inst", "args", "lanes", "turn", "value")
 
@@ -52,7 +52,7 @@ class _Box:
 
 
 def run(functions: list[Function], args, limit: int = 1_000_000):
-    """Call functions[0] with Python values. Exceptions of the program come out; StepLimit after `limit`
+    """Call functions[0] with Python values. Exceptions of the program are raised; StepLimit after `limit`
     instructions."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
@@ -68,7 +68,7 @@ def _scalar(t: k.Type):
 
 
 def fits(value, t: k.Type) -> bool:
-    """Whether a Python value may enter as `t`."""
+    """Whether a Python value may be passed as type `t`."""
     if isinstance(t, k.Composite):
         if t.python_class is None or type(value) is not t.python_class:
             return t.python_class is None
@@ -102,7 +102,7 @@ def enter(value, t: k.Type):
 
 
 def leave(value, t: k.Type):
-    """The Python value that calling code sees."""
+    """The Python value for the caller."""
     if isinstance(t, k.Union):
         return leave(value.value, value.type)
     if isinstance(t, k.Dual):
@@ -114,7 +114,7 @@ def leave(value, t: k.Type):
 
 
 def _composed(t: k.Composite, parts):
-    """A composite value: operations compute on tuples, ranges and slices themselves; others are their parts."""
+    """A composite value: tuples, ranges and slices as Python objects; others as tuples of their parts."""
     return t.build(parts) if type(t) in (k.Tuple, k.RangeType, k.Slice) else tuple(parts)
 
 
@@ -123,7 +123,8 @@ def parts_of(value, t: k.Composite) -> tuple:
 
 
 def _convert(value, source: Any, target: Any):
-    """RETYPE: the same components as another type; UNION_CAST: the same value in a union, or in what holds one."""
+    """The value after RETYPE, the same components as another type, or UNION_CAST, the same value in a union, or in a
+    type that contains one."""
     if isinstance(target, k.Union):
         value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
         member = k.member_for(target, source)
@@ -137,7 +138,7 @@ def _convert(value, source: Any, target: Any):
 
 
 def _undefined(t: k.Type):
-    """A value that nobody reads: zero, where there is one."""
+    """A value that is never used: zero, where the type has one."""
     if k.is_number(t):
         return enter(0, t)
     if isinstance(t, k.Composite):
@@ -146,7 +147,7 @@ def _undefined(t: k.Type):
 
 
 class _Window:
-    """Memory of another array under a new shape. The array that NumPy makes of it keeps `owner` alive."""
+    """A view of the memory of another array with a new shape. The NumPy array made of it keeps `owner` alive."""
 
     def __init__(self, owner, address, dtype, shape, strides, writable):
         self.owner = owner
@@ -155,7 +156,7 @@ class _Window:
 
 
 class _Nest(NamedTuple):
-    """A loop nest that runs: its tree and the operands of it."""
+    """A running loop nest: its tree and the operands of that."""
 
     tree: Any
     operands: Sequence
@@ -169,10 +170,10 @@ class _Machine:
         self.left = limit
         self.pending: BaseException | None = None  # Python's error indicator
         self.handled: BaseException | None = None  # sys.exc_info()
-        self.nests: list[_Nest] = []  # those that run, the innermost last
+        self.nests: list[_Nest] = []  # the running ones, the innermost last
 
     def call(self, fn: Function, args):
-        """What `fn` returns; it does not wait for others."""
+        """The return value of `fn`, in which no thread waits for others."""
         try:
             wait = next(self.steps(fn, args))
         except StopIteration as end:
@@ -180,7 +181,7 @@ class _Machine:
         raise AssertionError(f"{wait.inst.op.name} outside of a kernel")
 
     def steps(self, fn: Function, args):
-        """A generator that runs `fn`: gives a Wait where it waits for others, and is sent what that answers."""
+        """A generator that runs `fn`: yields a Wait where it waits for others, and is sent its result."""
         values = dict(zip(fn.params, args, strict=True))
         block = fn.entry
         while True:
@@ -214,7 +215,7 @@ class _Machine:
             values.update(zip(block.params, arrived))
 
     def step(self, inst: Inst, values):
-        """Runs one instruction: the edge to take, a list of the returned value, or None to go on."""
+        """Run one instruction: returns the edge to take, a list with the returned value, or None to continue."""
         args = [values[v] for v in inst.args]
         special = getattr(self, "do_" + inst.op.name, None)
         if special is not None:
@@ -237,7 +238,7 @@ class _Machine:
 
     def do_nest(self, inst, *args):
         count = inst.attrs["count"]
-        # it is what makes a nest of it that knows what its operand is
+        # a nest is recognised by the instruction that makes its operand
         if "instead" in inst.attrs and inst.op.name == "nest_into":
             return self.call(inst.attrs["instead"], [*args[1:3], args[-1]])
         self.nests.append(_Nest(inst.attrs["tree"], args[count:]))
@@ -288,8 +289,7 @@ class _Machine:
         return self.row(index, inst.attrs["type"])
 
     def row(self, index, t):
-        """The elements from an index on, where the tree is an array of such elements that follow each other; else
-        None."""
+        """The elements from an index on, where the tree is a contiguous array; else None."""
         tree, operands = self.nests[-1]
         x = None if hasattr(tree, "parts") else operands[tree.index]
         if (not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize
@@ -488,7 +488,8 @@ class _Machine:
         order: Literal["F", "C"] = "F" if t.layout == "F" else "C"
         if inst.attrs.get("zero"):
             return np.zeros(shape, _scalar(t.dtype), order)
-        return np.full(shape, 77, _scalar(t.dtype), order)  # what nobody wrote yet should be seen when it is read
+        # a conspicuous value, so that reads of uninitialised elements show
+        return np.full(shape, 77, _scalar(t.dtype), order)
 
     do_frame_array = do_array_new
 

@@ -1,9 +1,9 @@
-"""The meaning of kernels: the interpreter of interp.py for the threads of a grid, and for block functions
+"""The reference interpreter of kernels: that of interp.py for the threads of a grid, and for block functions
 (passes/grid.py).
 
 `run_kernel` runs a function for each thread; the threads of a block take turns wherever they wait for each other or
-work on memory that others may work on. `run_blocks` runs a block function once for each block. Shared memory is filled
-with ones before.
+work on memory that others may work on. `run_blocks` runs a block function once for each block. Shared memory is
+initialised with ones.
 """
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ WARP = 32
 
 def run_kernel(functions: list[Function], args, grid, block, shared: int = 0, limit: int = 10_000_000) -> None:
     """Run functions[0] for each thread of a grid. grid, block: numbers of blocks and threads on three axes; shared:
-    bytes of dynamic shared memory. Raises what the first thread that fails raises; RuntimeError where threads wait for
-    each other in vain."""
+    bytes of dynamic shared memory. Raises the exception of the first thread that fails; RuntimeError for a deadlock."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
     _run([_Block(place, grid, block, shared, limit).of_threads(entry, given) for place in _places(grid)])
@@ -39,7 +38,7 @@ def run_blocks(functions: list[Function], args, grid, block, shared: int = 0, li
 
 
 def _places(size):
-    """(x, y, z) of what is numbered on three axes, x first."""
+    """(x, y, z) of all positions on three axes, x first."""
     return [place[::-1] for place in product(*map(range, reversed(size)))]
 
 
@@ -56,8 +55,8 @@ def _run(blocks) -> None:
 
 
 class _Thread:
-    """What runs: a thread, or a block function. waits: the Wait it has come to, None: it may go on; lane: its number
-    in the block."""
+    """A running thread, or a block function. waits: the Wait that it has reached, None if it may continue; lane: its
+    number in the block."""
 
     def __init__(self, block, lane: int, fn: Function, args):
         self.lane, self.ended, self.given = lane, False, None
@@ -78,8 +77,7 @@ class _Thread:
 
 
 class _Block:
-    """A block: its place, and the memory that its threads have in common. states, slots, arrived: of a block
-    function."""
+    """A block: its position, and the memory that its threads share. states, slots, arrived: of a block function."""
 
     def __init__(self, place, grid, size, shared: int, limit: int):
         self.place, self.grid, self.size = place, grid, size
@@ -121,14 +119,14 @@ class _Block:
                 thread.answer(found.get(thread.waits.inst.attrs.get("how")))
 
     def turns(self) -> bool:
-        """Whether some thread has only yielded to the others."""
+        """Let threads continue that have only yielded; returns whether there were any."""
         found = [t for t in self.threads if t.waits.turn]
         for thread in found:
             thread.answer(thread.waits.value)
         return bool(found)
 
     def warps(self) -> bool:
-        """Answer the warp operations whose lanes have all arrived; whether there were any."""
+        """Complete the warp operations whose lanes have all arrived; returns whether there were any."""
         found = False
         for first in range(0, self.count, WARP):
             here: dict[Inst, list[_Thread]] = {}
@@ -152,7 +150,8 @@ class _Block:
 
 
 class _KernelMachine(_Machine):
-    """One thread, or a block function (lane -1). Raises StepLimit after the instructions that the block may run."""
+    """Runs one thread, or a block function (lane -1). Raises StepLimit after the instructions that the block may
+    run."""
 
     def __init__(self, block: _Block, lane: int):
         super().__init__(0)
@@ -170,7 +169,7 @@ class _KernelMachine(_Machine):
             self.block.left = value
 
     def do_invoke(self, inst, *args):
-        return self.steps(inst.attrs["callee"], args)  # it may wait
+        return self.steps(inst.attrs["callee"], args)  # the callee may wait
 
     # -- places and memory
 
@@ -292,7 +291,7 @@ class _KernelMachine(_Machine):
             raise RuntimeError("a lane in the mask waits elsewhere")
 
     def do_touch(self, inst, thread, array, *rest):
-        """Here threads do not run at once: there are no races."""
+        """No check: here threads do not run concurrently, so there are no races."""
 
     def do_fail_thread(self, inst, thread):
         assert self.pending is not None
@@ -300,7 +299,7 @@ class _KernelMachine(_Machine):
 
 
 def _nan_or(function):
-    """min, max: a NaN wins."""
+    """min or max in which a NaN wins."""
     return lambda old, new: old if old != old else new if new != new else function(old, new)
 
 
@@ -319,7 +318,7 @@ _ATOMICS = {
 
 
 def _lanes(what: str, attrs, lane: int, values: dict, mask=None, operand=None):
-    """What a warp operation gives `lane`; values: lane -> its value, of those that are here."""
+    """The result of a warp operation for `lane`; values: lane -> its value, for the lanes that take part."""
     own = values[lane]
     if what == "warp_barrier":
         return None

@@ -5,8 +5,8 @@
         y = fadd x, x : float      # a comment
         return y
 
-`ops`: the table of operations by name. `objects`: what a text can name but not spell out (`<range>`, `@callee`, the
-types of structs and functions with Python objects inside), as `show.references` collects it.
+`ops`: the table of operations by name. `objects`: values that a text can refer to but not contain (`<range>`,
+`@callee`, the types of structs and functions with Python objects inside), as `show.references` collects it.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def parse(text: str, ops: dict, objects: dict | None = None) -> Function:
-    """The only function in `text`; SyntaxError with the line where it cannot be read."""
+    """The only function in `text`; raises SyntaxError with the line for an invalid text."""
     functions = parse_module(text, ops, objects)
     if len(functions) != 1:
         raise SyntaxError(f"one function expected, {len(functions)} found")
@@ -45,7 +45,7 @@ def parse(text: str, ops: dict, objects: dict | None = None) -> Function:
 
 
 def parse_module(text: str, ops: dict, objects: dict | None = None) -> list[Function]:
-    """All functions in `text`, in order. Callees are looked for among them, then in `objects`."""
+    """All functions in `text`, in order. Callees are searched among them, then in `objects`."""
     sections: list[list[tuple[int, str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         line = _uncommented(line)
@@ -151,7 +151,7 @@ class _Reader:
             block.insts.append(self.inst())
 
     def params(self, names) -> list[Value]:
-        """`x: T, y: T)`, behind the opening parenthesis; in generic IR `x, y)`."""
+        """`x: T, y: T)`, after the opening parenthesis; in generic IR `x, y)`."""
         result = []
         while not self.take(")"):
             name = self.word(_NAME)
@@ -285,7 +285,7 @@ class _Reader:
         return self.object(word)
 
     def node(self, kernel: Function) -> Node:
-        """A tree; equal parts of it are one node, which is computed once."""
+        """A tree; equal parts of it become one node, which is computed once."""
         parts = self.attribute()
         return self.nodes.setdefault((kernel, parts), Node(kernel, parts))
 
@@ -321,7 +321,7 @@ class _Reader:
         return found
 
     def type(self) -> Type:
-        """The type up to the end of the line or what can follow one."""
+        """The type up to the end of the line, or to a character that can follow a type."""
         self.space()
         start, depth = self.at, 0
         while self.at < len(self.line):
@@ -409,7 +409,7 @@ class _Reader:
         return found[0]
 
     def balanced(self) -> str:
-        """`<...>` with what is nested in it."""
+        """`<...>` with all nested brackets."""
         start, depth = self.at, 0
         while self.at < len(self.line):
             depth += {"<": 1, ">": -1}.get(self.line[self.at], 0)
@@ -435,7 +435,7 @@ def _complex(text: str) -> bool:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Parts between separators that stand in no brackets; a trailing separator ends the last part."""
+    """The parts between separators outside of brackets; a trailing separator ends the last part."""
     parts, depth, start = [], 0, 0
     for at, c in enumerate(text):
         if c in "([{<":

@@ -1,8 +1,8 @@
-"""Runs typed IR with an eye on elements of arrays: two iterations of a parallel loop may not touch the same one, of
-which one writes. For `njit(parallel=True, debug="races")`.
+"""Runs typed IR and detects races: two iterations of a parallel loop that access the same element of an array, of which
+one writes. For `njit(parallel=True, debug="races")`.
 
-Each iteration is a chunk of its own. Arrays that iterations make live until the loop ends, so that no two have the same
-memory.
+Each iteration is a chunk of its own. Arrays that iterations allocate live until the loop ends, so that no two have the
+same memory.
 """
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _NO_LIMIT = 1 << 62
 
 
 def run(functions: list[Function], args) -> Any:
-    """Call functions[0], of which regions have chunks of one iteration, with Python values. RaceError where two
-    iterations collide."""
+    """Call functions[0], whose parallel regions have chunks of one iteration, with Python values. Raises RaceError
+    where two iterations race."""
     entry = functions[0]
     given = [enter(x, p.type) for x, p in zip(args, entry.params, strict=True)]
     try:
         return leave(_Watching(_NO_LIMIT).call(entry, given), entry.result)
-    except AssertionError as error:  # of the machine: no load or store raises anything
+    except AssertionError as error:  # an error of the machine: loads and stores raise nothing
         if isinstance(error.__cause__, RaceError):
             raise error.__cause__ from None
         raise
 
 
 class _Watching(_Machine):
-    """written, read: address of an element -> (iteration, instruction, indices) of its last access; of reads, one of
-    each of two iterations."""
+    """written, read: address of an element -> (iteration, instruction, indices) of its last access; for reads, those of
+    two different iterations."""
 
     def __init__(self, limit: int):
         super().__init__(limit)
@@ -44,7 +44,7 @@ class _Watching(_Machine):
         self.kept: list = []
 
     def do_invoke(self, inst: Inst, *args):
-        if "chunks" not in inst.attrs or self.iteration is not None:  # what a region inside does belongs to its chunk
+        if "chunks" not in inst.attrs or self.iteration is not None:  # an inner region belongs to the chunk around it
             return super().do_invoke(inst, *args)
         try:
             for self.iteration in range(args[0]):

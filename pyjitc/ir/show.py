@@ -6,8 +6,9 @@
         i = check_index n, n {axis: 0} : int ! handler(c)  @3:8
         branch t -> body(c), done(c)
 
-A value is called after the local variable it came from, with a numeric suffix where that is not unique. What follows
-an instruction: `: type`, `! edge` taken on an exception, `~ values` released when the exception leaves the function.
+A value is named after the local variable it came from, with a numeric suffix where that is not unique. After an
+instruction follow: `: type`, `! edge` taken on an exception, `~ values` released when the exception leaves the
+function.
 """
 from __future__ import annotations
 
@@ -95,7 +96,7 @@ class _Text:
                     self.define(values, inst.result)
 
     def define(self, names: _Names, value) -> None:
-        if value not in self.values:  # broken IR may define a value twice
+        if value not in self.values:  # invalid IR may define a value twice
             self.values[value] = names.of(_NOT_A_NAME.sub("_", value.name) or "v")
 
     def name(self, value) -> str:
@@ -153,9 +154,9 @@ def _keyed(key: str, value, named) -> str:
 
 
 def attribute(value, named: dict[Function, str] = {}) -> str:
-    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as
-    `float64(2.0)`, trees of element functions as `@kernel($0, $1)`. `named`: what functions are called where that is
-    not their own name."""
+    """Text of an attribute: literals as in Python, `type T`, `@function`, `<object>`, NumPy scalars as `float64(2.0)`,
+    trees of element functions as `@kernel($0, $1)`. `named`: function -> its name in the text, where that is
+    another."""
     if (value is None or isinstance(value, (bool, int, float, complex, str, bytes))
         and not isinstance(value, np.generic)):
         return repr(value) if type(value).__module__ == "builtins" else f"<{value!r}>"
@@ -186,7 +187,8 @@ def attribute(value, named: dict[Function, str] = {}) -> str:
 
 
 def references(functions) -> dict[str, object]:
-    """What `show_module(functions)` names but cannot spell out: text -> type, object or function, for `ir.parse`."""
+    """The values to which `show_module(functions)` refers without containing them: text -> type, object or function,
+    for `ir.parse`."""
     found: dict[str, object] = {}
     named = _function_names(functions)
 

@@ -14,7 +14,7 @@ class Leaf:
 
 
 class Node:
-    """A kernel (typed ir.Function from elements to an element) on sub-trees. The same node may occur twice in a tree:
+    """A kernel (typed ir.Function from elements to an element) on sub-trees. A node may occur several times in a tree:
     it is computed once."""
 
     __slots__ = ("kernel", "parts")

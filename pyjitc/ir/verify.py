@@ -1,8 +1,8 @@
 """The invariants of the IR, checked: one terminator at the end of a block; edges fit the parameters of their targets;
-definitions dominate uses (exceptional edges leave from the middle of a block); nothing jumps to the entry; in typed
-IR every value has the type that the rule of its operation gives, and calls fit the callee.
+definitions dominate uses (exceptional edges leave from the middle of a block); nothing jumps to the entry; in typed IR
+every value has the type that the rule of its operation gives, and calls fit the callee.
 
-After the pass that counts references, what is owned is given up once on every way.
+After the refcount pass, every owned reference is released once on every path.
 
 Run after inference and after every pass when PYJITC_VERIFY is set. Linear but for the dominator tree.
 """
@@ -20,7 +20,7 @@ _TARGETS = {"jump": 1, "branch": 2, "return": 0, "unreachable": 0, "raise": 0, "
 
 
 def verify_module(functions, stage: str = "") -> None:
-    """Every typed function; `stage` is said in the error."""
+    """Check every typed function; `stage` is named in the error."""
     for fn in functions:
         verify(fn, stage=stage)
 
@@ -44,7 +44,7 @@ class _Check:
         after = f" after {self.stage}" if self.stage else ""
         try:
             text = show(self.fn)
-        except Exception as error:  # the IR is broken: what is wrong matters more than its text
+        except Exception as error:  # printing invalid IR may fail: the violation matters more than the text
             text = f"(no text: {error!r})"
         raise VerifyError(f"{self.fn.name}{after}: {why}{where}\n{text}")
 
@@ -154,13 +154,14 @@ class _Check:
             self.fail(f"the result of {name} of {_list(types)} is {given} instead of {result}", block, inst)
 
     def nest(self, block: Block, inst: Inst):
-        """The template fits the first arguments, and each kernel of the tree what it is given."""
+        """Check that the template accepts the first arguments, and that each kernel of the tree accepts its
+        operands."""
         count, template = inst.attrs["count"], inst.attrs["template"]
         operands = inst.args[count:]
         given = [value.type for value in inst.args[:count]]
         if given != [p.type for p in template.params]:
             self.fail(f"a template of {_list(p.type for p in template.params)} is given {_list(given)}", block, inst)
-        known: dict = {}  # node -> the type of its element, None while it is looked at
+        known: dict = {}  # node -> the type of its element, None while it is checked
 
         def element(node):
             if not hasattr(node, "parts"):
@@ -183,7 +184,8 @@ class _Check:
     # -- references
 
     def balance(self):
-        """Forward over the blocks: how many references each value owns, which is the same on all ways to a place."""
+        """A forward data-flow analysis: the number of references that each value owns, which must be the same on all
+        paths to a point."""
         entry = self.fn.blocks[0]
         arrived: dict[Block, dict[Value, int]] = {entry: {}}
         work = [entry]
@@ -207,7 +209,7 @@ class _Check:
         return is_refcounted(param.type) and param not in self.fn.memo.get("lent", ())
 
     def counted(self, block: Block, inst: Inst, owned: dict[Value, int]):
-        """Change `owned` as an instruction does; gives (edge, what is owned behind it)."""
+        """Update `owned` for an instruction; yields (edge, the owned references after it)."""
         name = inst.op.name
 
         def give_up(value, counts, how):
@@ -254,7 +256,7 @@ class _Check:
     # -- definitions before uses
 
     def dominance(self):
-        """On a shadow graph whose nodes are stretches of blocks between the places that exceptions leave from."""
+        """Check dominance in a graph whose nodes are the parts of blocks between the points that exceptions leave."""
         heads = {block: Block(block.name) for block in self.fn.blocks}
         home: dict[Value, Block] = {}
         uses: list[tuple[Block, Value, Block, Inst]] = []

@@ -9,6 +9,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..infer.constants import apply, is_wide, too_wide
@@ -21,9 +22,10 @@ from ..types.lattice import dtype_of, part_of, promote
 
 units = lazy("pyjitc.lib.np.dates.units")
 
-__all__ = ["apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked", "SYMBOLS",
-           "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled", "outlined",
-           "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives"]
+__all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
+           "SYMBOLS", "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
+           "outlined", "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value",
+           "derivatives"]
 
 const = Const
 
@@ -209,6 +211,11 @@ _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs
 def type_name(t: k.Type) -> str:
     """The name of the Python class of values of type t, as CPython's messages give it."""
     return t.class_name
+
+
+def a_type(t: k.Type) -> str:
+    """`type_name` with an article: "a list", "an int"."""
+    return with_article(type_name(t))
 
 
 def wide_as(x: Expr, t: k.Type) -> Expr:

@@ -10,7 +10,7 @@ from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
-from .trees import applied, of_trees, structured, tuples
+from .trees import applied, arranged, flat, marked, of_trees, structured, tuples
 
 __all__ = ["gradients", "pulled", "pushed", "stop_gradient"]
 
@@ -34,7 +34,7 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
     cotangent is that of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
-    return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux)
+    return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux, _of_lists)
 
 
 @intrinsic
@@ -43,7 +43,42 @@ def pushed(f, argnums: Constant, tangents, args, marks=None):
     `argnums`)."""
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
-    return Derived(f, _items(args), "push", argnums, _items(tangents))
+    return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
+
+
+def _of_lists(e, result):
+    """The derivative of a function that returns lists which it writes out: of one that returns tuples."""
+    given = of_trees(e.operands, e.wrt, None)[:-1]
+    seeds = [tuples(x) for x in e.seeds]
+    if e.mode == "push":
+        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given,
+                         Apply(s.TUPLE_MAKE, *seeds, cls=None))
+    if e.has_aux:
+        result = result.elements[0]
+    return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
+
+
+def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
+    value, change = pushed(without_lists, (3,), (tangents,), (f, marks, order, varied, others))
+    return structured(of_result, value), structured(of_result, change)
+
+
+def pulled_of_lists(f, of_result, marks, order, varied, others, has_aux, cotangent):
+    given = (f, marks, order, varied, others)
+    if has_aux:
+        (value, aux), (found,) = pulled(without_lists_beside, (3,), True, cotangent, given)
+        return (structured(of_result, value), aux), found
+    value, (found,) = pulled(without_lists, (3,), False, cotangent, given)
+    return structured(of_result, value), found
+
+
+def without_lists(f, marks, order, varied, others):
+    return flat(arranged(f, marks, order, varied, others))
+
+
+def without_lists_beside(f, marks, order, varied, others):
+    value, aux = arranged(f, marks, order, varied, others)
+    return flat(value), aux
 
 
 def _of_trees(function, f, argnums, args, marks, *rest):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..infer.meaning import Mismatch
 from ..infer.names import describe
 from ..types.kinds import Singleton
@@ -65,7 +66,7 @@ def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
 def not_yet(t, what: str) -> Mismatch:
     """The error for an operation on type t that Python has, but compiled code has not yet. what: with its
     preposition."""
-    return Mismatch(f"{what} a {t.class_name} is not compiled yet", _INSTEAD[t.class_name])
+    return Mismatch(f"{what} {with_article(t.class_name)} is not compiled yet", _INSTEAD[t.class_name])
 
 
 def of_an_object(t, what: str) -> Mismatch:

@@ -29,7 +29,7 @@ from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch
 from ..ops.structure import METHOD_MAKE
 from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
-from .build import is_sequence, type_name
+from .build import is_sequence, a_type
 
 inspect = lazy("inspect")
 
@@ -95,7 +95,7 @@ class Rule:
                     if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
-                        raise Mismatch(f"{self.path} of a {type_name(x.type)} is not compiled", "make an array of it")
+                        raise Mismatch(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
         values = [slots[name] if name in slots else defaults[name] for name in names]
         if code.co_kwonlyargcount and self.signature is None:
             last = code.co_argcount

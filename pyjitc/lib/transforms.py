@@ -41,25 +41,27 @@ def forward_jacobian(f, at, has_aux, args, marks):
         raise TypeError(BY_COMPLEX)
     if not isinstance(x, np.ndarray):
         return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
-    y = first(called(f, marks, args), has_aux)
+    result = first(called(f, marks, args), has_aux)
+    y = flat(result)
     along = np.zeros(x.size, x.dtype)
     out = columns(y, x.size)
     for i in range(x.size):
         along[i] = 1
-        put_column(out, i, first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux))
+        put_column(out, i, flat(first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux)))
         along[i] = 0
-    return with_axes(out, y, x.shape)
+    return like(result, with_axes(out, y, x.shape))
 
 
 def reverse_jacobian(f, at, has_aux, args, marks):
     """The same derivative by one reverse sweep for each element of the result."""
-    x, y = args[at[0]], first(called(f, marks, args), has_aux)
+    x, result = args[at[0]], first(called(f, marks, args), has_aux)
+    y = flat(result)
     if isinstance(x, tuple):
         raise TypeError(OF_TREES)
     if is_complex(x):
         raise TypeError(BY_COMPLEX)
     if isinstance(y, tuple):
-        return rows_of_parts(f, at, has_aux, args, marks, x, y, 0)
+        return like(result, rows_of_parts(f, at, has_aux, args, marks, x, y, 0))
     if is_complex(y):
         raise TypeError(OF_COMPLEX)
     if not isinstance(y, np.ndarray):

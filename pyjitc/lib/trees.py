@@ -17,7 +17,7 @@ from ..types import kinds as k
 from ..types.tangents import holds_display
 from .rule import intrinsic
 
-__all__ = ["applied", "called", "flat", "holder", "like", "marks_of", "of_trees", "structured", "tuples"]
+__all__ = ["applied", "called", "flat", "holder", "like", "marked", "marks_of", "of_trees", "structured", "tuples"]
 
 
 def marks_of(t) -> Any:
@@ -66,6 +66,11 @@ def _constant(value) -> Expr:
     return constant(holder(repr(value)))
 
 
+def marked(t) -> Expr:
+    """The marks of a type, for `structured`."""
+    return _constant(marks_of(t))
+
+
 def _known(x: Expr) -> Any:
     return ast.literal_eval(x.type.value.__closure__[0].cell_contents)
 
@@ -97,7 +102,9 @@ def called(f, marks, args):
 def flat(x):
     """A value with its list and dict displays converted to tuples; raises Mismatch for Python lists and dicts."""
     if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
-        raise Mismatch("a function in a batch returns a list or a dict, which is an object of Python", "return a tuple")
+        raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a list or a dict that is "
+                       "an object of Python",
+                       "return a tuple, or write the list out where it is returned: return [x, y]")
     return tuples(x)
 
 

@@ -291,10 +291,10 @@ class NumbaFunction(CompiledFunction):
         try:
             if declared is not None:
                 result = types.of(declared)
-            elif isinstance(result, str):
-                result = types.of(texts.parse(result))
+            elif result is None:
+                result = types.none
             else:
-                result = types.none if result is None else types.of(result)
+                result = types.of(texts.parse(result) if isinstance(result, str) else result)
         except ValueError:
             result = types.Dummy(result)
         return types.Signature(result, *map(types.of, self._shown(args)))

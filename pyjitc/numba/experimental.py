@@ -57,7 +57,7 @@ def jitclass(cls_or_spec=None, spec=None):
 
 def _made(cls: type, spec) -> type:
     if not isinstance(cls, type):
-        raise TypeError("jitclass takes a class")
+        raise TypeError(f"jitclass decorates a class, not {cls!r}")
     fields = _fields(cls, spec)
     compiled = _decorators.jit(nopython=True)
     module = cls.__module__

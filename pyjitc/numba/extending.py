@@ -98,7 +98,8 @@ def intrinsic(*args, prefer_literal=False, **options):
 
     @wraps(function)
     def called(*args, **kwargs):
-        raise NotImplementedError(f"{function.__name__}() is an intrinsic, which only compiled code calls")
+        raise NotImplementedError(f"{function.__name__}() is an intrinsic: it generates code for compiled functions; "
+                                  "call it inside a function that njit compiles")
 
     called.__kwdefaults__ = {"code": function.__code__}  # code that was compiled with it depends on it
     called._defn = function
@@ -137,7 +138,8 @@ def _called(args, kwargs, function, meanings):
     if _stages.LIBRARY.rule_for(function, own=True) is not None:
         return None
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
-    raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() is for ({shown})")
+    raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() accepts ({shown})",
+                   "convert the arguments, or write an overload for these types")
 
 
 def _is_of(x, typ) -> bool:
@@ -184,13 +186,14 @@ def _implementation(typed, prefer_literal, args, kwargs):
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     except NotThere as error:
-        raise Mismatch(f"the overload {typed.__qualname__}() uses what Numba has inside: {error}",
-                       "write the function in Python, of NumPy's functions") from None
+        raise Mismatch(f"the overload {typed.__qualname__}() uses a part of Numba that pyjitc does not have: "
+                       f"{error}", "write the function in Python, with NumPy's functions") from None
     if made is None:
         return None
     function = portable.plain_function(_decorators.outlined(made))
     if function is None:
-        raise Mismatch(f"the overload {typed.__qualname__}() gives {made!r}, which is no Python function")
+        raise Mismatch(f"the overload {typed.__qualname__}() returned {made!r} instead of a Python function",
+                       "return the function to compile, or None where the overload does not apply")
     return CallValue(constant(function), *args, keywords=kwargs)
 
 

@@ -43,8 +43,7 @@ class Context:
             return _POINTER
         if isinstance(t, types.NoneType):
             return ir.VoidType()
-        raise errors.TypingError(f"values of type {t} have no form here that LLVM code can be written for; intrinsics "
-                                 f"take and give numbers and pointers")
+        raise errors.TypingError(f"an intrinsic cannot take or return a value of type {t}: only numbers and pointers")
 
     get_argument_type = get_return_type = get_value_type
 
@@ -99,14 +98,14 @@ def meaning(args, given, function):
     """The call of the code that `function` generates for these operands. given: their Numba types."""
     found = function(Context(), *given)
     if found is None:
-        raise Mismatch(f"{function.__name__}() is no intrinsic for ({', '.join(map(str, given))})")
+        raise Mismatch(f"{function.__name__}() does not accept ({', '.join(map(str, given))})")
     signature, codegen = found
     if isinstance(signature, types.Type) or not hasattr(signature, "return_type"):
         signature = types.Signature(signature, *given)
     parameters = [types.unliteral(t) for t in signature.args]
     if len(parameters) != len(args):
-        raise Mismatch(f"{function.__name__}() has a signature of {len(parameters)} arguments, and is called with "
-                       f"{len(args)}")
+        raise Mismatch(f"the intrinsic {function.__name__}() has a signature with {len(parameters)} arguments, but is "
+                       f"called with {len(args)}")
     result = types.unliteral(signature.return_type)
     text, declarations = _written(function.__name__, parameters, result, codegen,
                                   types.Signature(result, *parameters))
@@ -143,7 +142,8 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
         else:
             builder.ret(builder.ptrtoint(value, _passed(returned)) if returned.is_pointer else value)
     if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):
-        raise Mismatch(f"{name}() makes a global variable, which an intrinsic cannot have here")
+        raise Mismatch(f"the intrinsic {name}() defines a global variable, which is not supported: pass the data as an "
+                       f"argument")
     text = str(function)
     symbol = f"pyj_written_{hashlib.sha1(text.encode()).hexdigest()[:16]}"
     text = re.sub(r'@"written"', f"@{symbol}", text).replace("define ", "define internal ", 1)

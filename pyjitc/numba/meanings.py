@@ -28,7 +28,7 @@ def _literally(args, kwargs):
     """The value itself, if it is a constant; otherwise the calling function is compiled again with arguments as
     constants."""
     if len(args) != 1 or kwargs:
-        raise Mismatch("literally() takes one value")
+        raise Mismatch("literally() takes exactly one positional argument")
     if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
         raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]

@@ -10,6 +10,7 @@ import ast
 import inspect
 from types import CellType, CodeType, FunctionType
 
+from ..base.errors import with_article
 from ..infer.meaning import Apply, Const, Mismatch
 from ..lib import extended
 from ..lib.protocol import boxed
@@ -68,7 +69,7 @@ def _declared_type(name: str, declared, scope: FunctionType) -> types.Type:
         raise Mismatch(f"objmode cannot find the type {text} of '{name}': {error}",
                        "name a type that is there when the function is compiled") from None
     if not isinstance(found, types.Type):
-        raise Mismatch(f"objmode takes types, and {text} of '{name}' is a {type(found).__name__}",
+        raise Mismatch(f"objmode takes types, and {text} of '{name}' is {with_article(type(found).__name__)}",
                        f"declare it as a type: objmode({name}='float64[:]')")
     return found
 
@@ -88,8 +89,8 @@ def without_regions(function: FunctionType, objmode) -> FunctionType:
     """A function that may use objmode, with its `with objmode` statements replaced by calls."""
     tree = _tree(function)
     if tree is None:
-        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source is not there; write "
-                                      f"the function in a file")
+        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source cannot be read; "
+                                      f"define the function in a file")
     outlined = _Outlined(function, objmode, tree)
     outlined.visit_body(tree)
     return outlined.function() if outlined.regions else function

@@ -127,13 +127,15 @@ def define_proxy(py_class, struct_typeclass, fields) -> None:
 
 def new(struct_type):
     """A structure whose fields are not set yet. Only in compiled code, for a type of types.StructRef."""
-    raise NotImplementedError("structref.new() is what compiled code calls")
+    raise NotImplementedError("structref.new() works only inside a function that njit compiles; in Python, call the "
+                              "proxy class")
 
 
 def _new(args, kwargs):
     t = args[0].type if len(args) == 1 and not kwargs else None
     if not isinstance(t, Singleton) or not isinstance(t.value, types.StructRef):
-        raise Mismatch("structref.new() takes a type of numba.types.StructRef that is known at compile time")
+        raise Mismatch("the argument of structref.new() must be a numba.types.StructRef type that is known at "
+                       "compile time")
     return Apply(OBJECT_NEW, cls=type(t.value).proxy)
 
 

@@ -39,7 +39,7 @@ class Type(TypeName):
 
     @property
     def type(self) -> kinds.Type:
-        raise TypeError(f"numba.types: values of type {self.name} have no native form here")
+        raise TypeError(f"numba.types.{self.name} has no values in compiled code")
 
     def __call__(self, *args):
         if any(isinstance(t, FunctionType) for t in args):
@@ -116,7 +116,7 @@ def signature(given):
         try:
             given = eval(given, {"__builtins__": {}}, globals())
         except (NameError, AttributeError):
-            raise errors.TypingError(f"{given!r} is not a signature: it names what is no type") from None
+            raise errors.TypingError(f"{given!r} is not a signature: one of its parts is not a type") from None
     return given
 
 

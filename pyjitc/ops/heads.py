@@ -8,10 +8,12 @@ last, or null.
 """
 from __future__ import annotations
 
-from ..types.kinds import Array, Cell, Iterator, NativeList, NativeObject, Type, Within, is_refcounted
+from ..types.kinds import (
+    Array, Cell, Iterator, NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted,
+)
 
-__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "layout",
-           "release_of", "stride"]
+__all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "giver", "in_memory",
+           "layout", "other_than_none", "release_of", "stride", "words"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -43,7 +45,8 @@ def words(e, t: Type) -> list[str]:
     if isinstance(t, (Cell, Iterator)):
         return [f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"]
     if isinstance(t, NativeObject):
-        return [f"R{''.join([word for _, held in t.attributes for word in words(e, held)])}E"]
+        held = [other_than_none(part) or part for _, part in t.attributes]
+        return [f"R{''.join([word for one in held for word in words(e, one)])}E"]
     if isinstance(t, Within):
         return [f"B{chr(97 + t.level)}"]
     return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
@@ -82,6 +85,20 @@ def giver(part: str) -> str:
     if part[0] == "R":
         return f"pyj_native_drop_{part}"
     return {"C": "pyj_drop_box_", "L": "pyj_native_release_"}[part[0]] + part[1:-1]
+
+
+def other_than_none(t: Type) -> Type | None:
+    """The native object that an attribute is if it is not None: the pointer alone says which it is. None: the attribute
+    may be something else."""
+    if isinstance(t, Union) and len(t.members) == 2 and NoneType in t.members:
+        (found,) = [m for m in t.members if m is not NoneType]
+        return found if isinstance(found, (NativeObject, Within)) else None
+    return None
+
+
+def in_memory(e, t: Type) -> tuple[str, ...]:
+    """The components of an attribute where a native object has it."""
+    return e.components(other_than_none(t) or t)
 
 
 def release_of(e, t: NativeList | NativeObject) -> str:

@@ -1,27 +1,18 @@
 """Native objects: objects of classes of the program that compiled code makes and that nobody else sees, as
 `passes/natives.py` finds them.
 
-A native object is a pointer to {i64 references, attributes}. Each component of an attribute has 8 bytes. All attributes
-that code reads were stored before anything but the class's own code sees the object (passes/instances.py).
+A native object is a pointer to {i64 references, attributes}. Each component of an attribute has 8 bytes, and
+one that is a native object or None is a pointer alone. All attributes that code reads were stored before anything but
+the class's own code sees the object (passes/instances.py).
 """
 from __future__ import annotations
 
 from ..ir.core import (
-    ALLOCATES,
-    CHEAP,
-    COUNTS,
-    HOST,
-    ITEMS,
-    MODERATE,
-    OBJECTS,
-    PURE,
-    RAISES,
-    Op,
-    reads,
-    writes,
+    ALLOCATES, CHEAP, COUNTS, HOST, ITEMS, MODERATE, OBJECTS, PURE, RAISES, Op, reads, writes,
 )
-from ..types.kinds import Bool, Type
+from ..types.kinds import Bool, NoneType, Type, Union
 from .effects import NO_RULE, NONDIFF
+from .heads import in_memory, other_than_none
 from .memory import count_references
 
 __all__ = ["INSTANCE_OPS"]
@@ -31,7 +22,7 @@ def _slots(e, inst, x):
     """(LLVM type in memory, pointer, kind of memory) of each component of an attribute."""
     at = 8
     for name, t in inst.args[0].type.attributes:
-        parts = e.components(t)
+        parts = in_memory(e, t)
         if name == inst.attrs["name"]:
             return [("i8" if part == "i1" else part,
                      e.assign(f"getelementptr inbounds i8, ptr {x[0]}, i64 {at + 8 * k}"),
@@ -42,15 +33,20 @@ def _slots(e, inst, x):
 
 def _load(e, inst, t: Type, x) -> list[str]:
     values = []
-    for part, (kind, where, tag) in zip(e.components(t), _slots(e, inst, x)):
+    for part, (kind, where, tag) in zip(in_memory(e, t), _slots(e, inst, x)):
         found = e.assign(f"load {kind}, ptr {where}, align 8{tag}")
         values.append(e.assign(f"icmp ne i8 {found}, 0") if part == "i1" else found)
-    return values
+    if other_than_none(t) is None:
+        return values
+    assert isinstance(t, Union)
+    none = t.members.index(NoneType)
+    is_none = e.assign(f"icmp eq ptr {values[0]}, null")
+    return [e.assign(f"select i1 {is_none}, i16 {none}, i16 {1 - none}"), *values]
 
 
 def _new_lower(e, inst):
-    parts = [part for _, t in inst.attrs["type"].attributes for part in e.components(t)]
-    made = e.assign(f"call ptr {e.helper('pyj_native_object')}(i64 {8 + 8 * len(parts)})")
+    parts = [part for _, t in inst.attrs["type"].attributes for part in in_memory(e, t)]
+    made = e.assign(f"call ptr {e.helper(f'pyj_native_make_{8 + 8 * len(parts)}')}()")
     e.check_null(made, inst)
     for k, part in enumerate(parts):  # it may be given up before all references are set
         if part == "ptr":
@@ -72,7 +68,8 @@ def _put_lower(e, inst, x, value):
     t = inst.args[1].type
     old = _load(e, inst, t, x) if inst.op is INSTANCE_PUT else []
     count_references(e, t, value, "retain")
-    for part, v, (kind, where, tag) in zip(e.components(t), value, _slots(e, inst, x)):
+    stored = value if other_than_none(t) is None else value[1:]
+    for part, v, (kind, where, tag) in zip(in_memory(e, t), stored, _slots(e, inst, x)):
         if part == "i1":
             v = e.assign(f"zext i1 {v} to i8")
         e.line(f"store {kind} {v}, ptr {where}, align 8{tag}")

@@ -72,9 +72,10 @@ def _check_index_lower(e, inst, i, n):
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 
 
-def element_address(e, t: Array, a, indices):
+def element_address(e, t: Array, a, indices, column=False):
     """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for
-    others."""
+    others. column: in a loop that goes from row to row. There the place of the row is counted in bytes: of a count of
+    elements LLVM would ask whether rows are one element apart, and make vectors only where they are."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
     element = e.memory(t.dtype)
     if not indices:
@@ -88,15 +89,21 @@ def element_address(e, t: Array, a, indices):
             offset = term if offset is None else e.assign(f"add nsw i64 {offset}, {term}")
         row = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}") if offset is not None else data
         return e.assign(f"getelementptr inbounds {element}, ptr {row}, i64 {last[0]}") if last else row
-    order = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
+    *outer, last = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
     linear = None
-    for k in order:
-        if linear is None:
-            linear = indices[k]
-        else:
-            linear = e.assign(f"mul nuw nsw i64 {linear}, {shape[k]}")
-            linear = e.assign(f"add nuw nsw i64 {linear}, {indices[k]}")
+    for k in outer:
+        linear = indices[k] if linear is None else _place(e, linear, shape[k], indices[k])
+    if column and linear is not None:
+        offset = e.assign(f"mul nuw nsw i64 {linear}, {shape[last]}")
+        offset = e.assign(f"mul nuw nsw i64 {offset}, {item_bytes(t.dtype)}")
+        data = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+        linear = None
+    linear = indices[last] if linear is None else _place(e, linear, shape[last], indices[last])
     return e.assign(f"getelementptr inbounds {element}, ptr {data}, i64 {linear}")
+
+
+def _place(e, rows, length, index):
+    return e.assign(f"add nuw nsw i64 {e.assign(f'mul nuw nsw i64 {rows}, {length}')}, {index}")
 
 
 def _parts(t):
@@ -136,7 +143,7 @@ def _alone_lower(e, inst):
 
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices])
+    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
     notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
@@ -152,7 +159,8 @@ def _load_lower(e, inst, a, *indices):
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer, notes = element_address(e, t, a, [x[0] for x in indices]), _notes(e, inst)
+    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    notes = _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
         where, align = component_address(e, t, pointer, part)
         if ty == "i1":
@@ -646,11 +654,12 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
                     "the function the array has this number and shares no memory with the others; {parallel}: no "
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size; {held}: LLVM keeps the element in a register during the loop; {alone}, {beside}: see "
+                    "any size; {column}: the loop goes from row to row; {held}: LLVM keeps the element in a register "
+                    "during the loop; {alone}, {beside}: see "
                     "alone", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {held}, "
-                     "{alone}, {beside}: as of array_load", cost=CHEAP)
+                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
+                     "{held}, {alone}, {beside}: as of array_load", cost=CHEAP)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "

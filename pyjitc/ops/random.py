@@ -18,8 +18,8 @@ from .effects import NO_RULE, NONDIFF, UNVARIED
 __all__ = ["RANDOM_OPS"]
 
 _EFFECTS = reads(RANDOM) | writes(RANDOM)
-# Compiled code also reads words of a Mersenne Twister from its state without a call, so calls must not claim that they
-# alone reach it.
+# Compiled code also reads words of a Mersenne Twister from its state without a call, so these calls are not the only
+# accesses to that memory.
 _QUICK = "nounwind willreturn"
 _SLOT = {"uint64": 1, "uint32": 2, "double": 3}
 _RESULT = {"uint64": uint64, "uint32": uint32, "double": Float}

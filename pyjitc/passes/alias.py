@@ -42,12 +42,15 @@ class Aliases:
 
     def __init__(self, fn: Function):
         self.given = frozenset(fn.params)
+        self.apart = fn.memo.get("apart", ())  # pairs of parameters that share no memory, in chunks of a loop
         # the effects of callees, as `_call` returns them
         self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}
 
     def distinct(self, x: Value, y: Value) -> bool:
         """Whether two arrays are known to share no memory."""
         x, y = root_of(x), root_of(y)
+        if self.apart and frozenset((x, y)) in self.apart:
+            return True
         made = is_fresh(x), is_fresh(y)
         # an argument was allocated before anything that is allocated in this function
         return x is not y and any(made) and all(fresh or v in self.given for fresh, v in zip(made, (x, y)))

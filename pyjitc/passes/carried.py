@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith as a
@@ -103,7 +104,7 @@ class Carried:
         for part in self.parts:
             for p in part.stored:
                 if element_type(p.type) is None:
-                    raise Serial(self.branch, f"a {p.type} lives across its iterations", "")
+                    raise Serial(self.branch, f"{with_article(str(p.type))} lives across its iterations", "")
 
     def carried(self, p: ir.Value) -> Exception:
         name = _MEMBER.sub("", p.name)

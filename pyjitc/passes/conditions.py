@@ -7,6 +7,8 @@ changes nothing.
 """
 from __future__ import annotations
 
+import bisect
+
 from ..ir.cfg import Dominators
 from ..ir.core import Block, Edge, Inst, Op, Value
 from ..ops import control, structure
@@ -22,6 +24,7 @@ __all__ = ["Conditions"]
 # comparison itself.
 _OF_FLOATS = {FEQ: IEQ, FLT: ILT, FLE: ILE, FGT: IGT, FGE: IGE}
 _DEEPEST = 4  # the depth to which conditions are taken apart
+_FEW = 8  # facts about a value that are looked at one by one
 
 
 class Conditions:
@@ -31,6 +34,7 @@ class Conditions:
     def __init__(self, dom: Dominators, defs: Definitions, edges, counters: list[Counted]):
         self.dom, self.defs = dom, defs
         self.at: dict[Value, list[tuple[Block, Op, object]]] = {}
+        self.nests: dict[Value, tuple[list, list]] = {}
         for block in dom.order:
             inst = block.insts[-1]
             if inst.op is control.BRANCH:
@@ -101,8 +105,32 @@ class Conditions:
         number = float(inst.attrs["value"])
         return number if number == number else None
 
-    def facts(self, value: Value, block: Block):
-        """Iterate over the (relation, other) that hold for a value in a block."""
-        for home, relation, other in self.at.get(value, ()):
-            if home is block or self.dom.dominates(home, block):
-                yield relation, other
+    def facts(self, value: Value, block: Block) -> list[tuple]:
+        """The (relation, other) that hold for a value in a block."""
+        noted = self.at.get(value, ())
+        if len(noted) <= _FEW:
+            return [(relation, other) for home, relation, other in noted if self.dom.dominates(home, block)]
+        if value not in self.nests:
+            self.nests[value] = self._nest(noted)
+        places, facts = self.nests[value]
+        found: list[tuple] = []
+        at = bisect.bisect_right(places, self.dom.entered[block]) - 1
+        while at >= 0:
+            (home, relation, other), at = facts[at]
+            if self.dom.dominates(home, block):
+                found.append((relation, other))
+        return found
+
+    def _nest(self, noted):
+        """(where the walk over the dominators comes to the blocks of facts, in order; of each fact itself and the index
+        of the last one before it whose block dominates its own, or -1). All facts that hold at a place are on the way
+        from the last one before it: the length of an array has facts at every statement, few of which hold at one."""
+        entered = self.dom.entered
+        ordered = sorted(noted, key=lambda fact: entered[fact[0]])
+        facts: list[tuple] = []
+        for fact in ordered:
+            above = len(facts) - 1
+            while above >= 0 and not self.dom.dominates(facts[above][0][0], fact[0]):
+                above = facts[above][1]
+            facts.append((fact, above))
+        return [entered[home] for home, _, _ in ordered], facts

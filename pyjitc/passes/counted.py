@@ -38,6 +38,10 @@ class Definitions:
         return inst.attrs["value"] if inst is not None and inst.op is control.CONST and value.type is Int else None
 
 
+FEW = 3  # loops of at most so many iterations are unrolled (unroll.py), wherever they are
+MOST_UNROLLED = 16  # the most iterations of a loop inside another one that is unrolled
+
+
 class Counted:
     """loop; left: the parameter that counts down; body, exit: edges of the header's branch; entry: the only edge from
     outside; steps: induction parameter -> constant step; start: parameter -> its value on entry."""

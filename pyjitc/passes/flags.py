@@ -1,14 +1,13 @@
-"""Keep the flags of duals (types/kinds.py) out of the way of vectors.
+"""Rewrite the flags of duals (types/kinds.py) so that LLVM vectorises the loops that carry them.
 
-1. The flag of a running extreme is a comparison. `best = max(best, x)` that starts with the constant c only ever grows
-where something else takes its place, so its flag, which says that it is still the constant, says `best == c`. LLVM
-makes a vectorised reduction of an extreme, and not of one that carries a flag along.
+1. The flag of a running extreme becomes a comparison. In `best = max(best, x)`, which starts with the constant c, every
+value that replaces c is greater, so the flag, which says that `best` is still the constant, equals `best == c`. LLVM
+vectorises the reduction to an extreme, but not one that carries a flag.
 Before:  header(best = c, flag = true): ... more = igt x, best ; next = select more, x, best ; f = select more, g, flag
          ... flag       where g is false, or says that x is a constant which is not more than c
 After:   header(best = c): ... next = select more, x, best ... ieq best, c
-2. What a branch says of a flag is computed before the branch. The flag is cleared where something is added under a
-condition. LLVM vectorises a loop with such a flag when it is arithmetic, and not when it is chosen by the way that
-control takes.
+2. A flag that a branch clears is computed by arithmetic before the branch. Flags are cleared where a number is added
+under a condition. LLVM vectorises a loop with such a flag if it is arithmetic, but not if it depends on control flow.
 Before:  branch c -> add, on(flag)      add: ... ; jump on(false)
 After:   n = bnot c ; f = band flag, n ; branch c -> add, on(f)      add: ... ; jump on(f)
 Runs after the passes that copy loops. Needs: SSA.  Keeps: SSA, effects and their order.

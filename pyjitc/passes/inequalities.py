@@ -10,12 +10,14 @@ from __future__ import annotations
 from ..ir.core import Block, Value
 from ..ops import arith as a
 from ..ops import memory, structure
+from ..ops.control import CONST
 from ..types.kinds import Int, NpInt
-from .counted import affine
+from .counted import Affine, affine, trips_of
 
 __all__ = ["Below"]
 
 _BUDGET = 60  # the most steps of one proof
+_SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _WIDE = 1 << 62  # the sum of two numbers below it fits in 64 bits
 
 
@@ -29,7 +31,7 @@ class Below:
     def __call__(self, v: Value, limit: Value, c: int, block: Block) -> bool:
         self.left = _BUDGET
         self.asked: set = set()
-        return self.holds(v, limit, c, block, (), {})
+        return self.holds(v, limit, c, block, (), {}) or self.sum_below(v, limit, c, block)
 
     def holds(self, v, limit, c, block, given, supposed) -> bool:
         """Prove v + c < limit. given: facts that hold on the edge under examination, which leaves `block`; supposed:
@@ -125,6 +127,67 @@ class Below:
         if smaller.get(x) is y:
             return below(x, c) or below(y, c)
         return False
+
+    def sum_below(self, v, limit, c, block) -> bool:
+        """Prove it for a sum, or for a counter whose last number is one, over what several conditions say together:
+        text[i + k] where i < len(text) - len(word) + 1 and k < len(word)."""
+        if v.type is not Int or limit.type is not Int:
+            return False
+        made = v.inst
+        if made is None and v not in self.ranges.counters or made is not None and (
+                made.op not in _SUMS or any(x.inst is not None and x.inst.op is CONST for x in made.args)):
+            return False
+        self.left = _BUDGET
+        form = self.sum_of(v, block, 4).plus(self.sum_of(limit, block, 4), -1)
+        return self.is_negative(form.plus(Affine(c, {}), 1), block, 4)
+
+    def sum_of(self, v, block, depth) -> Affine:
+        """A value as a sum of others, as far as the sums do not wrap."""
+        constant, made = self.ranges.defs.constant(v), v.inst
+        if constant is not None:
+            return Affine(constant, {})
+        if depth and made is not None and made.op in _SUMS and made.result.type is Int:
+            low, high = self.ranges.exact(made, block)
+            if (made.op is a.IADD_CK or made.op is a.ISUB_CK or "nsw" in made.attrs.get("flags", "")
+                    or a.INT_MIN <= low and high <= a.INT_MAX):
+                x, y = (self.sum_of(x, block, depth - 1) for x in made.args)
+                return x.plus(y, 1 if made.op is a.IADD or made.op is a.IADD_CK else -1)
+        return Affine(0, {v: 1})
+
+    def is_negative(self, form, block, depth) -> bool:
+        """Prove that a sum of values is below 0: by their intervals, or by putting in place of one what it is at
+        most."""
+        self.left -= 1
+        if self.left < 0 or len(form.terms) > 4:
+            return False
+        intervals = {v: self.ranges.get(v, block) for v in form.terms}
+        if form.constant + sum(n * intervals[v][n > 0] for v, n in form.terms.items()) < 0:
+            return True
+        if not depth:
+            return False
+        for v, n in form.terms.items():
+            if abs(n) == 1:
+                rest = form.plus(Affine(0, {v: n}), -1)
+                for bound in self.bounds(v, n > 0, block):
+                    if self.is_negative(rest.plus(bound, n), block, depth - 1):
+                        return True
+        return False
+
+    def bounds(self, v, most, block):
+        """Sums that a value is not more than, or not less than where not `most`."""
+        ranges = self.ranges
+        counter = ranges.counters.get(v)
+        if most and counter is not None and counter[1] == 1 and block in ranges.inside[v]:
+            counted = counter[0]
+            start, trips = counted.start[v], trips_of(counted, ranges.defs)
+            if ranges.get(start)[0] >= 0 and (not ranges.wrap or ranges.defs.constant(start) is not None):
+                begin, length = (self.sum_of(x, counted.loop.header, 4) for x in (start, trips))
+                yield begin.plus(length, 1).plus(Affine(1, {}), -1)
+        strict, equal = (a.ILT, (a.ILE, a.IEQ)) if most else (a.IGT, (a.IGE, a.IEQ))
+        for relation, other in ranges.conditions.facts(v, block):
+            if isinstance(other, Value) and (relation is strict or relation in equal):
+                bound = self.sum_of(other, block, 4)
+                yield bound.plus(Affine(1, {}), -1 if most else 1) if relation is strict else bound
 
     def handed_below(self, p, limit, c, block, supposed) -> bool:
         """Prove it for a parameter of a block: for the argument of each incoming edge."""

@@ -32,8 +32,8 @@ _KNOWN = frozenset((
     structure.RETYPE, structure.SELECT, structure.CHOOSE, structure.DISCARD, structure.UNDEF, structure.TUPLE_MAKE,
     structure.TUPLE_GET, structure.PACK, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
     structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
-    structure.UNION_GET, structure.UNION_CAST, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP,
-    c.LIST_LEN))
+    structure.UNION_GET, structure.UNION_CAST, structure.TUPLE_AT, c.LIST_NEW, c.LIST_GET, c.LIST_SET,
+    c.LIST_APPEND, c.LIST_POP, c.LIST_LEN))
 
 
 def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
@@ -78,6 +78,8 @@ def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[t
     """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
     are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
     classes that have none."""
+    if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
+        return {}, set()
     objects = _Objects(functions, without)
     found = objects.find()
     return found, objects.first_stores() if found else set()

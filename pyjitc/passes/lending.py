@@ -90,12 +90,18 @@ class _Lending:
     def find(self) -> dict[ir.Value, frozenset[ir.Value]]:
         if not self.lent:
             return {}
-        dominators = Dominators(self.fn)
+        dominators = Dominators(self.fn, split=True)
+
+        def is_there(owner, param) -> bool:
+            """Whether an owner is defined, before a block, on all ways to where the parameter is."""
+            home, block = self.home[owner], self.home[param]
+            if home is block:
+                return False
+            return dominators.dominates(home if owner.inst is None else dominators.tails.get(home, home), block)
+
         while True:
             owners = self.owners()
-            lost = [v for v in self.lent if v.inst is None and any(
-                [self.home[o] is self.home[v] or not dominators.dominates(self.home[o], self.home[v])
-                 for o in owners[v]])]
+            lost = [v for v in self.lent if v.inst is None and not all([is_there(o, v) for o in owners[v]])]
             lost = lost or self.used_after_dangers()
             if not lost:
                 return {v: owners[v] for v in self.lent}

@@ -22,6 +22,7 @@ Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 
@@ -330,7 +331,8 @@ class _Region(Carried):
                     self.counters.get(v) for form in places for v in form.terms)
                     for _, _, whose, writes, places in accesses):
                 raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
-                                   "the same", "only sums, products, bits: a[j] += x, -=, *=, |=, &= or ^=")
+                                   "the same", "only sums, products and bits are combined: a[j] += x, or -=, *=, "
+                                   "|=, &=, ^=")
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
@@ -607,6 +609,9 @@ class _Region(Carried):
         substitute(chunk.blocks, replaced)
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
+        arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
+        chunk.memo["apart"] = frozenset(
+            frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y))
         # the call, and its results
         blocks, ready = [before], before
         for root, array in copies_of.items():
@@ -632,8 +637,8 @@ class _Region(Carried):
         if arrays:
             where = self.combine(ready, blocks, chunks, arrays, final, zero, one, loc)
         for root, array in copies_of.items():
-            where = _add_up(where, blocks, root, array, self.shared[root][0], [chunks, *extents[root]], loc,
-                            self.unwind)
+            lengths = [chunks, *extents[root]]
+            where = _add_up(where, blocks, root, array, self.shared[root][0], lengths, loc, self.unwind)
         where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
                                    [ir.Edge(header, [final[p] for p in header.params])]))
         self.branch.op, self.branch.args, self.branch.attrs = control.JUMP, [], {}

@@ -12,13 +12,14 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, List
+from ..types.kinds import Bool, DefaultDict, Deque, Int, List
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
 derivatives = lazy(f"{__package__}.derivatives.make")  # loaded only by programs that ask for derivatives
-restarts, device, nans, nests = (lazy(f"{__package__}.{name}") for name in ("restarts", "device", "nans", "nests"))
+counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
+    "counted", "device", "nans", "nests", "restarts"))
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
@@ -143,6 +144,13 @@ def _asks(inst: ir.Inst) -> bool:
     return "restart" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
+def _is_small_number(v: ir.Value) -> bool:
+    """Whether a value may be how many iterations a loop is entered with that `unroll` writes out."""
+    inst = v.inst
+    return (inst is not None and inst.op is CONST and v.type is Int
+            and 0 < inst.attrs["value"] <= counted.MOST_UNROLLED)
+
+
 def _wanted(fn: ir.Function, first: int = 0):
     """Iterate over the passes, from index `first` on, that have something to do in the function. Each is decided when
     its turn comes."""
@@ -161,6 +169,9 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
+        elif one is unroll:
+            wanted = any(map(_is_small_number, [v for block in fn.blocks for inst in block.insts
+                                                for edge in inst.targets for v in edge.args]))
         else:
             wanted = one is not flags or any(p.type is Bool for block in fn.blocks for p in block.params)
         if wanted:

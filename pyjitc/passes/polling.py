@@ -30,11 +30,10 @@ from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT,
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
-from .counted import WIDE, Definitions, counts_down, find, step_of
+from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
-from .unroll import FEW
 
 __all__ = ["run", "adds_in_order"]
 
@@ -111,6 +110,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
+            _note_columns(loop, defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
@@ -226,6 +226,29 @@ def _independent(loop, short, in_order) -> None:
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
+
+
+def _note_columns(loop, defs) -> None:
+    """Tell accesses that go from row to row, and stay in a column, from others; but where a few columns with constant
+    numbers are read of every row, as of points: these lie side by side, and are loaded sooner one by one."""
+    columns: dict[ir.Value, list[ir.Inst]] = {}
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                array = inst.args[0].type
+                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
+                if array.layout in "CF" and any(changing) and not changing[_last(array)]:
+                    columns.setdefault(inst.args[0], []).append(inst)
+    for insts in columns.values():
+        places = {inst.args[1:][_last(inst.args[0].type)] for inst in insts}
+        if len(places) == 1 or any(defs.constant(v) is None for v in places):
+            for inst in insts:
+                inst.attrs = {**inst.attrs, "column": True}
+
+
+def _last(array) -> int:
+    """The axis whose elements lie next to each other."""
+    return array.ndim - 1 if array.layout == "C" else 0
 
 
 def _note(loop, name) -> None:

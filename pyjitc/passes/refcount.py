@@ -25,7 +25,7 @@ from .alias import may_free
 __all__ = ["run"]
 
 lending = lazy(f"{__package__}.lending")  # programs with native objects load it
-_OF_OBJECTS = frozenset(("instance_at", "native_at"))
+_OF_OBJECTS = frozenset(("instance_at", "instance_load"))
 
 
 def run(fn: ir.Function, options=None) -> None:

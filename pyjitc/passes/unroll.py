@@ -14,15 +14,13 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.memory import POLL
-from .counted import Definitions, find
+from .counted import FEW, MOST_UNROLLED, Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
 from .rewrite import readers as readers_of
 
-__all__ = ["run", "FEW"]
+__all__ = ["run"]
 
-FEW = 3  # loops of at most so many iterations are unrolled wherever they are
-_MOST = 16  # the most iterations of a loop inside another one that is unrolled
 _ROOM = 160  # the most operations that such a loop may become
 
 
@@ -62,7 +60,7 @@ def _trips(loop, defs, edges) -> int | None:
     """The number of iterations of a loop that is to be unrolled, or None."""
     counted = find(loop, defs, edges)
     trips = None if counted is None else defs.constant(counted.start[counted.left])
-    if trips is None or not 0 < trips <= _MOST:
+    if trips is None or not 0 < trips <= MOST_UNROLLED:
         return None
     size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
     return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None

@@ -5,8 +5,8 @@ its counters, a guard in wide integers before the nest decides between two copie
 wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
 few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). A
-branch that every trip executes, whose condition is invariant and which leaves the loop, is a check, too: `for x, y in
-points` tests in every trip the length of a row.
+branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y
+in points` tests the length of a row on every trip.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -34,7 +34,7 @@ invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
-MAX_WAYS = 8  # the most exits of a loop that the guard tests
+MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}

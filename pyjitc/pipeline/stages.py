@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import cache, partial, wraps
 
-from ..base.errors import CompileError, Diagnostic
+from ..base.errors import CompileError, Diagnostic, with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..base.options import Options, environment
@@ -262,7 +262,7 @@ def _too_deep(function, error: RecursionError) -> CompileError:
 def _brief(t) -> str:
     if t.inner or isinstance(t, (ListDisplay, DictDisplay)):
         name = describe(t)[1:-1]
-        return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+        return with_article(name)
     return f"a value of type {t}"
 
 

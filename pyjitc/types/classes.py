@@ -1,7 +1,7 @@
-"""What a class of the program says itself, beside what it has from tuple, namedtuple(), int and enum.
+"""The attributes that a class of the program defines itself, besides those of tuple, namedtuple(), int and enum.
 
-Compiled code does with named tuples and enum members what those do; a class that says something else about it is asked,
-or its instances are refused.
+Compiled code treats named tuples and enum members as these classes do; methods by which a class changes that are
+called, or its instances are refused.
 """
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from typing import Any
 __all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "UNWRITTEN", "OPERATORS", "fields",
            "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
 
-# Modules whose attributes are taken as fixed: their values are not guarded.
+# Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
 
-_OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # what objects of these do, compiled code knows
+_OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose behaviour compiled code knows
 
-# Under this name a class says which fields it declares, as ((name, text of the type), ...); under DECLARED_TYPES it has
-# what `get(name)`, the type of what is stored, and `through(name)`, the type of NumPy's it is converted to, ask.
+# The attribute under which a class lists the fields that it declares, as ((name, text of the type), ...); under
+# DECLARED_TYPES it has an object with `get(name)`, the type of a stored value, and `through(name)`, the NumPy type to
+# which it is converted.
 DECLARED_FIELDS, DECLARED_TYPES = "__pyjitc_fields__", "__pyjitc_types__"
-# Under this name a class says under which names its objects store what compiled code sees as attributes: `get(name)`
-# gives that name, or None. What the class has under an attribute's own name is for the interpreter.
+# The attribute with an object of which `get(name)` returns the name under which objects of the class store an
+# attribute, or None. The class attribute with the attribute's own name is for the interpreter.
 HIDDEN_FIELDS = "__pyjitc_hidden__"
 
-UNWRITTEN = object()  # the program's classes do not say it
+UNWRITTEN = object()  # the program's classes do not define it
 
-# Operators that compiled code asks the class of a named tuple for.
+# Operators for which compiled code calls methods of the class of a named tuple.
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
              "@": "matmul", "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
 _ASKED = (frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r", "i"))
           | {"__neg__", "__pos__", "__invert__"})
-# Those that are no part of what compiled code does: texts are made by the interpreter.
+# Methods that compiled code never needs: texts are made by the interpreter.
 _HARMLESS = frozenset(f"__{name}__" for name in (
     "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args "
     "orig_bases dict weakref "
@@ -49,17 +50,17 @@ def is_fixed(cls: type) -> bool:
 
 
 def namespace(cls: type) -> dict:
-    """The dict behind `cls.__dict__`, in which a change of the class can be seen."""
+    """The dict behind `cls.__dict__`, in which changes of the class are visible."""
     return gc.get_referents(vars(cls))[0]
 
 
 def is_built_in_record(cls: type) -> bool:
-    """Whether the interpreter made this class of tuples with named items, such as that of sys.float_info."""
+    """Whether a class is a struct sequence of the interpreter, such as that of sys.float_info."""
     return hasattr(cls, "n_sequence_fields")
 
 
 def fields(cls: type) -> tuple[str, ...]:
-    """Names of the items of a class of tuples, in their order; of no items where it names none."""
+    """The names of the items of a tuple class, in order; none where it does not name them."""
     if is_built_in_record(cls):
         record: Any = cls
         return () if record.n_unnamed_fields else record.__match_args__
@@ -67,7 +68,7 @@ def fields(cls: type) -> tuple[str, ...]:
 
 
 def own(cls: type, name: str):
-    """What the program wrote under `name` into the class, or one that it is made from; else UNWRITTEN."""
+    """The attribute `name` that the program defined in the class or a base class; else UNWRITTEN."""
     every = not issubclass(cls, _OF_THEIR_OWN)
     for base in cls.__mro__:
         if name in vars(base) and (base is not object if every else not is_fixed(base)):
@@ -86,7 +87,8 @@ def _generated(value) -> bool:
 
 
 def refused_method(cls: type) -> str:
-    """A special method of a class of named tuples that compiled code would have to ask and does not; or ''."""
+    """The name of a special method of a class of named tuples that compiled code would have to call and does not
+    support; or ''."""
     for base in cls.__mro__:
         if not is_fixed(base):
             for name in vars(base):
@@ -97,6 +99,6 @@ def refused_method(cls: type) -> str:
 
 
 def plain_integers(cls: type) -> bool:
-    """Whether operators see a member of this IntEnum as its int."""
+    """Whether operators treat a member of this IntEnum as its int."""
     return all(own(cls, f"__{kind}{name}__") is UNWRITTEN for name in OPERATORS.values() for kind in ("", "r")) and all(
         own(cls, f"__{name}__") is UNWRITTEN for name in _COMPARED)

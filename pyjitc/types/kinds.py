@@ -1,13 +1,13 @@
 """The types of the IR: small frozen interned values, compared by identity.
 
-A type says how a value is represented and which Python type it has when boxed. Python scalars and NumPy
-scalars are distinct kinds, because NEP 50, division by zero, wrapping and the type of what is returned
+A type determines the representation of a value and its Python class when boxed. Python scalars and NumPy
+scalars are distinct kinds, because NEP 50, division by zero, wrapping and the type of results
 depend on it. Every type has a text form (`str(t)`) that `types.text` reads back.
 
-A kind of value is a class here. It says once what its values are made of, which Python class they belong to and how
-two of its types join, and all rooms go by that: no other file lists the kinds. A *composite* kind is represented by
-its parts, one after the other; what has no parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of
-the program whose objects are nothing but their attributes becomes a kind by a subclass of `Attributes`.
+A kind of values is a class here. It alone defines the parts of its values, their Python class and the join of two of
+its types, and all rooms use that: no other file lists the kinds. A *composite* kind is represented by its parts, one
+after the other; a kind without parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of the program
+whose objects consist of their attributes becomes a kind by a subclass of `Attributes`.
 """
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Unbound", "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_", "NpInt",
            "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
-           "Broadcast", "Ended", "numbered", "Singleton", "Function", "FunctionObject", "Method", "Super", "Cell",
-           "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_", "Instance", "ObjectOf",
-           "PythonRandom", "Container", "List", "NativeList", "NativeObject", "Within", "TupleOf", "Dict",
-           "Set", "FrozenSet", "Deque",
-           "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
-           "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
-           "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
-           "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_",
-           "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer",
-           "is_float", "is_complex", "is_refcounted"]
+           "Broadcast", "Ended", "numbered", "is_display", "Singleton", "Function", "FunctionObject", "Method",
+           "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_",
+           "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject", "Within",
+           "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS",
+           "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for", "any_part", "all_parts",
+           "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION",
+           "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+           "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
+           "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
+           "is_refcounted"]
 
 MAX_SIZE = 1 << 14
 MAX_UNION = 8
@@ -42,17 +42,18 @@ _passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class TooLarge(TypeError):
-    """A type would have more than MAX_SIZE parts: it grows with every call or round of something that has no end. (All
-    that reads a type,
-    as its text does, takes time for every part, also where one type stands at many places.)"""
+    """Raised where a type would have more than MAX_SIZE parts: it grows with every call or iteration of something
+    without end. (Functions on types, such as that of their text, take time for every part, even where one type occurs
+    at many places.)"""
 
 
 class Content:
-    """What a place of the program holds that other places share, as far as inference has found it: the items of the
-    lists that are made at one place, or that come in as arguments of one type; a variable that closures share.
+    """A type variable for the contents of places in the program that share them, as far as inference has found these:
+    the items of the lists that are made by one instruction, or that are arguments of one type; a variable that closures
+    share.
 
-    It grows with every store, and whatever has looked at it is looked at again. Where two kinds of values meet, their
-    variables become one (`link`)."""
+    It grows with every store, and then inference visits again all blocks that have read it. At a join of two kinds of
+    containers, their variables are unified (`link`)."""
 
     __slots__ = ("name", "_into", "_content", "_users")
 
@@ -64,7 +65,7 @@ class Content:
 
     @property
     def root(self) -> Content:
-        """The variable that this one has become."""
+        """The variable with which this one was unified."""
         found = self
         while found._into is not None:
             found = found._into
@@ -74,15 +75,15 @@ class Content:
 
     @property
     def content(self) -> Any:
-        """The type so far; None: nothing was stored yet."""
+        """The type so far; None where nothing was stored yet."""
         return self.root._content
 
     def used(self, analysis, block) -> None:
-        """Inference looks at `block` again when the content grows."""
+        """Register `block`, which inference visits again when the content grows."""
         self.root._users[analysis, block] = None
 
     def become(self, content) -> None:
-        """The content is another type now."""
+        """Replace the content by another type."""
         root = self.root
         if content is not root._content:
             root._content = content
@@ -90,17 +91,17 @@ class Content:
                 analysis.touch(block)
 
     def grow(self, content: Type) -> None:
-        """Something of type `content` is stored."""
+        """Record a store of a value of type `content`."""
         root = self.root
         if content is Undefined or content is root._content:
             return
         merged = content if root._content is None else wider(root._content, content)
-        root = self.root  # the types may have been linked
+        root = self.root  # computing the type may have linked variables
         if merged is not root._content:
             root.become(Object if _mentions(merged, root, set()) else merged)
 
     def link(self, other: Content) -> None:
-        """What is stored in one may be read from the other from now on."""
+        """Unify two variables: values that are stored in one may be read from the other."""
         one, two = self.root, other.root
         if one is two:
             return
@@ -121,7 +122,7 @@ class Content:
 
 
 def _mentions(t: Type, variable: Content, seen: set) -> bool:
-    """Whether values of type t hold, at any depth, what `variable` is the content of."""
+    """Whether a value of type t contains, at any depth, values in the places of `variable`."""
     if not t.varying or t in seen:
         return False
     seen.add(t)
@@ -143,15 +144,15 @@ def _mentions(t: Type, variable: Content, seen: set) -> bool:
 class Type:
     """Base of all types. Construct through the subclasses; equal arguments give the same object.
 
-    passing: the type names an object of the program (a function, a class, an allocation), itself or in its parts; it
-    lives no longer than its users. size: the number of types in it, itself included. parts: the types of what a value
-    is made of, or None for a leaf. refcounted: whether a value holds a reference that must be released. varying: what a
-    container in it holds is a variable, which inference is finding out (see `Content`). sealed: what one holds is a
-    type. Neither looks at what containers hold.
+    passing: the type, or a part of it, refers to an object of the program (a function, a class, an allocation); it
+    lives only as long as it is used. size: the number of types in it, itself included. parts: the types of the parts of
+    a value, or None for a leaf. refcounted: whether a value holds a reference that must be released. varying: a
+    container in it has type variables, which inference is solving (see `Content`). sealed: a container in it has types
+    as contents. Neither considers the contents of containers.
 
-    The facts that a kind states as attributes of its class:
+    Class attributes with which a kind declares facts:
     counted    a value holds a reference of its own, beside those of its parts
-    names_own  the type names an object of the program (see `passing`)
+    names_own  the type refers to an object of the program (see `passing`)
     inner      no value of the kind ever becomes a Python object
     holder     its arguments are what its values hold: see Container
     unlimited  a union may have any number of members of the kind: they cost nothing, or have code of their own"""
@@ -170,7 +171,7 @@ class Type:
 
     @property
     def python_class(self) -> Any:
-        """The class of the objects that are its values outside, or None."""
+        """The class of its values as Python objects, or None."""
         return None
 
     def __new__(cls, *args):
@@ -198,7 +199,7 @@ class Type:
             object.__setattr__(found, "refcounted", cls.counted or parts is not None and any(
                 [part.refcounted for part in parts]))
             table = _passing if found.passing else _interned
-            found = table.setdefault(key, found)  # atomic for a dict; under the compile lock for the other
+            found = table.setdefault(key, found)  # atomic for a dict; the other table is used under the compile lock
         return found
 
     def _text(self) -> str:
@@ -209,16 +210,16 @@ class Type:
 
     @property
     def class_name(self) -> str:
-        """How CPython names the type of a value in messages."""
+        """The name of the type of a value in CPython's messages."""
         return self.text if self.python_class is None else self.python_class.__name__
 
     def joined(self, other: Type, join: Callable) -> Type | None:
-        """The type that is no union for where a value of this type and one of `other`, of the same kind, meet; or
-        None. join: gives the type where two types meet."""
+        """The type, no union, of a join of a value of this type and one of `other`, which has the same kind; or None.
+        join: the function that joins the types of parts."""
         return None
 
     def covers(self, other: Type) -> bool:
-        """Whether a join (see `joined`) may have made this type of `other` and others."""
+        """Whether this type may be a join (see `joined`) of `other` and further types."""
         return self is other
 
     def __setattr__(self, name, value):
@@ -232,7 +233,7 @@ class Type:
 
 
 def _size(parts: tuple) -> int:
-    """The types in the arguments of a type, and in tuples among them."""
+    """The number of types in the arguments of a type, and in tuples among them."""
     total = 0
     for part in parts:
         if isinstance(part, Type):
@@ -243,7 +244,7 @@ def _size(parts: tuple) -> int:
 
 
 def _variables(cls: type[Type], args: tuple) -> tuple[bool, bool]:
-    """(open, sealed) of a type with these arguments."""
+    """(whether some are type variables, whether some are sealed) of a type with these arguments."""
     if cls.holder:
         return any([type(x) is Content or x.varying for x in args]), any([type(x) is not Content for x in args])
     is_open = sealed = False
@@ -267,7 +268,7 @@ def _passes(part) -> bool:
 
 
 def _singleton(name: str, text: str, doc: str, python_class: type | None = None, **facts) -> Type:
-    cls = globals()[name] = type(name, (Type,), {  # pickles look it up
+    cls = globals()[name] = type(name, (Type,), {  # so that pickle finds it
         "__slots__": (), "__doc__": doc, "_text": lambda self: text, "python_class": python_class, **facts})
     return cls()
 
@@ -293,7 +294,7 @@ Object = _singleton("ObjectType", "object", "A reference to any Python object.",
 
 
 class _NumPyScalar(Type):
-    """What NumPy's scalars have in common."""
+    """Base class of NumPy's scalar types."""
 
     __slots__ = ()
 
@@ -366,7 +367,7 @@ TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs
 class NpTime(_NumPyScalar):
     """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
 
-    It is no number: of what numbers can do it has what lib/np/dates says."""
+    It is no number: its operations are those in lib/np/dates."""
 
     __slots__ = fields = ("kind", "unit", "count")
     kind: str
@@ -385,7 +386,7 @@ class NpTime(_NumPyScalar):
 class Record(Type):
     """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are
     attributes too.
-    Elements are never loaded whole: a record is a 0-d view (lib/np/arrays/records.py)."""
+    Elements are never loaded as a whole: a record is a 0-d view (lib/np/arrays/records.py)."""
 
     __slots__ = fields = ("dtype", "cls")
     dtype: Any
@@ -442,9 +443,10 @@ class Array(Type):
 
 
 class Composite(Type):
-    """A kind whose values are made of parts, and are represented by theirs.
+    """A kind whose values consist of parts, and are represented by these.
 
-    joins: where two types meet that differ in their parts only, the parts meet (else the two are a union's members)."""
+    joins: two types that differ only in their parts are joined by joining these (otherwise they become members of a
+    union)."""
 
     __slots__ = ()
     parts: tuple[Type, ...]
@@ -452,30 +454,30 @@ class Composite(Type):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the parts are called: attributes of the objects, where there are such."""
+        """The names of the parts: attributes of the objects, if they have such."""
         raise NotImplementedError
 
     def _parts(self):
         return self.key[1:]
 
     def with_parts(self, parts) -> Type:
-        """The type that differs from this in its parts only."""
+        """The type that differs from this one only in its parts."""
         return type(self)(*parts)
 
     def open(self, value) -> tuple:
-        """The parts of an object: of one of `python_class`, or of the tuple of parts that stands for it."""
+        """The parts of an object: of one of `python_class`, or of the tuple of parts that represents it."""
         return value
 
     def build(self, parts):
-        """What `open` takes apart."""
+        """The object with these parts, the inverse of `open`."""
         return tuple(parts)
 
     def access(self, n: int) -> str:
-        """How a program reads part n, to go behind the name of a value."""
+        """The text by which a program reads part n, to be appended to the name of a value."""
         return f".{self.names[n]}"
 
     def is_like(self, other: Type) -> bool:
-        """Whether `other` differs from this type in the types of its parts only."""
+        """Whether `other` differs from this type only in the types of its parts."""
         return (type(self) is type(other) and len(self.parts) == len(other.parts)
                 and self.with_parts(other.parts) is other)
 
@@ -492,7 +494,7 @@ class Composite(Type):
 
 
 class Tuple(Composite):
-    """Tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
+    """A tuple of fixed length. `elements`: tuple of Type; `cls`: the namedtuple class, or None for `tuple`."""
 
     __slots__ = fields = ("elements", "cls")
     elements: tuple[Type, ...]
@@ -528,17 +530,17 @@ class Tuple(Composite):
 
 
 class Attributes(Composite):
-    """A kind of the objects of one Python class, which are nothing but their attributes: such an object is taken apart
-    by reading them, and made by calling the class with them. `python_class` and `fields` (the names of the
-    attributes, in the order of the class's parameters) are all that a subclass must say:
+    """A kind for objects of one Python class that consist of their attributes: such an object is unboxed by reading
+    these, and boxed by calling the class with them. A subclass must only define `python_class` and `fields` (the names
+    of the attributes, in the order of the class's parameters):
 
         class IntervalType(Attributes):
             __slots__ = fields = ("low", "high")
             python_class = Interval
 
-    The types of the attributes are the type's arguments, and its parts. A value of compiled code has no identity: an
-    object that leaves it is a new one. The attributes are stored in the object (its `__dict__` or slots), and
-    none of them is a property: they are read without running code of the program."""
+    The types of the attributes are the type's arguments, and its parts. Values in compiled code have no identity:
+    boxing makes a new object. The attributes must be stored in the object (its `__dict__` or slots), and
+    none of them may be a property: they are read without running code of the program."""
 
     __slots__ = ()
     joins = True
@@ -547,7 +549,7 @@ class Attributes(Composite):
 
     def __init_subclass__(cls):
         cls.names, python_class = vars(cls).get("names", cls.fields), cls.python_class
-        if python_class is None:  # what several kinds have in common
+        if python_class is None:  # a common base class of several kinds
             return
         if isinstance(python_class.__getattribute__, pytypes.FunctionType) or hasattr(python_class, "__getattr__"):
             raise TypeError(f"{python_class.__qualname__} has attributes that its own code finds; the parts of a kind "
@@ -561,7 +563,7 @@ class Attributes(Composite):
 
     @classmethod
     def of(cls, typeof: Callable) -> Type:
-        """The type of an object of the class. typeof: gives the type of the attribute of a name."""
+        """The type of an object of the class. typeof: attribute name -> type of the attribute."""
         return cls(*map(typeof, cls.names))
 
     def _text(self):
@@ -578,12 +580,12 @@ _kinds_of_classes: dict[type, type[Attributes]] = {}
 
 
 def kind_of_class(cls: type) -> type[Attributes] | None:
-    """The kind of the objects of a Python class that consist of their attributes, where there is one."""
+    """The kind of the objects of a Python class that consist of their attributes, if there is one."""
     return _kinds_of_classes.get(cls)
 
 
 class Slice(Attributes):
-    """Python slice; start, stop and step are each Int or NoneType (or any index type)."""
+    """A Python slice; start, stop and step are each Int or NoneType (or any index type)."""
 
     __slots__ = fields = ("start", "stop", "step")
     start: Type
@@ -604,7 +606,7 @@ class RangeType(Attributes):
     @classmethod
     def of(cls, typeof):
         for name in cls.names:
-            typeof(name)  # refuses ints beyond 64 bits
+            typeof(name)  # raises for ints beyond 64 bits
         return Range
 
     def _text(self):
@@ -618,10 +620,10 @@ Range = RangeType()
 
 
 class Struct(Composite):
-    """Library-level record: iterators and the like. `name`: str; `members`: ((field, Type), ...).
+    """A record of the library, such as an iteration state. `name`: str; `members`: ((field, Type), ...).
 
-    A structure that stands for something in the program is a kind of its own: a subclass whose `role` is the name of
-    its types, so that Struct(role, members) is one of them."""
+    A structure that represents a value of the program is a kind of its own: a subclass whose `role` is the name of its
+    types, so that Struct(role, members) is one of them."""
 
     __slots__ = ("name", "members")
     fields: tuple[str, ...] = __slots__
@@ -662,26 +664,26 @@ class Struct(Composite):
 
 
 def numbered(types) -> tuple[tuple[str, Type], ...]:
-    """Members of a structure that have numbers as names."""
+    """Members of a structure with numbers as names."""
     return tuple([(str(n), t) for n, t in enumerate(types)])
 
 
 class ListDisplay(Struct, role="list"):
-    """A list that the program writes out: its type has the types of the items."""
+    """A list display: its type has the types of all items."""
 
     __slots__ = ()
     python_class = list
 
 
 class DictDisplay(Struct, role="dict"):
-    """A dict that the program writes out, whose keys are texts: its type has the keys and the types of the values."""
+    """A dict display whose keys are constant texts: its type has the keys and the types of the values."""
 
     __slots__ = ()
     python_class = dict
 
 
 class DictView(Struct):
-    """What `keys`, `values` or `items` of a dict give: the dict."""
+    """The view that `keys`, `values` or `items` of a dict return: the dict."""
 
     __slots__ = ()
 
@@ -692,7 +694,7 @@ class DictView(Struct):
 
     @property
     def item(self) -> Type:
-        """The type of what it yields."""
+        """The type of the items of a loop over it."""
         raise NotImplementedError
 
 
@@ -749,14 +751,14 @@ class Broadcast(Struct, role="broadcast"):
 
 
 class Ended(Struct, role="empty_iterator"):
-    """The state of an iteration that has no item any more."""
+    """The state of an iteration that is exhausted."""
 
     __slots__ = ()
 
 
 class Generator(Struct):
-    """State of a generator: the function value and what is live. `step`: front.generators.StepPrototype to go on
-    with."""
+    """The state of a generator: the function value and the live values. `step`: the front.generators.StepPrototype that
+    continues from it."""
 
     fields = ("name", "members", "step")
     __slots__ = ("step",)
@@ -769,7 +771,7 @@ class Generator(Struct):
 
 
 class Iterator(Type):
-    """Mutable iterator object made by an explicit `iter(x)`: a reference to a cell holding a state value."""
+    """A mutable iterator object from an explicit `iter(x)`: a reference to a cell with a state value."""
 
     __slots__ = fields = ("state",)
     state: Type
@@ -784,11 +786,11 @@ class Iterator(Type):
 
 
 class Container(Type):
-    """A reference to an object of Python that holds others, of the types that its parameters say. Each load checks
-    the class of what it finds: an object may have come to hold something else.
+    """A reference to a Python container, whose items have the types of its parameters. Each load checks the class of
+    the item: the container may have got other items.
 
-    During inference a parameter is a variable, a `Content`; the types that `typeof` gives and those of typed IR
-    have types there (`opened`, `closed`). A type that nothing is known of yet is Undefined."""
+    During inference a parameter is a type variable, a `Content`; in types from `typeof` and in typed IR it is a type
+    (`opened`, `closed`). A type of which nothing is known yet is Undefined."""
 
     __slots__ = ()
     counted = holder = True
@@ -799,11 +801,11 @@ class Container(Type):
 
     @property
     def parameters(self) -> tuple[Type, ...]:
-        """What its values hold, as far as that is known."""
+        """The types of its contents, as far as they are known."""
         return tuple([_held(x) for x in self.key[1:]])
 
     def store(self, n: int, t: Type) -> None:
-        """Something of type t is stored in its values, as parameter n."""
+        """Record that a value of type t is stored in such a container, as parameter n."""
         x = self.key[1 + n]
         if type(x) is Content:
             x.grow(t)
@@ -835,7 +837,7 @@ class _OfItems(Container):
 
     @property
     def item(self) -> Type:
-        """The type of what it holds."""
+        """The type of its items."""
         return _held(self.key[1])
 
 
@@ -847,7 +849,7 @@ class List(_OfItems):
 
 
 class NativeList(Type):
-    """A list that nobody outside of compiled code sees, whose items have no objects: see ops/natives.py."""
+    """A list that does not escape from compiled code, with unboxed items: see ops/natives.py."""
 
     __slots__ = fields = ("item",)
     item: Type
@@ -888,7 +890,7 @@ class Within(Type):
 
 
 class TupleOf(_OfItems):
-    """Python tuple of any length, whose items have one type; a `Tuple` has a type for each item."""
+    """A Python tuple of any length, whose items have one type; a `Tuple` has a type for each item."""
 
     __slots__ = fields = ("_item",)
     python_class = tuple
@@ -945,7 +947,7 @@ class DefaultDict(Dict):
 
 
 class OrderedDict_(Dict):
-    """collections.OrderedDict, which has an order of its own beside the dict's."""
+    """collections.OrderedDict, which stores its order in data of its own besides the dict's."""
 
     __slots__ = ()
     python_class = OrderedDict
@@ -958,14 +960,14 @@ class CounterDict(Dict):
     python_class = Counter
 
 
-# Of the classes of the interpreter whose objects are containers.
+# The container classes of the interpreter -> kinds.
 CONTAINERS: dict[type, type[Container]] = {
     kind.python_class: kind
     for kind in (List, Dict, DefaultDict, OrderedDict_, CounterDict, Set, FrozenSet, Deque)}
 
 
 class _SharedVariable(Type):
-    """A variable shared by closures: a reference to what it is in. `site` names the allocation."""
+    """A variable shared by closures: a reference to a box or cell. `site` identifies the instruction that makes it."""
 
     __slots__ = fields = ("site",)
     site: Content
@@ -977,7 +979,7 @@ class _SharedVariable(Type):
 
 
 class Cell(_SharedVariable):
-    """One that only compiled code shares: a reference to a mutable box."""
+    """A shared variable of compiled code only: a reference to a mutable box."""
 
     __slots__ = ()
     inner = True
@@ -987,8 +989,8 @@ class Cell(_SharedVariable):
 
 
 class ObjectCell(_SharedVariable):
-    """One that functions share which are Python objects, since a container holds them or they leave the call: a cell of
-    the interpreter's."""
+    """A shared variable of functions that are Python objects, since a container holds them or they are returned: a
+    Python cell."""
 
     __slots__ = ()
     python_class = pytypes.CellType
@@ -998,7 +1000,7 @@ class ObjectCell(_SharedVariable):
 
 
 class Union(Type):
-    """One of several member types, told apart by a tag. Members are never unions. Use `union_of`."""
+    """One of several member types, distinguished by a tag. Members are never unions. Use `union_of`."""
 
     __slots__ = fields = ("members",)
     members: tuple[Type, ...]
@@ -1019,13 +1021,13 @@ class Union(Type):
 
 
 class Dual(Composite):
-    """A number of one of two types, kept as the wider one: where paths meet, `0` of Python and a float64 make
-    `dual(int, float64)`.
+    """A number of one of two types, represented as the wider one: the join of Python's `0` and a float64 is `dual(int,
+    float64)`.
 
-    Every value of type `narrow` that such a place can hold is exactly a value of type `wide`, so that operations that
-    do not tell the two apart read the wide value and no more. Representation: the wide value, and a bool that is True
-    where the number has type `narrow`. low, high: the least and the greatest int that it can be then, or None where
-    that is not known. Inference alone makes duals (infer/duals.py); tuples and lists hold unions."""
+    Every value of type `narrow` that occurs there is exactly representable in type `wide`, so that operations which
+    need not distinguish the two only read the wide value. Representation: the wide value, and a bool that is True where
+    the number has type `narrow`. low, high: the least and the greatest int that it can be then, or None where that is
+    not known. Only inference makes duals (infer/duals.py); items of tuples and lists are unions."""
 
     __slots__ = fields = ("narrow", "wide", "low", "high")
     narrow: Type
@@ -1090,9 +1092,10 @@ class _Ref:
 
 
 class Function(Composite):
-    """A Python function value: its code and the types of what it captured. The captured values are the
+    """A Python function value: its code and the types of its captured values. The captured values are the
     representation. `proto`: an interned `front.functions.Prototype` (code, globals, names); `captures`:
-    tuple of Type; roles: what each capture is, in order ('defaults', 'kwdefaults', 'closure'; each at most once)."""
+    tuple of Type; roles: the role of each capture, in order ('defaults', 'kwdefaults', 'closure'; each at most
+    once)."""
 
     __slots__ = fields = ("proto", "captures", "roles")
     proto: Any
@@ -1117,8 +1120,8 @@ class Function(Composite):
 
 
 class FunctionObject(Type):
-    """A function that a container holds, or that the interpreter is given: a reference to one of the interpreter's
-    functions, which has its code and what it has captured. function: the Function that it is opened to."""
+    """A function that is an item of a container or is passed to the interpreter: a reference to a Python function with
+    its code and captured values. function: the Function as which it is unboxed."""
 
     __slots__ = fields = ("function",)
     function: Function
@@ -1157,7 +1160,7 @@ class Method(Composite):
 
 
 class Super(Composite):
-    """`super()`: the receiver's representation. `cls`: the class whose attributes are passed over, and those of the
+    """`super()`: the receiver's representation. `cls`: the class whose attributes are skipped, with those of the
     classes before it."""
 
     __slots__ = fields = ("cls", "receiver")
@@ -1194,7 +1197,7 @@ class DType(Type):
 
 
 class Exception_(Type):
-    """A reference to an exception instance. `cls`: the Python class (or the common base) known statically."""
+    """A reference to an exception. `cls`: its Python class, or the common base class that is known."""
 
     __slots__ = fields = ("cls",)
     cls: Any
@@ -1215,8 +1218,7 @@ class Exception_(Type):
 
 
 class Instance(Type):
-    """A reference to an instance of exactly class `cls` (np.random.Generator, RandomState), whose methods have
-    rules."""
+    """A reference to an object of exactly class `cls` (np.random.Generator, RandomState), whose methods have rules."""
 
     __slots__ = fields = ("cls",)
     cls: Any
@@ -1231,7 +1233,7 @@ class Instance(Type):
 
 
 class PythonRandomType(Type):
-    """A reference to an instance of exactly random.Random."""
+    """A reference to an object of exactly random.Random."""
 
     __slots__ = ()
     counted = True
@@ -1242,7 +1244,7 @@ class PythonRandomType(Type):
 
     @property
     def python_class(self):
-        return sys.modules["random"].Random  # a value of the type means that it is loaded
+        return sys.modules["random"].Random  # it is loaded, since there is a value of the type
 
 
 PythonRandom = PythonRandomType()
@@ -1251,9 +1253,9 @@ PythonRandom = PythonRandomType()
 class ObjectOf(Type):
     """A reference to an object of exactly class `cls`, a class that the program writes: the Python object itself.
 
-    attributes: ((name, Type), ...) by which a call's arguments tell specialisations apart: what the objects of a call
-    store, their names in alphabetical order. In code the type has none: within a compile each attribute of a class has
-    one type for all its objects, which inference keeps (`Session.attribute`)."""
+    attributes: ((name, Type), ...) of the attributes that the objects of a call store, in alphabetical order, by which
+    specialisations differ. In typed IR the type has none: within a compile each attribute of a class has one type for
+    all its objects, which inference finds (`Session.attribute`)."""
 
     __slots__ = fields = ("cls", "attributes")
     cls: Any
@@ -1273,8 +1275,8 @@ class ObjectOf(Type):
 
 
 def union_of(types) -> Type:
-    """The smallest type that holds all of `types`: a Union without repeats, or the only member. It has at most one
-    member of each kind of containers."""
+    """The smallest type that includes all of `types`: a Union without duplicates, or the only member. It has at most
+    one member of each kind of containers."""
     flat: list[Type] = []
     for t in types:
         for m in members_of(t):
@@ -1298,7 +1300,7 @@ def union_of_two(x: Type, y: Type) -> Type:
 
 
 def together(x: Type, y: Type, join: Callable) -> Type:
-    """The smallest type that holds the values of both. join: says it of the parts of types of one kind."""
+    """The smallest type that includes both. join: joins the types of parts of types of one kind."""
     if x is y or y is Undefined:
         return x
     if x is Undefined:
@@ -1321,7 +1323,7 @@ def together(x: Type, y: Type, join: Callable) -> Type:
 
 
 def wider(x: Type, y: Type) -> Type:
-    """The type of what holds both: `together`, or any object where that has too many members."""
+    """The type of an item that may have either type: `together`, or any object where that has too many members."""
     if x is Object or y is Object:
         return Object
     found = together(x, y, wider)
@@ -1329,7 +1331,7 @@ def wider(x: Type, y: Type) -> Type:
 
 
 def linked(x: Any, y: Any) -> bool:
-    """Whether two types differ in the variables of their containers only; these are one from now on."""
+    """Whether two types differ only in the type variables of their containers, which are then unified."""
     if x is y:
         return True
     if type(x) is not type(y) or not (x.varying and y.varying):
@@ -1348,7 +1350,7 @@ def linked(x: Any, y: Any) -> bool:
 
 
 def rewritten(t: Type, change: Callable) -> Type:
-    """t with other types for the containers in it. change: gives them."""
+    """The type t with the types of containers in it changed by `change`."""
     if not (t.varying or t.sealed):
         return t
     if isinstance(t, Container):
@@ -1363,7 +1365,7 @@ def rewritten(t: Type, change: Callable) -> Type:
 
 
 def closed(t: Type) -> Type:
-    """t with types for its variables."""
+    """The type t with type variables replaced by their types."""
     return rewritten(t, _closed) if t.varying else t
 
 
@@ -1372,8 +1374,8 @@ def _closed(t: Container) -> Type:
 
 
 def opened(t: Type, variables: dict, make: Callable) -> Type:
-    """t with variables for its types. variables: those of the types that were opened before; make: gives a new one of
-    a content."""
+    """The type t with the contents of containers replaced by type variables. variables: those of the types that were
+    opened before; make: content -> new variable."""
     def change(one):
         if not one.sealed:
             return one
@@ -1393,27 +1395,32 @@ def members_of(t: Type) -> tuple[Type, ...]:
 
 
 def member_for(union: Union, t: Type) -> Type | None:
-    """The member of `union` that holds a `t`: itself, or what a join made of it and others (see infer/join.py)."""
+    """The member of `union` that includes type `t`: itself, or a join of it and others (see infer/join.py)."""
     return t if t in union.members else next((m for m in union.members if m.covers(t)), None)
 
 
 def any_part(t: Type, test: Callable) -> bool:
-    """Whether `test` holds for a type, or for one that is a part of it."""
+    """Whether `test` is true for a type or one of its parts."""
     return test(t) or t.parts is not None and any([any_part(part, test) for part in t.parts])
 
 
+def is_display(t: Type) -> bool:
+    """Whether a value of type t is a list display, or contains one."""
+    return any_part(t, lambda part: isinstance(part, ListDisplay))
+
+
 def all_parts(t: Type) -> list[Type]:
-    """A type and all that are parts of it."""
+    """A type and all its parts."""
     return [t, *[one for part in t.parts or () for one in all_parts(part)]]
 
 
 def is_plain_tuple(t: Type) -> bool:
-    """Whether values of the type are tuples of a known length, of no class of their own."""
+    """Whether values of the type are tuples of a known length, not of a class of their own."""
     return isinstance(t, Tuple) and t.cls is None
 
 
 def is_numpy_scalar(t: Type) -> bool:
-    """What arrays hold, but for records: NumPy numbers, dates and durations."""
+    """Whether t is a NumPy number, date or duration, the element types of arrays except records."""
     return t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex, NpTime))
 
 
@@ -1426,17 +1433,17 @@ def is_number(t: Type) -> bool:
 
 
 def is_time(t: Type) -> bool:
-    """NumPy date or duration."""
+    """Whether t is a NumPy date or duration."""
     return isinstance(t, NpTime)
 
 
 def is_scalar(t: Type) -> bool:
-    """Number, date or duration: what whole-array expressions combine with arrays."""
+    """Whether t is a number, date or duration, which whole-array expressions combine with arrays."""
     return is_python_number(t) or is_numpy_scalar(t)
 
 
 def is_integer(t: Type) -> bool:
-    """Python int or NumPy integer (bools excluded)."""
+    """Whether t is Python's int or a NumPy integer (bools excluded)."""
     return t is Int or isinstance(t, NpInt)
 
 

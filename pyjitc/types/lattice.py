@@ -1,7 +1,7 @@
-"""Which type the result of mixed operands has: NumPy's promotion (NEP 50) and Python's own tower.
+"""The result types of mixed operands: NumPy's promotion (NEP 50) and Python's numeric tower.
 
-Python ints, floats and complexes are weak beside NumPy scalars: they take the NumPy operand's type unless they
-are of a higher kind. NumPy itself answers for pairs of its dtypes, once per pair.
+Python ints, floats and complexes are weak next to NumPy scalars: they take the NumPy operand's type unless they are of
+a higher kind. For pairs of dtypes NumPy itself is called, once per pair.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _types: dict[np.dtype, Type] = {}
 
 
 def kind_of(t: Type) -> str:
-    """'b', 'i', 'u', 'f', 'c', 'M' or 'm' as NumPy's dtype.kind; '' for what is no NumPy scalar."""
+    """'b', 'i', 'u', 'f', 'c', 'M' or 'm' as NumPy's dtype.kind; '' for other types."""
     if isinstance(t, NpInt):
         return "i" if t.signed else "u"
     if isinstance(t, NpFloat):
@@ -67,12 +67,12 @@ def type_of_dtype(dtype: np.dtype) -> Type | None:
 
 
 def python_promote(x: Type, y: Type) -> Type:
-    """The wider of two Python number types; Bool beside Bool stays Bool."""
+    """The wider of two Python number types; for two Bools Bool."""
     return x if _RANK[x] >= _RANK[y] else y
 
 
 def promote(x: Type, y: Type) -> Type:
-    """The common type of two number types as NumPy's binary ufuncs see it; Python's tower where both are Python's."""
+    """The common type of two number types in NumPy's binary ufuncs; for two Python types that of Python's operators."""
     found = _memo.get((x, y))
     if found is None:
         found = _memo[x, y] = _promote(x, y)
@@ -85,7 +85,7 @@ def _promote(x: Type, y: Type) -> Type:
     if is_python_number(x):
         x, y = y, x
     if isinstance(x, Record) or isinstance(y, Record):
-        raise AttributeError("a record is no number", name="number", obj=x)  # inference says which call this was
+        raise AttributeError("a record is no number", name="number", obj=x)  # inference adds the name of the call
     if not is_numpy_scalar(x):
         raise TypeError(f"{x} and {y} have no common number type")
     weak: Any = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)
@@ -95,8 +95,8 @@ def _promote(x: Type, y: Type) -> Type:
 
 
 def element_types(types) -> tuple[Type, ...]:
-    """Types of elements for operands of these types: a number of Python goes with NumPy's operands of its kind, as NEP
-    50 has it; beside others it is what it becomes on its own."""
+    """The element types of operands of these types: a Python number has the type of NumPy operands of its kind, by NEP
+    50; with other operands the type that it has on its own."""
     numpy_dtypes = [dtype_of(t) for t in types if is_numpy_scalar(t)]
     found = []
     for t in types:
@@ -120,12 +120,12 @@ def inexact(t: Type) -> Type:
 
 
 def part_of(t: Type) -> Type:
-    """The float type of a complex type's parts; other types are their own."""
+    """The float type of the parts of a complex type; other types are returned unchanged."""
     return Float if t is Complex else float32 if t is complex64 else float64 if t is complex128 else t
 
 
 def fits(value, t: Type) -> bool:
-    """Whether a Python constant is exactly a value of t: at a join it may take the type of the other side."""
+    """Whether a Python constant is exactly representable in t: at a join it may take the type of the other value."""
     if type(value) is bool:
         return t is Bool or t is bool_
     if type(value) is int:

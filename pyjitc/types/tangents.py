@@ -1,7 +1,7 @@
-"""The types of tangents, cotangents and gradients of values: which numbers in a value can vary.
+"""The types of tangents, cotangents and gradients of values.
 
-Floats and complex numbers vary, elements of arrays of these, and the items of tuples. All else (integers, bools,
-texts, shapes) is constant for a derivative; in a tuple of tangents None stands in its place.
+Floats and complex numbers vary, and so do elements of arrays of these, and the items of tuples of these. All other
+values (integers, bools, texts, shapes) are constants of a derivative; in a tuple of tangents their tangents are None.
 """
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def is_varying(t: Type) -> bool:
 
 
 def varies(t: Type) -> bool:
-    """Whether there is anything in a value of type t that can vary."""
+    """Whether a value of type t contains a float that can vary."""
     return is_varying(t) or type(t) is Tuple and any(map(varies, t.elements))
 
 
 def holds_complex(t: Type) -> bool:
-    """Whether a value of type t has complex numbers in it."""
+    """Whether a value of type t contains complex numbers."""
     return any_part(t, lambda part: is_complex(part.dtype if type(part) is Array else part))
 
 
 def tangent_type(t: Type) -> Type:
-    """The type of what a small change of a value of type t is."""
+    """The type of the tangent of a value of type t."""
     if type(t) is Dual:
         return t.wide if is_number_that_varies(t.wide) else NoneType
     if type(t) is Tuple:
@@ -46,7 +46,8 @@ def tangent_type(t: Type) -> Type:
 
 
 def gradient_type(t: Type) -> Type:
-    """The same of what reverse mode makes anew: its arrays lie in C order."""
+    """The type of the gradient with respect to a value of type t, whose arrays reverse mode allocates: they are in C
+    order."""
     t = tangent_type(t)
     if type(t) is Tuple:
         return Tuple(map(gradient_type, t.elements), t.cls)
@@ -54,12 +55,12 @@ def gradient_type(t: Type) -> Type:
 
 
 def plain(t: Type) -> Type:
-    """The type in which a result is handed out beside its derivative: numbers of one type."""
+    """The type in which a result is returned together with its derivative: numbers of one type."""
     if type(t) is Dual:
         return t.wide
     return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t
 
 
 def holds_display(t: Type) -> bool:
-    """Whether a list or a dict that is written out, as trees of arguments are, is in a value of type t."""
+    """Whether a value of type t contains a list or dict display, as trees of arguments do."""
     return any_part(t, lambda part: type(part) in (ListDisplay, DictDisplay))

@@ -1,11 +1,11 @@
-"""Types from text: `parse(str(t))` is `t` for every type that can be written down, and Numba's names are known too.
+"""Types from text: `parse(str(t))` is `t` for every type with a text form, and Numba's names are accepted, too.
 
     float64[:, ::1]   C-ordered array      float64[::1, :]  Fortran-ordered    float64[:]  any strides
     datetime64[D]     timedelta64[25s]  timedelta64 (without a unit)  datetime64[D][:]
     (int, float64)    tuple                UniTuple(int64, 3), Tuple((int64, float64))   as in Numba
     int | None        union                optional(int64)  the same with None
     list[int]         list of ints         dict[str, list[float]], set[int], frozenset[int], deque[int]
-Class-dependent types (functions, structs, named tuples, modules) have a text to read but not to parse.
+Types that depend on a class (functions, structs, named tuples, modules) have a text that cannot be parsed.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TOKEN = r"\s*(?:([A-Za-z_][A-Za-z_0-9.]*)|(::1|::|\.\.\.|\d+|[][():,|]))"
 
 
 def parse(text: str) -> Type:
-    """The type that `text` writes; ValueError with a position where it is none."""
+    """The type with this text; raises ValueError with a position for an invalid text."""
     reader = _Reader(text)
     result = reader.union()
     reader.end()
@@ -59,7 +59,7 @@ def parse_list(text: str) -> tuple[Type | None, list[Type]]:
 
 
 def python_scalars(t: Type) -> Type:
-    """`t` with int64, float64, complex128 and bool_ replaced by Python's own scalars, in parts of a value too."""
+    """`t` with int64, float64, complex128 and bool_ replaced by Python's own scalar types, also in its parts."""
     if isinstance(t, kinds.Composite) and t.joins:
         return t.with_parts(map(python_scalars, t.parts))
     if isinstance(t, kinds.Union):
@@ -119,7 +119,7 @@ class _Reader:
         return members[0] if len(members) == 1 else union_of(members)
 
     def single(self, signature: bool = False) -> Type:
-        """One type with its array suffixes. signature: a `(` after a name begins the arguments."""
+        """One type with its array suffixes. signature: a `(` after a name starts the arguments."""
         token = self.next()
         if token == "(":
             result: Type = Tuple(self.items(")"))
@@ -219,7 +219,7 @@ class _Reader:
         self.next()
         ones = [n for n, axis in enumerate(axes) if axis == "::1"]
         if not ones:
-            # A zero-dimensional array is contiguous unless it says otherwise.
+            # A zero-dimensional array is contiguous unless the text says otherwise.
             layout = "A" if axes else "C"
         elif ones == [len(axes) - 1]:
             layout = "C"

@@ -1,7 +1,7 @@
-"""The type of a Python value: what a call's arguments are specialised on.
+"""The type of a Python value, for which calls are specialised.
 
-Exact classes only: a subclass of ndarray, of int or of float may change what an operation means, so it is refused
-with a message that says what to pass instead.
+Exact classes only: a subclass of ndarray, of int or of float may change what an operation means, so it is refused with
+a message that says what to pass instead.
 """
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _EXACT: dict[type, Type] = {
     np.float16: kinds.float16, np.float32: kinds.float32, np.float64: kinds.float64,
     np.complex64: kinds.complex64, np.complex128: kinds.complex128,
 }
-# C names of which some are classes of their own
+# C type names, some of which have classes of their own in ctypes
 for _name in ("intc", "uintc", "long", "ulong", "longlong", "ulonglong"):
     _class = getattr(np, _name, None)
     if _class is not None and _class not in _EXACT:
         _EXACT[_class] = kinds.NpInt(8 * _class().itemsize, issubclass(_class, np.signedinteger))
 del _name, _class
 
-# NumPy's type numbers of native-order dtypes.
+# dtypes of native byte order by NumPy's type numbers
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
-# items of a tuple that is an argument, with those of tuples in it: loops over more compile for seconds
+# the most items of a tuple argument, with those of tuples in it: loops over more would compile for seconds
 _MAX_TUPLE = 100
 _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
@@ -64,7 +64,7 @@ def record_type(dtype: np.dtype) -> kinds.Record | None:
 
 
 def instance_type(value) -> Type | None:
-    """The type of an object whose methods have rules: a generator of random numbers; else None."""
+    """The type of an object whose methods have rules, a random number generator; else None."""
     random = sys.modules.get("numpy.random")
     cls = type(value)
     if cls.__module__ == "random" and cls is getattr(sys.modules.get("random"), "Random", None):
@@ -73,7 +73,7 @@ def instance_type(value) -> Type | None:
 
 
 def attributes_type(value) -> Type | None:
-    """The type of an object whose class has a kind of its own (see kinds.Attributes), where its attributes have one;
+    """The type of an object whose class has a kind of its own (see kinds.Attributes), if its attributes have types;
     else None."""
     try:
         return typeof(value) if kinds.kind_of_class(type(value)) is not None else None
@@ -82,8 +82,8 @@ def attributes_type(value) -> Type | None:
 
 
 def plain_array(value: np.ndarray) -> np.ndarray:
-    """The array of class ndarray that compiled code works on where it is given a memmap or a recarray: one in the same
-    memory. An array of another class is returned itself."""
+    """The array of class ndarray that compiled code uses for a memmap or a recarray, with the same memory. An array of
+    another class is returned unchanged."""
     return value.view(np.ndarray) if type(value) is np.memmap or type(value) is np.recarray else value
 
 
@@ -91,7 +91,7 @@ _READABLE = (*map(type, _EXACT.values()), type(Int), kinds.NpTime, Array, DType,
 
 
 def is_readable(t: Type) -> bool:
-    """Whether a value of the type can be read from its Python object."""
+    """Whether a value of the type can be unboxed from its Python object."""
     if t.parts is not None:
         return type(t) in (Tuple, kinds.Union, kinds.Slice, kinds.RangeType) and all(
             [part is kinds.Tag or is_readable(part) for part in t.parts])
@@ -100,7 +100,7 @@ def is_readable(t: Type) -> bool:
 
 def variable_type(container, key) -> Type | None:
     """The type of the value that a dict of globals has under `key`, or that a closure cell (key None) contains: Object
-    where it has no other, None where there is no value."""
+    where it has no native type, None where there is no value."""
     try:
         value = container.cell_contents if type(container) is pytypes.CellType else container[key]
     except (KeyError, ValueError):
@@ -113,8 +113,8 @@ def variable_type(container, key) -> Type | None:
 
 
 def typeof(value, other: Callable | None = None) -> Type:
-    """The type of `value`. other: called with a value of any class not known here (functions, say), answers a type
-    or None. Raises TypeError with a text that goes behind a name, or OverflowError for an int beyond 64 bits."""
+    """The type of `value`. other: called with a value of any class not known here (a function, for example), returns a
+    type or None. Raises TypeError with a text to follow a name, or OverflowError for an int beyond 64 bits."""
     cls = type(value)
     found = _EXACT.get(cls)
     if found is not None:
@@ -174,7 +174,7 @@ def typeof(value, other: Callable | None = None) -> Type:
 
 
 def _count(value: tuple) -> int:
-    """The items of a tuple and of the tuples in it."""
+    """The number of items of a tuple and of the tuples in it."""
     return sum([_count(x) if isinstance(x, tuple) else 1 for x in value])
 
 
@@ -188,11 +188,11 @@ def _items(value: tuple, other) -> list[Type]:
     return found
 
 
-_nested: list[int] = []  # the containers that are being looked through
+_nested: list[int] = []  # ids of the containers whose items are being inspected
 
 
 def _held(values, cls: type, other, owner=None) -> Type:
-    """The type that holds all of what a container yields. owner: the dict, of its values."""
+    """The type that includes all items of a container. owner: the dict whose values these are."""
     result = kinds.Undefined
     owner = id(values if owner is None else owner)
     if owner in _nested:
@@ -211,7 +211,7 @@ def _held(values, cls: type, other, owner=None) -> Type:
     return result
 
 
-# What the factories of defaultdicts make that are classes.
+# The types of the values that classes make as factories of defaultdicts.
 _FACTORIES = frozenset((int, float, bool, str, complex, bytes, list, dict, set, frozenset, tuple))
 
 
@@ -220,7 +220,7 @@ def _dict(value, kind: type[kinds.Dict], other) -> Type:
     values = _held(value, cls, other), _held(value.values(), cls, other, value)
     if kind is kinds.DefaultDict and value.default_factory in _FACTORIES:
         values = values[0], kinds.wider(values[1], typeof(value.default_factory(), other))
-    if kind is kinds.CounterDict:  # what is missing is 0
+    if kind is kinds.CounterDict:  # a missing key has the value 0
         values = values[0], kinds.wider(values[1], Int)
     return kind(*values)
 
@@ -235,7 +235,7 @@ def _attribute(value, name: str, other) -> Type:
 
 
 def behind_name(text: str) -> str:
-    """What `typeof` says of a value, to go behind its name."""
+    """The message of `typeof` for a value, to follow its name."""
     return text if text.startswith("is ") else f"cannot be passed: {text}"
 
 

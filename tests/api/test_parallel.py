@@ -424,6 +424,30 @@ def factors_of_ints(a):
     return f
 
 
+def distances(a):
+    total = np.zeros(a.size)
+    for i in prange(a.size):
+        for j in range(a.size):
+            total[i] += abs(a[i] - a[j])
+    return total
+
+
+def test_a_chunk_knows_which_arrays_share_no_memory():
+    """So that the sum of the inner loop is not written and read on every trip."""
+    chunk, = regions(distances, A[:50])
+    assert "held" in {name for block in chunk.blocks for inst in block.insts for name in inst.attrs}
+    agree(distances, A[:500])
+
+    def into(total, a):
+        for i in prange(a.size):
+            for j in range(a.size):
+                total[i] += abs(a[i] - a[j])
+
+    chunk, = regions(into, A[:50].copy(), A[:50])
+    assert not chunk.memo["apart"]  # a caller may pass one array twice
+    agree(into, A[:500].copy(), A[:500])
+
+
 def gradient(a, x):
     g, c = np.zeros(a.shape[1]), 0.0
     for i in prange(a.shape[0]):

@@ -129,3 +129,36 @@ def test_utilities():
         pyjitc.tree.map(max, [1, 2], (1, 2))
     with pytest.raises(ValueError, match="a tree of 5 leaves cannot be made of 2"):
         pyjitc.tree.unflatten(structure, [1, 2])
+
+
+def listed(x):
+    return [x * x, (np.sum(x), [2.0 * x[0]])]
+
+
+def test_results_that_are_lists():
+    change = [2 * X * X, (np.sum(X), [2.0 * X[0]])]
+    for made in (jvp(listed, (X,), (X,)), of_lists(X)):
+        for found, expected in zip(made, (listed(X), change)):
+            assert type(found) is list and type(found[1]) is tuple and type(found[1][1]) is list
+            np.testing.assert_allclose(np.hstack(found[0]), expected[0])
+            assert found[1][0] == pytest.approx(expected[1][0]) and found[1][1] == pytest.approx(expected[1][1])
+    _, pullback = vjp(listed, X)
+    np.testing.assert_allclose(pullback([X, (1.0, [1.0])])[0], 2 * X * X + 1.0 + [2.0, 0.0, 0.0])
+    value, pullback, aux = vjp(lambda p, n: ([p["w"] * n], {"n": n}), {"w": X}, 3, has_aux=True)
+    assert type(value) is list and aux == {"n": 3}
+    found = pullback([X])
+    np.testing.assert_allclose(found[0]["w"], 3 * X)
+    assert found[1] is None
+    found = pyjitc.jacrev(lambda x: [x * x, np.sum(x)])(X)
+    np.testing.assert_allclose(found[0], np.diag(2 * X))
+    np.testing.assert_allclose(pyjitc.jacfwd(lambda x: [x * x, np.sum(x)])(X)[1], np.ones(3))
+
+
+@njit
+def of_lists(x):
+    return jvp(listed, (x,), (x,))
+
+
+def test_results_that_are_dicts_are_refused():
+    with pytest.raises(pyjitc.UnsupportedError, match="what varies is put into a dict here"):
+        jvp(lambda x: {"a": x}, (X,), (X,))

@@ -309,8 +309,20 @@ def nested(n):
     return total(vectors), best.x, len(vectors)
 
 
+def attempted(n):
+    p = Vector(1.0)
+    q = p.plus(Vector(2.0))
+    chosen = [p, q]
+    try:
+        q = q.plus(Vector(float(1 // n)))
+        p = q
+    except ZeroDivisionError:
+        p.x += chosen[n].x
+    return p.x, q.x, p is q
+
+
 @pytest.mark.parametrize("f, args", [
-    (tree, ([5, 2, 8, 1, 9, 3, 5],)), (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
+    (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)), (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
     (divided, (10, 20)), (divided, (10, 5)), (queue, (20,)), (shapes, (5,)), (keys, (3,)), (identity, (4,)),
     (swapped, (1,)), (swapped, (3,)), (missing, (2,)), (missing, (5,)), (numbers, (1,)), (numbers, (4,)),
     (nested, (6,))], ids=lambda x: getattr(x, "__name__", None))

@@ -155,7 +155,7 @@ def test_where_it_cannot_be():
             (gone, "objmode assigns to 'y', which is read after it, and says no type for it"),
             (returns, "a part in objmode cannot return or yield"),
             (no_type, "objmode cannot find the type NOTHING of 'y': name 'NOTHING' is not defined"),
-            (no_such, r"objmode takes types, and 1 \+ 1 of 'y' is a int")):
+            (no_such, r"objmode takes types, and 1 \+ 1 of 'y' is an int")):
         compiled = njit(function)
         with pytest.raises(TypingError, match=message):
             compiled(1)
@@ -166,5 +166,5 @@ def test_where_it_cannot_be():
                 y = x
             return y
         """), names)
-    with pytest.raises(UnsupportedError, match="its source is not there"):
+    with pytest.raises(UnsupportedError, match="its source cannot be read"):
         njit(names["nowhere"])

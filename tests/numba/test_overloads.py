@@ -98,7 +98,7 @@ def test_no_overload_answers():
     def _(x):
         return None
 
-    with pytest.raises(TypingError, match=r"no overload of only\(\) is for \(int64\)"):
+    with pytest.raises(TypingError, match=r"no overload of only\(\) accepts \(int64\)"):
         njit(lambda x: only(x))(3)
     with pytest.raises(numba.errors.TypingError, match="said no"):
         @overload(only)
@@ -117,7 +117,7 @@ def test_an_overload_that_uses_what_numba_has_inside():
     def _(x):
         Absent("np.linalg._LAPACK")()
 
-    with pytest.raises(TypingError, match=r"uses what Numba has inside: pyjitc has no numba\.np\.linalg\._LAPACK"):
+    with pytest.raises(TypingError, match=r"part of Numba that pyjitc does not have: .* no numba\.np\.linalg\._LAPACK"):
         njit(lambda x: solve(x))(3)
 
 

@@ -105,7 +105,7 @@ def test_what_a_signature_leaves_to_the_interpreter():
     exact(nb.jit((), forceobj=True)(lambda x, y: x + y)("a", "b"), "ab")
     with pytest.raises(TypingError, match="declares no result"):
         nb.njit("void(int64)")(lambda x: x)
-    with pytest.raises(TypingError, match="what is no type"):
+    with pytest.raises(TypingError, match="one of its parts is not a type"):
         nb.njit("nothing(int64)")(lambda x: x)
 
 

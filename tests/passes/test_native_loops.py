@@ -501,3 +501,37 @@ def test_indices_of_numpy_integers():
     text = str(f._inspect("opt", f.signatures[0]))
     assert any("isub" in body and "check_index" not in body and "array_load best" in body
                for body in re.split(r"(?m)^  \S+\(.*\):$", text))
+
+
+def rank_update(c, a):
+    n, m = a.shape
+    for i in range(n):
+        for k in range(m):
+            for j in range(i + 1):
+                c[i, j] += a[i, k] * a[j, k]
+
+
+def transposed(a, out):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j, i] = a[i, j]
+
+
+def test_a_loop_down_a_column_is_a_vector_for_rows_of_any_length():
+    """LLVM takes the distance of two rows, as a count of elements, for one that is mostly 1."""
+    rng, compiled = np.random.default_rng(5), njit(rank_update)
+    for n, m in (1, 1), (7, 1), (20, 9), (33, 40):
+        a, c = rng.random((n, m)), rng.random((n, n))
+        expected = c + np.tril(a @ a.T)
+        compiled(c, a)
+        np.testing.assert_allclose(c, expected, rtol=1e-12)
+    text = next(iter(compiled.inspect_llvm().values()))
+    assert "llvm.masked.gather" in text or len(re.findall(r"insertelement <\d+ x double>", text)) >= 4
+
+
+def test_elements_are_not_scattered():
+    compiled = njit(transposed)
+    a, out = np.arange(300.0).reshape(15, 20), np.zeros((20, 15))
+    compiled(a, out)
+    np.testing.assert_array_equal(out, a.T)
+    assert "scatter" not in next(iter(compiled.inspect_asm().values()))

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from ...base.errors import with_article
 from ...infer.constants import constant, scalar_type
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops import arith, gpu
@@ -85,7 +86,7 @@ def _integer(x: Expr, what: str) -> Expr:
         return Call(whole, x)
     if x.type is Bool or isinstance(x.type, NpInt):
         return conversions.to_int(x)
-    raise Mismatch(f"{what} is a {x.type}", "it must be an integer")
+    raise Mismatch(f"{what} is {with_article(str(x.type))}", "it must be an integer")
 
 
 def _number(x: Expr, what: str) -> Expr:
@@ -93,7 +94,7 @@ def _number(x: Expr, what: str) -> Expr:
         dtype = np.result_type(*(_SAMPLES[t] if t in _SAMPLES else dtype_of(t) for t in x.type.members))
         return Call(as_one, x, Const(DType(scalar_type(dtype)), dtype))
     if not is_number(x.type):
-        raise Mismatch(f"{what} is a {x.type}", "it must be a number")
+        raise Mismatch(f"{what} is {with_article(str(x.type))}", "it must be a number")
     return x
 
 
@@ -196,7 +197,7 @@ def _memory_array(stub, op, space, limit):
 def _array_like(x):
     """The array itself: global and captured arrays are constants of a kernel anyway."""
     if not isinstance(x.type, Array):
-        raise Mismatch(f"cuda.const.array_like() takes an array, not a {x.type}")
+        raise Mismatch(f"cuda.const.array_like() takes an array, not {with_article(str(x.type))}")
     return x
 
 
@@ -206,7 +207,7 @@ def _array_like(x):
 def _indices(a: Expr, i: Expr) -> list[Expr]:
     t = a.type
     if not isinstance(t, Array):
-        raise Mismatch(f"atomic operations work on an element of an array, not on a {t}",
+        raise Mismatch(f"atomic operations work on an element of an array, not on {with_article(str(t))}",
                        "pass the array and the index: cuda.atomic.add(a, i, x)")
     if not t.writable:
         raise Mismatch("assignment destination is read-only", exception=ValueError)
@@ -304,7 +305,7 @@ def _bits(stub, op):
     @_of(stub)
     def found(x):
         if not is_integer(x.type):
-            raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not a {x.type}")
+            raise Mismatch(f"cuda.{stub.__name__}() takes an integer, not {with_article(str(x.type))}")
         return Apply(op, x)
 
     return found
@@ -315,7 +316,7 @@ def _float(x: Expr) -> Expr:
         return x
     if is_integer(x.type) or x.type is Bool:
         return conversions.to_scalar(x, kinds.float64) if x.type is not Int else Apply(arith.CAST, x, type=Float)
-    raise Mismatch(f"expected a real number, not a {x.type}")
+    raise Mismatch(f"expected a real number, not {with_article(str(x.type))}")
 
 
 def _unary(stub, op):

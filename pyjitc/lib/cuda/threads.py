@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from ...base.errors import with_article
 from ...infer.meaning import Apply, Call, Expr, Mismatch, Throw
 from ...ops.arith import IADD, ISUB
 from ...ops.gpu import PRINT
@@ -142,7 +143,7 @@ def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
         values.append(x)
         texts.append("")
     else:
-        raise Mismatch(f"print() in a kernel of a {x.type}", "print its numbers, one by one")
+        raise Mismatch(f"print() in a kernel of {with_article(str(x.type))}", "print its numbers, one by one")
 
 
 @rule("room", loops.room)

@@ -18,7 +18,7 @@ from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
-from ..build import cast, convert, type_name
+from ..build import a_type, cast, convert, type_name
 from ..protocol import declare
 from ..rule import rule
 from .instances import OfClass
@@ -138,7 +138,7 @@ def _on_memory(name, order):
             if given is None:
                 raise Mismatch("explicit dtype required for void pointer argument")
         else:
-            raise Mismatch(f"{name}() of a {type_name(ptr.type)} is not compiled", "pass a pointer")
+            raise Mismatch(f"{name}() of {a_type(ptr.type)} is not compiled", "pass a pointer")
         lengths = ([Apply(TUPLE_GET, shape, index=i) for i in range(len(shape.type.elements))]
                    if isinstance(shape.type, k.Tuple) else [shape])
         if not lengths or not all(k.is_integer(n.type) for n in lengths):
@@ -182,7 +182,7 @@ def _argument(x: Expr, t, n: int) -> Expr:
             return cast(x, k.Int)
         if x.type is k.NoneType:
             return constant(0)
-        raise Mismatch(f"argument {n} of a function of C is a pointer, not a {type_name(x.type)}",
+        raise Mismatch(f"argument {n} of a function of C is a pointer, not {a_type(x.type)}",
                        "pass an array, its .ctypes, or an address")
     if not k.is_number(x.type) or k.is_complex(x.type) or k.is_float(x.type) and not k.is_float(t):
         raise Mismatch(f"argument {n} of a function of C is {t}, not {type_name(x.type)}")

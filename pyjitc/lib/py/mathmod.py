@@ -15,7 +15,7 @@ from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
 from ...ops.structure import TUPLE_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number
-from ..build import apply, cast, number, provoked, type_name
+from ..build import a_type, apply, cast, number, provoked, type_name
 from ..rule import rule
 from . import builtins, mathfn
 from .conversions import to_index, to_int
@@ -185,7 +185,7 @@ def _hypot(*coordinates):
 def _dist(p, q, /):
     for x in (p, q):
         if not isinstance(x.type, k.Tuple):
-            raise Mismatch(f"math.dist() of a {type_name(x.type)} is not compiled", "pass tuples")
+            raise Mismatch(f"math.dist() of {a_type(x.type)} is not compiled", "pass tuples")
     if len(p.type.elements) != len(q.type.elements):
         raise Mismatch("both points must have the same number of dimensions", "", ValueError)
     if not p.type.elements:

@@ -6,6 +6,7 @@ import functools
 import operator
 from types import FunctionType, MemberDescriptorType
 
+from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, Throw
@@ -72,7 +73,8 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
     if type(value) is functools.cached_property and cls.__dictoffset__:
         return Call(caches.cached_property, x, constant(name), constant(value.func))
     if hasattr(type(value), "__get__"):
-        raise Mismatch(f"{cls.__name__}.{name} is a {type(value).__name__}, whose own code finds the attribute",
+        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(value).__name__)}, whose own code "
+                       "finds the attribute",
                        "write a property or a method instead")
     return None
 
@@ -188,7 +190,8 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     if found is not UNWRITTEN and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
         if type(found) is property:  # the interpreter raises that there is no setter
             return by_python(setattr, x, constant(name), value)
-        raise Mismatch(f"{cls.__name__}.{name} is a {type(found).__name__}, whose own code stores the attribute",
+        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
+                       "stores the attribute",
                        "write a property or a method instead")
     if not cls.__dictoffset__:
         return by_python(setattr, x, constant(name), value)

@@ -74,7 +74,7 @@ def test_a_reshape_that_copies_is_a_copy():
      "concatenate() only takes `out` or `dtype` as an argument, but both were provided."),
     (lambda a: np.vstack((a, a), casting="nosuch"),
      "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got 'nosuch')"),
-    (lambda a: np.hstack(3), "np.hstack of a int is not compiled"),
+    (lambda a: np.hstack(3), "np.hstack of an int is not compiled"),
 ])
 def test_what_the_types_rule_out(function, text):
     with pytest.raises(TypingError) as caught:

@@ -9,7 +9,7 @@ from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
-from ...build import type_name
+from ...build import a_type, type_name
 from ...rule import NONE, Constant, intrinsic, rule
 from ..shapes import views
 from ..shapes.arrange import with_length
@@ -162,7 +162,7 @@ def _shared(name, function):
     def found(a, b, /, max_work=None):
         for x in (a, b):
             if not isinstance(x.type, Array):
-                raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+                raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
         return Call(function, a, b)
 
     return found

@@ -8,7 +8,7 @@ from ....infer.constants import constant
 from ....infer.meaning import Const, Expr, Mismatch
 from ....types import kinds as k
 from ....types.lattice import dtype_of
-from ...build import type_name
+from ...build import a_type
 from ...rule import rule
 from ...intrinsics import as_type
 
@@ -35,7 +35,7 @@ def python_value(x: Expr, name: str, of_values: bool = True):
         return x.value
     if t in _WEAK and of_values:
         return _WEAK[t]
-    raise Mismatch(f"np.{name} of a {type_name(t)} is not compiled",
+    raise Mismatch(f"np.{name} of {a_type(t)} is not compiled",
                    "give it a dtype, a class such as np.float32, or a constant text")
 
 
@@ -73,7 +73,7 @@ def _asked(function, of_values=True):
 def _common_type(*arrays):
     for x in arrays:
         if not isinstance(x.type, k.Array):
-            raise Mismatch(f"np.common_type of a {type_name(x.type)} is not compiled", "give it arrays")
+            raise Mismatch(f"np.common_type of {a_type(x.type)} is not compiled", "give it arrays")
     try:
         return constant(np.common_type(*(np.empty(0, dtype_of(x.type.dtype)) for x in arrays)))
     except TypeError as error:
@@ -98,7 +98,7 @@ def _of_type(answer):
     def found(x):
         t = x.type.dtype if isinstance(x.type, k.Array) else x.type
         if not k.is_number(t):
-            raise Mismatch(f"np.{answer.__name__} of a {type_name(x.type)} is not compiled")
+            raise Mismatch(f"np.{answer.__name__} of {a_type(x.type)} is not compiled")
         return Const(k.Bool, bool(answer(np.empty(0, dtype_of(t) if k.is_numpy_scalar(t) else type(_WEAK[t])))))
 
     return found

@@ -8,7 +8,7 @@ import numpy as np
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ....ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
-from ...build import type_name
+from ...build import a_type, type_name
 
 __all__ = ["getitem"]
 
@@ -32,7 +32,7 @@ def getitem(grid: Expr, key: Expr) -> Expr:
 
 def _parts(x: Expr) -> list[Expr]:
     if not isinstance(x.type, k.Slice):
-        raise Mismatch(f"np.mgrid with a {type_name(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
+        raise Mismatch(f"np.mgrid with {a_type(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
     found = []
     for name, default in (("start", 0), ("stop", None), ("step", 1)):
         part = _known(getattr(x.value, name)) if x.known else Apply(SLICE_GET, x, field=name)

@@ -16,7 +16,7 @@ from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import compiled, is_sequence, provoked, type_name
+from ...build import a_type, compiled, is_sequence, provoked, type_name
 from ...protocol import by_python
 from ...intrinsics import as_element, as_type
 from ...rule import Constant, intrinsic, rule
@@ -92,7 +92,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return _of_array(found, found.type.dtype, order, None, ndmin)
     x = of_lists(x)
     if not is_sequence(x.type):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled",
+        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled",
                        "use numbers, arrays, tuples and lists of them")
     shape, leaves = [], [x]
     while leaves and is_sequence(leaves[0].type):
@@ -108,7 +108,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     for leaf in leaves:
         if not all(k.is_scalar(t) or isinstance(t, Array)
                    for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
-            raise Mismatch(f"np.{name} of a sequence with a {type_name(leaf.type)} in it is not compiled",
+            raise Mismatch(f"np.{name} of a sequence with {a_type(leaf.type)} in it is not compiled",
                            "use numbers and arrays")
     combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
     if dtype is None and combinations > _MOST:
@@ -137,7 +137,7 @@ def _items(name, t) -> tuple[list, int]:
             return [found], axes + 1 + parts[0][1]
     for member in members:
         if not k.is_scalar(member):
-            raise Mismatch(f"np.{name} of a list with a {type_name(member)} in it is not compiled",
+            raise Mismatch(f"np.{name} of a list with {a_type(member)} in it is not compiled",
                            "use lists of numbers, or of arrays of one type")
     possible: list = []  # for every set of item types that may occur
     for count in range(1, len(members) + 1):

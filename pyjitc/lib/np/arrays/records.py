@@ -15,7 +15,7 @@ from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ... import extended
-from ...build import is_list, is_sequence, type_name
+from ...build import is_list, is_sequence, a_type
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
 from ...py import conversions
@@ -118,7 +118,7 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
-    raise Mismatch(f"assigning a {type_name(v.type)} to records is not compiled",
+    raise Mismatch(f"assigning {a_type(v.type)} to records is not compiled",
                    "assign a tuple, or to the fields one by one")
 
 

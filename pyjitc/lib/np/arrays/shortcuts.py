@@ -8,7 +8,7 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import compiled, type_name
+from ...build import compiled, a_type
 from ...rule import Constant, intrinsic, rule
 from . import attributes
 from ..shapes import arrange
@@ -106,7 +106,7 @@ def _iterable(y):
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
     if not isinstance(x.type, Array) and x.type is not k.Bytes:
-        raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
+        raise Mismatch(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
     t = dtype or Const(k.Singleton(float), float)
     return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, count, offset)
 

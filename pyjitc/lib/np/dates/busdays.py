@@ -12,7 +12,7 @@ from ....ops.arith import CAST
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NpTime
 from ....types.lattice import dtype_of
-from ...build import cast, type_name
+from ...build import cast, a_type
 from ...rule import Constant, NONE, rule
 
 __all__ = ["CALLS", "METHODS"]
@@ -192,7 +192,7 @@ MONDAY = np.datetime64("2000-01-03")
 def _days(name, place, x: Expr) -> Expr:
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not isinstance(t, NpTime):
-        raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass dates")
+        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass dates")
     if t.kind != "M" or not np.can_cast(dtype_of(t), dtype_of(DAY), "safe"):
         raise Mismatch(f"Iterator operand {place} dtype could not be cast from {dtype_of(t)!r} to {dtype_of(DAY)!r} "
                        f"according to the rule 'safe'")
@@ -263,7 +263,7 @@ def _busday_offset(dates, offsets, roll: Constant = "raise", weekmask: Constant 
                    busdaycal=..., out=...):
     t = offsets.type.dtype if isinstance(offsets.type, Array) else offsets.type
     if not k.is_integer(t):
-        raise Mismatch(f"np.busday_offset by a {type_name(offsets.type)} is not compiled", "use integers")
+        raise Mismatch(f"np.busday_offset by {a_type(offsets.type)} is not compiled", "use integers")
     if roll is None:
         return _said_of_none("busday_offset", "roll", 2)
     if roll not in ROLLS:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....base.errors import with_article
 from ....infer.meaning import Const, Expr, Mismatch, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, is_time
@@ -93,7 +94,7 @@ def assigned(x: Expr, t: k.Type) -> Expr:
         if source.kind == t.kind and not np.can_cast(dtype_of(source), dtype_of(t), "same_kind"):
             raise Mismatch(no_cast(source, t), "convert it with x.astype(...)")
     elif is_time(source) and t is not k.bool_:
-        raise Mismatch(f"a {source} as an element of an array of {t} is not compiled", AS_NUMBER)
+        raise Mismatch(f"{with_article(str(source))} as an element of an array of {t} is not compiled", AS_NUMBER)
     return element(x, t)
 
 

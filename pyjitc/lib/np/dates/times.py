@@ -10,7 +10,7 @@ from ....infer.meaning import Const, Expr, Mismatch, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
-from ...build import cast, type_name
+from ...build import cast, a_type
 from ...rule import rule
 from ..arrays.creation import scalar_of
 from .operators import AS_NUMBER, made, no_cast
@@ -63,7 +63,7 @@ def _constructor(cls, kind):
                            "pass the date as an argument")
         if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
-        raise Mismatch(f"np.{cls.__name__} of a {type_name(s)} is not compiled", "use a.astype(...) for arrays")
+        raise Mismatch(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")
 
     return found
 

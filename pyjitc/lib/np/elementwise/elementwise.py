@@ -18,7 +18,7 @@ from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import MIRRORED, apply, convert, is_sequence, promoted, type_name
+from ...build import a_type, MIRRORED, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
@@ -60,7 +60,7 @@ def constant_of(value) -> Const:
 def _checked(name, args):
     for x in args:
         if not is_array(x) and not is_scalar(x.type):
-            raise Mismatch(f"np.{name} of an array and a {type_name(x.type)} is not compiled",
+            raise Mismatch(f"np.{name} of an array and {a_type(x.type)} is not compiled",
                            "use arrays and numbers")
 
 
@@ -162,7 +162,7 @@ def _arguments(function, *given) -> Arguments:
         where = None
     if where is not None:
         if not is_array(where) and not is_scalar(where.type):
-            raise Mismatch(f"where= of a {type_name(where.type)} is not compiled", "use an array of booleans")
+            raise Mismatch(f"where= of {a_type(where.type)} is not compiled", "use an array of booleans")
         if kind_of(element_type(where)) != "b":
             raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
                            f"dtype('bool') according to the rule 'safe'")
@@ -404,7 +404,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
-            raise Mismatch(f"{op} between an array and a {type_name(z.type)} is not compiled")
+            raise Mismatch(f"{op} between an array and {a_type(z.type)} is not compiled")
     if (any(k.is_time(element_type(z)) for z in (x, y))
         and (answer := dates.unlike(op, *map(element_type, (x, y)))) is not None):
         return lift(loops.different if answer else loops.never_equal, [x, y])

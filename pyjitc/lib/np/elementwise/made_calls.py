@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....runtime import ufuncs
 from ....types import kinds as k
 from ....types.lattice import dtype_of
-from ...build import is_sequence, type_name
+from ...build import is_sequence, a_type
 from ...rule import NONE
 from ..shapes.splitting import spread
 from ..shapes.views import place
@@ -56,7 +56,7 @@ def _generalised(function: np.ufunc, record, args, kwargs) -> Expr:
             return CallValue(constant(function), *(CallValue(constant(np.asarray), y) if is_sequence(y.type) else y
                                                    for y in args[:function.nin]), keywords={"out": _tuple(outs)})
         if not isinstance(x.type, k.Array) and not k.is_scalar(x.type):
-            raise Mismatch(f"{name}() of a {type_name(x.type)} is not compiled", "use arrays and numbers")
+            raise Mismatch(f"{name}() of {a_type(x.type)} is not compiled", "use arrays and numbers")
         ins.append(elementwise.scalar_array(x) if not isinstance(x.type, k.Array) else x)
     for j, x in enumerate(args[:function.nin]):
         ndim = x.type.ndim if isinstance(x.type, k.Array) else 0

@@ -11,7 +11,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
-from ...build import apply, cast, convert, number, type_name
+from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
 from ...py import builtins, conversions, numbers as py_numbers, operators
 from . import numbers
@@ -27,7 +27,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not k.is_scalar(x.type):
-            raise Mismatch(f"np.{ufunc.__name__} of a {type_name(x.type)} is not compiled")
+            raise Mismatch(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, also for Python ints outside the bounds of the other operand's type
         if is_python_number(x.type):
@@ -41,7 +41,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 def _check_numbers(name, *values):
     for x in values:
         if not is_number(x.type):
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled")
+            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled")
 
 
 def _as_numpy(x: Expr) -> Expr:

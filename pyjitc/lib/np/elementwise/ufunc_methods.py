@@ -12,7 +12,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_GET
 from ....types import kinds as k
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import outlined, type_name
+from ...build import outlined, a_type
 from ...intrinsics import as_type, insert_axes
 from ...rule import NONE, Constant, rule
 from . import elementwise
@@ -46,7 +46,7 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     array = args[0] if args else kwargs.get("array")
     if array is not None and not is_array(array):
         if len(args) + len(kwargs) > 1:
-            raise Mismatch(f"np.{function.__name__}.{name} of a {type_name(array.type)} with more arguments is not "
+            raise Mismatch(f"np.{function.__name__}.{name} of {a_type(array.type)} with more arguments is not "
                            f"compiled", "make an array of it")
         return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), array)
     return _RULES[name]([receiver, *args], kwargs)

@@ -9,7 +9,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NpBool, NpInt, is_integer
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import is_sequence, promoted, type_name
+from ...build import is_sequence, promoted, a_type
 from ...rule import Constant, methods, rule
 from ...intrinsics import as_type
 from ..elementwise import elementwise
@@ -30,7 +30,7 @@ def _common(name, parts):
     """The common dtype of several operands; Python numbers are weak, as in NumPy's arithmetic."""
     for x in parts:
         if not isinstance(x.type, Array) and not k.is_scalar(x.type):
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "use arrays and numbers")
+            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "use arrays and numbers")
     t = parts[0].type.dtype if isinstance(parts[0].type, Array) else parts[0].type
     for x in parts[1:]:
         t = promoted(t, x.type.dtype if isinstance(x.type, Array) else x.type)
@@ -124,7 +124,7 @@ def _choose(a, choices, out=None, mode: Constant = "raise"):
     t = which.type
     kind = None if t is None else t.dtype if isinstance(t, Array) else t
     if kind is not None and not (isinstance(kind, NpInt) or kind is NpBool or is_integer(kind)):
-        raise Mismatch(f"np.choose takes an array of integers first, not a {type_name(t)}")
+        raise Mismatch(f"np.choose takes an array of integers first, not {a_type(t)}")
     if kind is k.uint64:
         raise Mismatch("Cannot cast array data from dtype('uint64') to dtype('int64') according to the rule 'safe'")
     dtype = _common("choose", choices)
@@ -204,7 +204,7 @@ def axis_of(x, n, j):
 def _ix(*args):
     for x in args:
         if not isinstance(x.type, Array) and not is_sequence(x.type):
-            raise Mismatch(f"np.ix_ of a {type_name(x.type)} is not compiled", "use arrays or lists of integers")
+            raise Mismatch(f"np.ix_ of {a_type(x.type)} is not compiled", "use arrays or lists of integers")
     return _tuple([Call(axis_of, arrayed(x), Const(Int, len(args)), Const(Int, j)) for j, x in enumerate(args)])
 
 

@@ -11,7 +11,7 @@ from ....ops.blas import BLAS
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import by_value, outlined, type_name, unvectorised
+from ...build import a_type, by_value, outlined, type_name, unvectorised
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...intrinsics import strided
@@ -540,13 +540,13 @@ def from_right(done, arrays, at, out):
 def _multi_dot(arrays, *, out=None):
     parts = protocol_of(arrays.type).elements(arrays)
     if parts is None:
-        raise Mismatch(f"multi_dot of a {type_name(arrays.type)} is not compiled",
+        raise Mismatch(f"multi_dot of {a_type(arrays.type)} is not compiled",
                        "write the arrays as a tuple or list")
     if len(parts) < 2:
         return Throw(ValueError, "Expecting at least two arrays.")
     for i, part in enumerate(parts):
         if not isinstance(part.type, k.Array):
-            raise Mismatch(f"multi_dot of a {type_name(part.type)}", "pass arrays")
+            raise Mismatch(f"multi_dot of {a_type(part.type)}", "pass arrays")
         ends = i in (0, len(parts) - 1)
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")

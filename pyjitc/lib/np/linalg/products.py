@@ -17,7 +17,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import convert, derivatives, outlined, type_name, unoptimised
+from ...build import convert, derivatives, outlined, a_type, unoptimised
 from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
@@ -560,7 +560,7 @@ def as_array(name: str, x: Expr) -> Expr:
     """The operand of a product; raises Mismatch where it is no array."""
     if isinstance(x.type, Array):
         return x
-    raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays")
+    raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
 
 
 def retyped(*args: Expr):
@@ -687,7 +687,7 @@ def dot_product(a, b, out=None):
     """The expression of np.dot(a, b, out)."""
     for x in (a, b):
         if not isinstance(x.type, Array) and not is_number(x.type):
-            raise Mismatch(f"np.dot of a {type_name(x.type)} is not compiled", "pass arrays")
+            raise Mismatch(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
     scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
     if scalar:
         if out is not None:

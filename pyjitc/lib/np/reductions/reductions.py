@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, is_sequence, type_name
+from ...build import a_type, compiled, is_sequence, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
 from ..elementwise import elementwise, loops
@@ -173,7 +173,7 @@ def check_out(out, how, ndim, keepdims):
 
 def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     if not elementwise.is_array(a):
-        raise Mismatch(f"np.{how} of a {type_name(a.type)} is not compiled")
+        raise Mismatch(f"np.{how} of {a_type(a.type)} is not compiled")
     if not keepdims and where is None and is_found_at_run_time(axis, a):
         given = {"dtype": dtype, "out": out, "initial": initial}
         return CallValue(elementwise.constant_of(getattr(np, how)), Call(axis_first, a, axis), keywords={

@@ -7,7 +7,7 @@ from ....infer.meaning import Const, Mismatch
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
 from ....types.lattice import dtype_of
-from ...build import compiled, type_name
+from ...build import a_type, compiled, type_name
 from ...rule import intrinsic
 from . import views
 from .arrange import common_dtype, window
@@ -30,7 +30,7 @@ def target(parts, out, dtype, casting):
     if out.type is not NoneType and dtype.type is not NoneType:
         raise Mismatch("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     if out.type is not NoneType and not isinstance(out.type, Array):
-        raise Mismatch(f"'out' must be an array, not a {type_name(out.type)}")
+        raise Mismatch(f"'out' must be an array, not {a_type(out.type)}")
     if not casting.known:
         raise Mismatch("casting= must be a constant")
     if casting.value not in _CASTING:
@@ -59,7 +59,7 @@ def check_is_axis(axis):
 @intrinsic
 def not_joined(name, x):
     """The error for an argument that is not a sequence."""
-    raise Mismatch(f"{name.value} of a {type_name(x.type)} is not compiled", "pass a tuple of arrays")
+    raise Mismatch(f"{name.value} of {a_type(x.type)} is not compiled", "pass a tuple of arrays")
 
 
 # ---------------------------------------------------------------- a tuple of arrays

@@ -11,7 +11,7 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
-from ...build import is_sequence, outlined, type_name
+from ...build import is_sequence, outlined, a_type
 from ...rule import rule
 from .arrange import window
 from .views import elements
@@ -105,7 +105,7 @@ def _with_mode(a, widths, mode, slots, ndim):
 
 
 def _no_sequence(a):
-    raise Mismatch(f"np.pad of a {type_name(a.type)} with keywords is not compiled", "make an array of it")
+    raise Mismatch(f"np.pad of {a_type(a.type)} with keywords is not compiled", "make an array of it")
 
 
 def _no_broadcast(x, ndim):

@@ -9,7 +9,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Bool, DType, Int, NpInt, Singleton, Str, is_integer, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import outlined, promoted, type_name
+from ...build import a_type, outlined, promoted, type_name
 from ...rule import ArrayLike, Constant, NONE, NumberOrArray, methods, rule
 from ...intrinsics import as_type
 from ..indexing.masks import count_true, find_true, positions, truths
@@ -198,7 +198,7 @@ def _common(name, x, y):
     parts = []
     for z in (x, y):
         if not isinstance(z.type, Array) and not is_scalar(z.type):
-            raise Mismatch(f"np.{name} of a {type_name(z.type)} is not compiled", "make an array of it")
+            raise Mismatch(f"np.{name} of {a_type(z.type)} is not compiled", "make an array of it")
         parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
     t = promoted(*parts)
     return Const(DType(t), dtype_of(t))

@@ -8,7 +8,7 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import compiled, is_sequence, outlined, type_name
+from ...build import a_type, compiled, is_sequence, outlined, type_name
 from ...protocol import protocol_of
 from ...intrinsics import as_type, fail
 from ...rule import Constant, NONE, intrinsic, rule
@@ -199,7 +199,7 @@ def _made(function, columns, bins, limits, density, weights):
 def _check(name, columns, weights):
     for x in columns:
         if not isinstance(x.type, k.Array) or x.type.ndim != 1:
-            raise Mismatch(f"np.{name} of a {type_name(x.type)} is not compiled", "pass arrays of one dimension")
+            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays of one dimension")
     if weights and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
         raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
                        "pass an array of one dimension")
@@ -254,7 +254,7 @@ def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=
             return _call(np.histogramdd, Call(columns_of, sample, Const(k.Int, len(many))), bins, range or NONE,
                          Const(k.Bool, bool(density)), weights or NONE)
     if columns is None:
-        raise Mismatch(f"np.histogramdd of a {type_name(t)} is not compiled", "pass the columns as a tuple of arrays")
+        raise Mismatch(f"np.histogramdd of {a_type(t)} is not compiled", "pass the columns as a tuple of arrays")
     _check("histogramdd", columns, weights)
     if k.is_integer(bins.type):
         bins = _tuple([bins] * len(columns))
