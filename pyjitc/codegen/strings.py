@@ -32,6 +32,7 @@ DECLARATIONS = {
     "PyFloat_FromString": "declare ptr @PyFloat_FromString(ptr)", "PyMem_Free": "declare void @PyMem_Free(ptr)",
     "PyOS_double_to_string": "declare ptr @PyOS_double_to_string(double, i8, i32, i32, ptr)",
     "PyExc_OverflowError": "@PyExc_OverflowError = external global i8", "strlen": "declare i64 @strlen(ptr)",
+    "llvm.bswap.i64": "declare i64 @llvm.bswap.i64(i64)",
     "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
     "llvm.fabs.f64": "declare double @llvm.fabs.f64(double)", "llvm.rint.f64": "declare double @llvm.rint.f64(double)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
@@ -180,7 +181,8 @@ on{bits}:
   br i1 %end{bits}, label %yes, label %char{bits}"""
 
 
-# s[::-1] == t, without the reversed text as an object.
+# s[::-1] == t, without the reversed text as an object. Up to eight bytes are read as one word, together with what the
+# object has in front of them, which is shifted out.
 _define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
   %aslong = icmp eq i64 %n, %m
@@ -209,7 +211,24 @@ characters:
   %tdata = getelementptr i8, ptr %t, i64 %tat
   %shifted = lshr i32 %sstate, 2
   %size = and i32 %shifted, 7
-  switch i32 %size, label %from32 [ i32 1, label %from8  i32 2, label %from16 ]
+  switch i32 %size, label %from32 [ i32 1, label %bytes  i32 2, label %from16 ]
+bytes:
+  %few = icmp ule i64 %n, 8
+  br i1 %few, label %word, label %from8
+word:
+  %before = sub i64 %n, 8
+  %sword.p = getelementptr i8, ptr %sdata, i64 %before
+  %tword.p = getelementptr i8, ptr %tdata, i64 %before
+  %sword = load i64, ptr %sword.p, align 1
+  %tword = load i64, ptr %tword.p, align 1
+  %bits = shl i64 %n, 3
+  %other.bits = sub i64 64, %bits
+  %schars = lshr i64 %sword, %other.bits
+  %tchars = lshr i64 %tword, %other.bits
+  %turned = call i64 @llvm.bswap.i64(i64 %schars)
+  %reversed = lshr i64 %turned, %other.bits
+  %mirrored = icmp eq i64 %reversed, %tchars
+  ret i1 %mirrored
 {_mirrored_loop(8)}{_mirrored_loop(16)}{_mirrored_loop(32)}
 others:
   %i = phi i64 [ 0, %forms ], [ %i1, %following ]
