@@ -30,22 +30,17 @@ from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, Restart
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, RecursiveGenerator, Restart
 from .names import describe, is_of_python
 from .session import value_of_member
 
 leaving = lazy(f"{__package__}.leaving")
 generators = lazy("pyjitc.front.generators")
 
-__all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
+__all__ = ["Forgiving", "Remark", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
 _FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)  # what nobody assigns anew while a call runs
-
-
-def any_object(x: AV, y: AV) -> AV:
-    """Where values of too many types meet."""
-    return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
 
 class Forgiving(Evaluator):
@@ -73,6 +68,10 @@ class Forgiving(Evaluator):
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
             return self.instead(inst, operands, error)
+
+    def met(self, x: AV, y: AV, error: Mismatch) -> AV:
+        """Where values of too many types meet."""
+        return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
     def instead(self, inst, operands, error):
         """What the interpreter does in place of a refused operation; the refusal where it cannot."""
@@ -213,7 +212,8 @@ class Forgiving(Evaluator):
     def generator(self, proto, callee, operands):
         if not self.consumed_once() and (self.session.findings.generators or generators.is_talked_to(
                 self.session.build(proto))):
-            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it")
+            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it, "
+                           "is not compiled")
         return super().generator(proto, callee, operands)
 
     def user_call(self, proto, operands, closure, function):
@@ -221,6 +221,8 @@ class Forgiving(Evaluator):
             raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
         reason = self.session.findings.left.get(proto.code)
         if reason is not None:
+            if type(reason) is RecursiveGenerator:
+                raise reason
             raise Mismatch(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
         return super().user_call(proto, operands, closure, function)
 

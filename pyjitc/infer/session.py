@@ -51,9 +51,10 @@ class Findings:
     """What inference has found out that it has to know from its beginning: where it finds something new, it begins
     again, with a new Session and these findings."""
 
-    __slots__ = ("cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
+    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
-    def __init__(self):
+    def __init__(self, asks=False):
+        self.asks = asks  # whether the interpreter runs what Python's library has and no native form (infer/asking.py)
         # the instructions that write out a list which is one, not a value of a type that says what it holds
         self.lists: set[ir.Inst] = set()
         self.every = False  # whether all that write out lists are like that
@@ -142,6 +143,9 @@ class Session:
         self.looked: dict[int, Any] = {}  # objects that the code refers to
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         self.readers: dict[tuple, dict] = {}  # the same -> (analysis, block) that took its value for a constant
+        # whether the interpreter does something that is refused (infer/forgiving.py, infer/asking.py)
+        self.asks = options.objects or self.findings.asks
+        self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
         self.interprets = False  # whether the interpreter runs anything for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # specialisations of each function

@@ -505,7 +505,8 @@ class _EnumMember(Known):
     def known_attribute(self, x, name):
         if name in ("value", "name", "_value_", "_name_"):
             value = getattr(x.type.value, name)
-            return constant(value) if type(value) in (bool, int, float, str) else Const(Singleton(value), value)
+            plain = type(value) in (bool, int, float, complex, str, bytes, tuple, type(None))
+            return constant(value) if plain else Const(Singleton(value), value)
         return super().known_attribute(x, name)
 
 
