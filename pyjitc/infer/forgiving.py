@@ -10,6 +10,7 @@ gets is a list (displays.py).
 """
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from enum import EnumMeta
@@ -264,6 +265,8 @@ _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._ge
 def _call(self, inst, operands):
     if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES):
         raise Mismatch("it looks at the frame that calls it")
+    if isinstance(operands[0].type, Singleton) and operands[0].type.value in (operator.is_, operator.is_not):
+        raise Mismatch("values without identity are passed")
     names = inst.attrs.get("kwnames") or ()
     count = len(operands) - len(names)
     return by.call(operands[0], operands[1:count], dict(zip(names, operands[count:])))

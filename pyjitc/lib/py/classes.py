@@ -73,6 +73,9 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
         raise Mismatch(f"'{cls.__qualname__}' says itself which member belongs to a value, which compiled code does "
                        f"not ask", "pass the member")
     (x,) = args
+    if not x.known and issubclass(cls, enum.Flag):
+        raise Mismatch(f"'{cls.__qualname__}' of a value that is known at run time only is not compiled",
+                       "pass the member")
     if not x.known:
         return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))
     try:
