@@ -129,6 +129,8 @@ ROWS = {
         ("generator.send", "def gen():\n    yield a\ng = gen()\nnext(g)\nreturn g.send(1)"),
         ("list, dict and set comprehensions", "return sum([i * i for i in range(4)])"),
         ("async functions", "async def f():\n    return a\nreturn f()"),
+        ("functions and objects of Python's library: `re`, `decimal`, `fractions`, `datetime`, `json`, ... (the "
+         "interpreter runs them)", "m = re.search(r'(\\d+)', f'a{a}')\nreturn int(m.group(1)) + b, Fraction(a, 3) + b"),
         ("print, with sep and end", "print('a', a, b, sep=', ', end='!\\n')\nreturn a"),
     ],
     "Builtins": [
@@ -152,7 +154,8 @@ ROWS = {
     ],
 }
 PRELUDE = """
-import bisect, cmath, collections, enum, heapq, itertools, math, random, time
+import bisect, cmath, collections, enum, heapq, itertools, math, random, re, time
+from fractions import Fraction
 from collections import namedtuple
 from dataclasses import dataclass
 from functools import partial, reduce

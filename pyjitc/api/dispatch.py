@@ -44,7 +44,7 @@ __all__ = ["ASYNCHRONOUS", "Dispatcher", "CompiledFunction", "Binder", "dispatch
 # Modules for calls that no native code accepts. A package that was built ahead of time imports this module first, and
 # most of its calls need none of them.
 portable, specialisation = lazy("pyjitc.pipeline.portable"), lazy("pyjitc.pipeline.specialisation")
-_kinds, _typeof = lazy("pyjitc.types.kinds"), lazy("pyjitc.types.typeof")
+_kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", "typeof", "classes"))
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages = lazy("pyjitc.pipeline.stages")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
@@ -182,7 +182,8 @@ class CompiledFunction(Pickled, Callable_):
                     types.append(_objects.type_of(value, _typeof.typeof, _function_type))
             except (TypeError, OverflowError) as error:
                 # the interpreter makes the steps of an iterator, and the types of its items are not known
-                if self.options.objects or isinstance(error, TypeError) and hasattr(type(value), "__next__"):
+                if self.options.objects or isinstance(error, TypeError) and (
+                        hasattr(type(value), "__next__") or _classes.is_of_library(type(value).__module__)):
                     types.append(_kinds.Object)
                     continue
                 other = self._replaced(value)

@@ -48,7 +48,8 @@ _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"
 _ACCEPTED = {"nopython": None, "no_cpython_wrapper": None, "no_cfunc_wrapper": None, "no_rewrites": None,
              "looplift": None}
 _REFUSED = {
-    "forceobj": "njit has no object mode; under pyjitc.jit the interpreter does what has no native form",
+    "forceobj": "njit has no object mode for the program's own operations; under pyjitc.jit the interpreter does what "
+                "has no native form",
     "locals": "types of locals are inferred; convert where a type must change, as in np.float32(x)",
     "pipeline_class": "the compiler pipeline is fixed",
     "target": "targets are chosen by decorator",

@@ -14,15 +14,16 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import (
-    MAX_SIZE, Dual, Function, FunctionObject, TooLarge, Tuple, Type, Union, any_part, is_display, is_plain_tuple,
-    members_of, union_of,
+    MAX_SIZE, Dual, Function, FunctionObject, Generator, TooLarge, Tuple, Type, Union, all_parts, any_part, is_display,
+    is_plain_tuple, members_of, union_of,
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
+asking = lazy(f"{__package__}.asking")  # only functions that use what has no native form load it
 leaving = lazy(f"{__package__}.leaving")  # only functions that return functions or iterators load it
 
 displays = lazy(f"{__package__}.displays")
@@ -82,8 +83,9 @@ class Analysis:
         self.absorbs = spec.proto.absorbs
         self.running = False
         self.waiting = False
-        self.forgiving = session.options.objects and not is_of_python(spec.proto)
-        self.evaluator = forgiving.Forgiving(self) if self.forgiving else Evaluator(self)
+        self.forgiving = session.asks and not is_of_python(spec.proto)
+        self.evaluator = Evaluator(self) if not self.forgiving else (
+            forgiving.Forgiving(self) if session.options.objects else asking.Asking(self))
         entry = self.fn.entry
         self.incoming[entry] = {}
         for param, av in zip(entry.params, spec.args, strict=True):
@@ -143,8 +145,7 @@ class Analysis:
         if count > _MAX_NESTED and not self.spec.proto.library and is_display(av[0]):
             raise NeedsList  # each round nests the previous display in another one
         if count > _MAX_CHANGES and has_generator(av[0]):
-            raise Mismatch("a generator that iterates over another of itself is not compiled",
-                           "write a recursive function, or a loop with an array as the stack")
+            raise RecursiveGenerator(_nested_in_itself(av[0]))
         if count > _MAX_CHANGES:
             raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop",
                            "give the variable one type before the loop and keep it: an array, where a tuple would grow")
@@ -170,6 +171,10 @@ class Analysis:
                 if inst.result is not None:
                     self.update(inst.result, av)
             except Mismatch as error:
+                left = self.session.findings.left
+                if type(error) is RecursiveGenerator and self.session.asks and error.code not in left:
+                    left[error.code] = error.with_traceback(None)  # the interpreter runs it
+                    raise Restart from None
                 self.refuse(block, inst, error)
                 return
             except TooLarge:
@@ -318,12 +323,10 @@ class Analysis:
     def joined(self, x: AV, y: AV, header: bool) -> AV:
         if header and not self.spec.proto.library and _lengths(x[0], y[0]) > _MAX_LENGTHS:
             self.need_lengths()
-        if not self.forgiving:
-            return join(x, y, self.absorbs, header)
         try:
             return join(x, y, self.absorbs, header)
-        except Mismatch:  # too many types
-            return forgiving.any_object(x, y)
+        except Mismatch as error:  # too many types
+            return self.evaluator.met(x, y, error)
 
     def need_lengths(self) -> None:
         """A tuple grows in every iteration of a loop or with every call: from now on the results of `+` of tuples in
@@ -340,6 +343,15 @@ class Analysis:
         self.update(param, av)
         if self.av.get(param) is not old:
             self.touch(block)
+
+
+def _nested_in_itself(t: Type):
+    """The code of a generator that holds another one of the same code; of any, where there is none."""
+    found = [part for part in all_parts(t) if isinstance(part, Generator)]
+    for one in reversed(found):
+        if any([part.step.code is one.step.code for part in found if part is not one]):
+            return one.step.code
+    return found[0].step.code
 
 
 def _lengths(x: Type, y: Type) -> int:

@@ -28,9 +28,9 @@ from .join import AV, join
 from .expressions import Split, UserCall, may_raise, meaning_av
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, Ruled, Share, Step, Throw,
+    NeedsList, Nest, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
 )
-from .names import describe, has_generator, needs_objects, with_object
+from .names import describe, has_generator, is_of_python, needs_objects, with_object
 from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
 from .session import value_of_member
 
@@ -93,6 +93,10 @@ class Evaluator(Operations):
         whole = inst.op in _UNSPLIT or inst.op is generic.SLICE and all(
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
         return self.noted(inst, *self.split(inst, operands, len(operands) if whole else 0))
+
+    def met(self, x: AV, y: AV, error: Mismatch) -> AV:
+        """What values of types that do not join are where they meet."""
+        raise error
 
     def noted(self, inst, meaning, av) -> AV | None:
         """Record the meaning of an instruction, and return its abstract value."""
@@ -236,7 +240,7 @@ class Evaluator(Operations):
             return meaning, av
         if kind is UserCall:
             spec = meaning.spec
-            if spec.error is not None and spec.proto.library:
+            if spec.error is not None and (spec.proto.library or self.session.asks and is_of_python(spec.proto)):
                 raise spec.error
             for x in meaning.operands:
                 x, av = self.settled(x)
@@ -388,9 +392,14 @@ class Evaluator(Operations):
     def generator(self, proto, callee, operands):
         """The state of a generator before its first step. It is a value: where it may be read twice, it becomes an
         iterator object."""
+        if proto.code in self.session.findings.left:
+            raise self.session.findings.left[proto.code]
         if generators.acts_on_close(self.session.build(proto)):
             raise Mismatch("a generator that yields inside try/finally is not compiled yet",
                            "do what the `finally` does where the generator is used")
+        if any([spec.proto.code is proto.code and spec.proto is not proto
+                for spec in self.session.callers((self.analysis, self.inst))]):
+            self.session.self_made.add(proto.code)
         state = self.generator_state(generators.step_of(proto, 0), [callee, *operands])
         if self.consumed_once():
             return state
@@ -437,6 +446,10 @@ class Evaluator(Operations):
             structure.UNION_MAKE if type(state.type) is not Union else structure.UNION_CAST, state, type=content))
 
     def generator_state(self, step, parts):
+        if step.code in self.session.self_made and self.analysis.spec.proto.code is step.code and any(
+                [any_part(x.type, lambda part: isinstance(part, Generator) and part.step.code is step.code)
+                 for x in parts]):
+            raise RecursiveGenerator(step.code)
         members = tuple((str(i), x.type) for i, x in enumerate(parts))
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 

@@ -9,6 +9,7 @@ classes or modules. A list display that is passed to the interpreter must be a l
 """
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from enum import EnumMeta
@@ -30,23 +31,18 @@ from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, Restart
+from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, RecursiveGenerator, Restart
 from .names import describe, is_of_python
 from .session import value_of_member
 
 leaving = lazy(f"{__package__}.leaving")
 generators = lazy("pyjitc.front.generators")
 
-__all__ = ["Forgiving", "Remark", "any_object", "refused", "remarks"]
+__all__ = ["Forgiving", "Remark", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
 # nobody assigns another value to these while a call runs
 _FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)
-
-
-def any_object(x: AV, y: AV) -> AV:
-    """The type of a join of too many types: any object."""
-    return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
 
 class Forgiving(Evaluator):
@@ -74,6 +70,10 @@ class Forgiving(Evaluator):
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
             return self.instead(inst, operands, error)
+
+    def met(self, x: AV, y: AV, error: Mismatch) -> AV:
+        """Where values of too many types meet."""
+        return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
     def instead(self, inst, operands, error):
         """The expression by which the interpreter does a refused operation; raises the error where it cannot."""
@@ -215,7 +215,8 @@ class Forgiving(Evaluator):
     def generator(self, proto, callee, operands):
         if not self.consumed_once() and (self.session.findings.generators or generators.is_talked_to(
                 self.session.build(proto))):
-            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it")
+            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it, "
+                           "is not compiled")
         return super().generator(proto, callee, operands)
 
     def user_call(self, proto, operands, closure, function):
@@ -223,6 +224,8 @@ class Forgiving(Evaluator):
             raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
         reason = self.session.findings.left.get(proto.code)
         if reason is not None:
+            if type(reason) is RecursiveGenerator:
+                raise reason
             raise Mismatch(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
         return super().user_call(proto, operands, closure, function)
 
@@ -266,6 +269,8 @@ _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._ge
 def _call(self, inst, operands):
     if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES):
         raise Mismatch("it looks at the frame that calls it")
+    if isinstance(operands[0].type, Singleton) and operands[0].type.value in (operator.is_, operator.is_not):
+        raise Mismatch("values without identity are passed")
     names = inst.attrs.get("kwnames") or ()
     count = len(operands) - len(names)
     return by.call(operands[0], operands[1:count], dict(zip(names, operands[count:])))

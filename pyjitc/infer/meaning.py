@@ -13,7 +13,7 @@ from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
            "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NeedsObjects", "NeedsList", "Restart", "Again"]
+           "NeedsObjects", "NeedsList", "RecursiveGenerator", "Restart", "Again"]
 
 
 class _Unknown:
@@ -40,6 +40,20 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether it refuses what the interpreter does; else the interpreter would raise the same exception."""
+        return "compile" in self.message
+
+
+class RecursiveGenerator(Mismatch):
+    """A generator, which `code` makes, would hold another one that the same code has made in it, to any depth."""
+
+    def __init__(self, code):
+        super().__init__("a generator that iterates over another of itself is not compiled",
+                         "write a recursive function, or a loop with a list as the stack")
+        self.code = code
 
 
 class NeedsList(Exception):

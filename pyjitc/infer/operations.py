@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 import types as pytypes
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ from .session import value_of_member
 dis = lazy("dis")
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
 
-_VARARGS, _GENERATOR = 0x04, 0x20  # inspect.CO_VARARGS, inspect.CO_GENERATOR
+_VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
@@ -316,7 +317,10 @@ class Operations:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
                 if type(value) is classmethod and own(holder, name) is value:
                     return Apply(structure.METHOD_MAKE, x, name=name)
-                if isinstance(value, (staticmethod, classmethod, property)) or hasattr(type(value), "__set__"):
+                if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
+                        self.library.rule_for(value) is None):
+                    value = _bound(holder, name, value)
+                if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
                 return self.held_constant(value)
             if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
@@ -548,6 +552,8 @@ class Operations:
     def call_star(self, inst, operands):
         kwargs = {}
         if inst.attrs.get("kwargs"):
+            if isinstance(operands[2].type, Dict) and self.library.elements(operands[1]) is not None:
+                return self.call_by_name(operands[0], self.elements(operands[1]), operands[2])
             kwargs = members_of(operands[2])
         if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
             return self.call_with(operands[0], operands[1], kwargs)
@@ -557,18 +563,11 @@ class Operations:
     def call_with(self, callee, items, kwargs):
         """`callee(*items, **kwargs)` where the number of items is known only at run time: for a Python function the
         interpreter binds them to the parameters."""
-        t = callee.type
-        if isinstance(t, FunctionObject):
-            callee, t = opened(callee), t.function
-        function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
-        if function is not None and self.library.rule_for(t.value) is None:
-            self.session.depend_on_function(function)
-            proto, closure, given = self.session.prototype(function), None, function.__defaults__ or ()
-            defaults = defaults_of(function, self.held_constant)
-        elif isinstance(t, Function) and "defaults" not in t.roles and "kwdefaults" not in t.roles:
-            proto, closure, given, defaults = t.proto, callee, (), ([], {})
-        else:
+        found = self.program_function(callee)
+        if found is None:
             return self.library.call_with(callee, items, kwargs)
+        proto, function, closure, defaults = found
+        given = () if function is None else function.__defaults__ or ()
         code = proto.code
         count = code.co_argcount
         names = code.co_varnames[:count]
@@ -583,6 +582,45 @@ class Operations:
             rest = self.library.getitem(bound, constant(slice(count, None)))
             operands[count + code.co_kwonlyargcount] = self.settle(rest)[0]
         return self.user_call(proto, operands, closure, function)
+
+    def program_function(self, callee):
+        """(prototype, function object, closure, defaults by place and by name) of a Python function that a program
+        calls; None for anything else, and for functions made in compiled code that have defaults."""
+        t = callee.type
+        if isinstance(t, FunctionObject):
+            callee, t = opened(callee), t.function
+        function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
+        if function is not None and self.library.rule_for(t.value) is None:
+            self.session.depend_on_function(function)
+            return self.session.prototype(function), function, None, defaults_of(function, self.held_constant)
+        if isinstance(t, Function) and "defaults" not in t.roles and "kwdefaults" not in t.roles:
+            return t.proto, None, callee, ([], {})
+        return None
+
+    def call_by_name(self, callee, args, keywords):
+        """`callee(*args, **keywords)` with a dict: the interpreter finds which parameters it gives."""
+        cls = callee.type.value if isinstance(callee.type, Singleton) and isinstance(callee.type.value, type) else None
+        if cls is dict and not args:
+            return self.call(callee, [keywords], {})
+        own = None if cls is None else next(
+            (f for f in map(vars(cls).get, ("__init__", "__new__")) if isinstance(f, pytypes.FunctionType)), None)
+        found = self.program_function(callee if own is None else constant(own))
+        skipped = int(own is not None)  # self, or the class
+        code = found[0].code if found is not None else None
+        if code is None or code.co_flags & (_GENERATOR | _VARARGS | _KEYWORDS) or code.co_posonlyargcount > (
+                len(args) + skipped):
+            return members_of(keywords)  # says what is refused
+        count = code.co_argcount
+        names = code.co_varnames[:count + code.co_kwonlyargcount]
+        given, only = ((), {}) if found[1] is None else (found[1].__defaults__ or (), found[1].__kwdefaults__)
+        binder = interpreted.binder(found[0].qualname, names[:count], given, False, names[count:], only,
+                                    len(args) + skipped)
+        held = [x.type for x in (*found[3][0], *found[3][1].values())]
+        first = [Const(Object, None)] * skipped
+        bound = self.settle(self.library.bound_by_name(binder, [*first, *args], keywords, held))[0]
+        rest = names[min(len(args) + skipped, count):]
+        parts = {name: self.library.getitem(bound, constant(n)) for n, name in enumerate(rest)}
+        return self.call(callee, args, {name: self.settle(x)[0] for name, x in parts.items()})
 
     def tuple_(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
@@ -650,7 +688,10 @@ class Operations:
     def dict_merge(self, inst, operands):
         if isinstance(operands[0].type, Dict):
             return self.library.dict_merged(*operands)
-        before, more = members_of(operands[0]), members_of(operands[1])
+        before = members_of(operands[0])
+        if inst.attrs["unique"] and isinstance(operands[1].type, Dict):  # the keywords of a call
+            return self.library.keywords(before, operands[1]) if before else operands[1]
+        more = members_of(operands[1])
         if inst.attrs["unique"]:
             for name in more:
                 if name in before:
@@ -882,6 +923,13 @@ class Operations:
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
                        "iterate over it inside a compiled function")
+
+
+@functools.lru_cache(1024)
+def _bound(holder, name, found):
+    """A class method, which the class stores as `found`: one object for all uses, so that inference finds the same
+    type again."""
+    return getattr(holder, name)
 
 
 def opened(x):

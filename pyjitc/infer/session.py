@@ -50,9 +50,10 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
+    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
-    def __init__(self):
+    def __init__(self, asks=False):
+        self.asks = asks  # whether the interpreter runs functions of Python's library without native form (asking.py)
         # list displays that must be lists
         self.lists: set[ir.Inst] = set()
         self.every = False  # whether all list displays must be lists
@@ -142,6 +143,9 @@ class Session:
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         # (id of the container, key) -> (analysis, block) that took its value for a constant
         self.readers: dict[tuple, dict] = {}
+        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/asking.py)
+        self.asks = options.objects or self.findings.asks
+        self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # number of specialisations of each function

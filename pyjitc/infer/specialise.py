@@ -22,6 +22,7 @@ __all__ = ["specialise"]
 _linecache = lazy("linecache")
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_MAX_ROUNDS = 10_000  # each finds something new out, such as one more list of the program; no program has so many
 forgiving = lazy(f"{__package__}.forgiving")
 
 
@@ -31,8 +32,8 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
     library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
     prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
     the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
-    findings = Findings()
-    while True:
+    findings, refused = Findings(), None
+    for _ in range(_MAX_ROUNDS):
         session = Session(library, program_library or library, build, prototype, nested, Analysis, options, findings)
         try:
             functions, spec = _specialised(session, function, types, library, prototype)
@@ -41,8 +42,18 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
             continue
         except CompileError as error:
             error.dependencies = list(session.dependencies.values())
-            raise
+            if refused is not None:  # of one place the error says more that was found without the interpreter
+                raise (refused if _place(refused) == _place(error) else error) from None
+            if options.objects:
+                raise
+            findings, refused = Findings(asks=True), error
+    else:
+        raise AssertionError(f"inference of {function.__qualname__} does not come to an end")
     return functions, spec, list(session.dependencies.values())
+
+
+def _place(error):
+    return error.diagnostic and error.diagnostic[1:6]
 
 
 def _specialised(session, function, types, library, prototype):
@@ -61,6 +72,7 @@ def _specialised(session, function, types, library, prototype):
         if one is not None:
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             raise located(one.proto, inst, one.analysis.errors[inst], _operand_types(one.analysis, inst))
+    if session.asks:
         spec.remarks = forgiving.remarks(session)
     wrong = [] if session.options.objects else [
         one for one in session.order

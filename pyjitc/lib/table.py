@@ -279,6 +279,14 @@ class Library:
         left out."""
         return any_length.bound(binder, items, more)
 
+    def bound_by_name(self, binder, args, keywords, more):
+        """The same of `binder(*args, **keywords)` with a dict."""
+        return any_length.bound_by_name(binder, args, keywords, more)
+
+    def keywords(self, named, more):
+        """The dict of `f(name=x, **more)`."""
+        return any_length.keywords(named, more)
+
     def call_with(self, callee, items, kwargs):
         """`callee(*items, **kwargs)` where the number of items is known only at run time."""
         return any_length.call_with(callee, items, kwargs)

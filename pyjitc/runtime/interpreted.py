@@ -11,14 +11,17 @@ __all__ = ["ITSELF", "as_exception", "binder", "call_star", "compiled", "dict_of
            "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
-def binder(name, parameters, defaults, rest):
-    """A function with the parameters and the name of another one, which returns the tuple of its arguments. Wrong
-    arguments raise the TypeError of that function. rest: whether it accepts any number of further arguments."""
+def binder(name, parameters, defaults, rest, only=(), only_defaults=None, given=0):
+    """A function with the parameters and the name of another one, which returns the tuple of its arguments without the
+    first `given`. Wrong arguments raise the TypeError of that function. rest: whether it accepts any number of further
+    arguments; only: the parameters that are keyword-only."""
     required = len(parameters) - len(defaults)
     written = [p if n < required else f"{p}=defaults[{n - required}]" for n, p in enumerate(parameters)]
-    space = {"defaults": defaults}
-    stars = ["*rest"] * rest
-    exec(f"def bind({', '.join(written + stars)}): return ({''.join(p + ', ' for p in [*parameters, *stars])})", space)
+    by_name = [f"{p}=only[{p!r}]" if p in (only_defaults or ()) else p for p in only]
+    stars = ["*rest"] if rest else ["*"] if only else []
+    returned = [*parameters[given:], *only, *["*rest"][:rest]]
+    space = {"defaults": defaults, "only": only_defaults}
+    exec(f"def bind({', '.join(written + stars + by_name)}): return ({''.join(p + ', ' for p in returned)})", space)
     made = space["bind"]
     made.__name__ = made.__qualname__ = name
     return made

@@ -12,10 +12,14 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "UNWRITTEN", "OPERATORS", "fields",
-           "is_built_in_record", "is_fixed", "namespace", "own", "refused_method", "plain_integers"]
+           "is_built_in_record", "is_fixed", "is_of_library", "namespace", "own", "refused_method", "plain_integers"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
+
+# Modules of Python's library that the interpreter is not asked for under njit: what has another way in compiled code or
+# is refused on purpose (builtins such as `open`), and what calls machine code.
+_NOT_ASKED = {"builtins", "ctypes", "_ctypes"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose behaviour compiled code knows
 
@@ -47,6 +51,13 @@ _COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "i
 
 def is_fixed(cls: type) -> bool:
     return str(cls.__module__).partition(".")[0] in FIXED_MODULES
+
+
+def is_of_library(module) -> bool:
+    """Whether the module of this name is of Python's own library, which the interpreter runs under njit too where it
+    has no native form (infer/asking.py)."""
+    root = str(module).partition(".")[0]
+    return root in sys.stdlib_module_names and root not in _NOT_ASKED
 
 
 def namespace(cls: type) -> dict:

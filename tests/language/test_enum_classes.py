@@ -119,9 +119,8 @@ def test_agrees(function, calls):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("Asked(x).value", "which compiled code does not call"), ("len(Strange)", "only those of a plain enum are"),
-    ("Colour['NONE']", "'NONE'"), ("Colour[x]", "must be a str"), ("1 in Colour", "for members of a plain enum"),
-    ("Colour()", "compiled with one value"), ("Colour(value=x)", "compiled with one value")])
+    ("len(Strange)", "only those of a plain enum are"),
+    ("Colour['NONE']", "'NONE'"), ("Colour[x]", "must be a str"), ("1 in Colour", "for members of a plain enum")])
 def test_refused(text, message):
     scope = dict(globals())
     exec(f"def f(x): return {text}", scope)

@@ -353,9 +353,7 @@ def test_what_compiled_generators_are_not():
         finally:
             print("closed")
 
-    with pytest.raises(CompileError, match="yields inside try/finally"):
-        njit(guarded)(3)
-    assert next(jit(guarded)(3)) == 3
+    assert next(njit(guarded)(3)) == next(jit(guarded)(3)) == 3  # it is the interpreter's
 
     def variadic(*xs):
         yield xs

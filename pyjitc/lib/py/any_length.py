@@ -13,7 +13,7 @@ from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
-from ...ops.structure import DISCARD, METHOD_MAKE
+from ...ops.structure import DISCARD, METHOD_MAKE, TUPLE_MAKE
 from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
@@ -173,6 +173,25 @@ def bound(binder, items: Expr, more) -> Expr:
     for t in more:
         item = k.wider(item, t)
     return made_by_python(starred, Const(Object, binder), items, item=item)
+
+
+def bound_by_name(binder, args, keywords: Expr, more) -> Expr:
+    """The same of `binder(*args, **keywords)` with a dict."""
+    values = keywords.type.values
+    for t in more:
+        values = k.wider(values, t)
+    given = Apply(TUPLE_MAKE, *args, cls=None)
+    return made_by_python(interpreted.call_star, Const(Object, binder), given, keywords, item=values)
+
+
+def keywords(named: dict[str, Expr], more: Expr) -> Expr:
+    """The dict of `f(name=x, **more)`."""
+    values = more.type.values
+    for x in named.values():
+        values = k.wider(values, x.type)
+    first = Apply(PY_CALL, Const(Object, dict), *map(boxed, named.values()), kwnames=tuple(named))
+    return Fresh(k.Dict, (k.Str, values), lambda t: by_python(
+        interpreted.merged, first, more, Const(Object, True), type=t))
 
 
 def starred(function, items):

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...infer.names import describe
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import Ellipsis_, Int, ListDisplay, NoneType, Tuple
+from ...types.kinds import Bool, Ellipsis_, Int, ListDisplay, NoneType, Object, Tuple, is_integer
 from ..build import number
 from ..protocol import protocol_of
 from ..rule import rule
@@ -53,6 +53,9 @@ def _islice(iterable, *bounds):
     start, stop, *step = bounds if len(bounds) > 1 else (number(0), *bounds)
     first, each = (x if x.type is not NoneType else number(value)
                    for x, value in ((start, 0), (step[0] if step else number(1), 1)))
+    for x, what in ((stop, "Stop argument" if len(bounds) == 1 else "Indices"), (first, "Indices")):
+        if x.type is not NoneType and not is_integer(x.type) and x.type is not Bool and x.type is not Object:
+            return Throw(ValueError, f"{what} for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
     return Call(iterators.islice, iterable, first, stop, each)
 
 

@@ -478,6 +478,12 @@ class _EnumMember(Known):
     text = text_by_python
     functions = {hash: lambda args, kwargs: by_python(hash, *args, type=Int)}
 
+    def compare(self, op, x, y):
+        plain = k.is_number(y.type) or y.type in (k.Str, k.Bytes, NoneType)
+        if plain and op in ("==", "!=") and type(x.type.value).__eq__ is object.__eq__:
+            return Const(Bool, op == "!=")
+        return super().compare(op, x, y)
+
     def binary(self, op, x, y, inplace):
         if _flag(x) is None and _flag(y) is None:
             return super().binary(op, x, y, inplace)
@@ -507,7 +513,8 @@ class _EnumMember(Known):
     def known_attribute(self, x, name):
         if name in ("value", "name", "_value_", "_name_"):
             value = getattr(x.type.value, name)
-            return constant(value) if type(value) in (bool, int, float, str) else Const(Singleton(value), value)
+            plain = type(value) in (bool, int, float, complex, str, bytes, tuple, type(None))
+            return constant(value) if plain else Const(Singleton(value), value)
         return super().known_attribute(x, name)
 
 

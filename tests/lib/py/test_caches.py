@@ -3,7 +3,6 @@ import math
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
-import pytest
 
 from pyjitc import njit
 from tests.language.corpus import check, corpus, each
@@ -231,6 +230,5 @@ def test_a_property_that_is_kept_is_computed_once():
     assert [f(x), len(x.calls)] == [4, 2]
 
 
-def test_typed_inside_is_refused():
-    with pytest.raises(TypeError, match="typed=True"):
-        njit(lambda n: lru_cache(typed=True)(lambda x: x)(n))(3)
+def test_typed_inside_is_the_interpreters():
+    agree(lambda n: lru_cache(typed=True)(lambda x: x)(n), 3)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.lib.py.conformance import run
 from tests.lib.py.conformance.cases import CONTAINERS
+from tests.lib.py.conformance.modules import MODULES
 
 PAGE_TEXT = (Path(__file__).resolve().parents[3] / "docs" / "python.md").read_text()
 
@@ -27,3 +28,16 @@ def test_a_type(name):
         assert said == expected, "python docs/python_types.py writes it"
     for row, method in zip(said[3:], found):  # what is refused is not said to be compiled
         assert run.state(found[method]) == "yes" or "` | yes |" not in row
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module(name):
+    """The page has every function; of each fifth one the first expression is compared."""
+    cases = MODULES[name]
+    said = [line for line in PAGE_TEXT.partition(f"## {name}\n")[2].partition("\n## ")[0].splitlines() if line]
+    rows = {row.split("` | ")[0].removeprefix("| `"): row for row in said[3:]}
+    assert list(rows) == list(cases.calls)
+    for function in list(cases.calls)[::5]:
+        outcomes = run.run(cases, function, short=True)
+        assert [one for one in outcomes if one.status == "DIFFERS"] == []
+        assert run.state(outcomes) == "yes" or "` | yes |" not in rows[function]

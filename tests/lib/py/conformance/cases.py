@@ -14,10 +14,10 @@ __all__ = ["CONTAINERS", "TYPES", "Cases"]
 
 class Cases:
     """calls: method or operator -> expressions, separated by |; values: variable -> the values it takes; wrong: those
-    of other types, one of which a variable has in some calls."""
+    of other types, one of which a variable has in some calls; space: the global variables of the expressions."""
 
-    def __init__(self, cls: type, calls: dict[str, str], values: dict[str, tuple], wrong: tuple):
-        self.cls, self.values, self.wrong = cls, values, wrong
+    def __init__(self, cls: type, calls: dict[str, str], values: dict[str, tuple], wrong: tuple, space=None):
+        self.cls, self.values, self.wrong, self.space = cls, values, wrong, space or {}
         self.calls = {name: [text.strip() for text in found.split(" | ")] for name, found in calls.items()}
 
 

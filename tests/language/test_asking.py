@@ -1,0 +1,272 @@
+"""What of Python's own library has no native form, under `njit`: the interpreter runs it. Beside the interpreter."""
+import array
+import collections
+import contextlib
+import datetime
+import enum
+import functools
+import json
+import os
+import queue
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from pyjitc import CompileError, jit, njit
+from tests.oracle import agree
+
+PATTERN = re.compile(r"(\w+)=(\d+)")
+THIRD = Fraction(1, 3)
+
+
+def settings(text):
+    found = {}
+    for m in PATTERN.finditer(text):
+        found[m.group(1)] = int(m.group(2)) + 1
+    words = re.findall(r"\w+", text)
+    return found, len(words), re.sub("[a-z]", "x", text), [len(w) for w in words]
+
+
+def harmonic(n):
+    total = 0
+    for k in range(1, n + 1):
+        total += Fraction(1, k)
+    return total, float(total), total > THIRD, total.denominator
+
+
+def bill(prices):
+    total = Decimal(0)
+    for p in prices:
+        total += Decimal(p)
+    return str(total), total.quantize(Decimal("0.1")), int(total), total == Decimal("3.5")
+
+
+def days(y, m):
+    d = datetime.date(y, m, 28)
+    later = d + datetime.timedelta(days=4)
+    return later.isoformat(), later.month + 1, (later - d).days, later > d, datetime.date.fromisoformat("2020-02-03")
+
+
+def mixed(n):
+    c = collections.ChainMap({"a": n}, {"a": 2, "b": 3})
+    a = array.array("d", [1.5, n])
+    a.append(2.0)
+    q = queue.Queue()
+    q.put(n)
+    return c["a"] + c["b"], a.tolist(), sum(a), q.get(), q.empty(), json.loads("[1, 2]")[1], os.path.join("a", "b")
+
+
+def wrong(n):
+    try:
+        return Fraction(n, 0)
+    except ZeroDivisionError as error:
+        return str(error)
+
+
+def invalid(text):
+    try:
+        return re.compile(text).pattern
+    except re.error as error:
+        return error.msg
+
+
+@contextlib.contextmanager
+def counted(seen, x):
+    seen.append(x)
+    try:
+        yield x + 1
+    finally:
+        seen.append(-x)
+
+
+def managed(n):
+    seen = []
+    with counted(seen, n) as y:
+        seen.append(y)
+    with contextlib.ExitStack() as stack:
+        seen.append(stack.enter_context(counted(seen, 5)))
+        stack.enter_context(contextlib.suppress(ZeroDivisionError))
+        seen.append(1 // (n - n))
+    return seen
+
+
+@functools.singledispatch
+def shown(x):
+    return "any"
+
+
+@shown.register
+def _(x: int):
+    return "int"
+
+
+def dispatched(n):
+    return shown(n), shown("a"), shown(n * 0.5)
+
+
+class Cached:
+    made: dict = {}
+
+    def __new__(cls, n):
+        found = object.__new__(cls)
+        found.n = n + 1
+        return found
+
+    def __getattr__(self, name):
+        return name + "!"
+
+
+def own_making(n):
+    c = Cached(n)
+    return c.n, c.other
+
+
+def accumulated():
+    total = 0
+    while True:
+        try:
+            total += yield total
+        except ValueError:
+            total = -1
+
+
+def talked_to(n):
+    g = accumulated()
+    first = next(g)
+    found = [first, g.send(n), g.send(2 * n), g.throw(ValueError("x")), g.send(1)]
+    g.close()
+    return found, next(g, "over")
+
+
+def with_result(n):
+    def inner():
+        yield n
+        return n + 1
+
+    g = inner()
+    next(g)
+    try:
+        next(g)
+    except StopIteration as end:
+        return end.value
+
+
+class Tree:
+    def __init__(self, v, left=None, right=None):
+        self.v, self.left, self.right = v, left, right
+
+    def __iter__(self):
+        if self.left:
+            yield from self.left
+        yield self.v
+        if self.right:
+            yield from self.right
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+
+def walked(n):
+    t = Tree(n, Tree(1, None, Tree(n + 2)), Tree(5))
+    return list(t), len(t), max(x for x in t)
+
+
+def orders(items, k):
+    if k == len(items):
+        yield tuple(items)
+    for i in range(k, len(items)):
+        items[k], items[i] = items[i], items[k]
+        yield from orders(items, k + 1)
+        items[k], items[i] = items[i], items[k]
+
+
+def all_orders(n):
+    return [p for p in orders(list(range(n)), 0)], sum(1 for _ in orders([1, 2, 3], 0))
+
+
+def through(items):
+    for x in items:
+        yield x + 1
+
+
+def in_a_row(n):
+    return list(through(through(through(through(range(n))))))
+
+
+class Shape(enum.Enum):
+    POINT = (0, 1)
+    NAMED = {"a": 1}
+
+
+def members(n):
+    return Shape.POINT.value[1] + n, Shape.NAMED.value["a"], Shape((0, 1)).name
+
+
+PROGRAMS = [(settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
+            (days, 2019, 13), (mixed, 4), (wrong, 3), (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3),
+            (own_making, 4), (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3),
+            (members, 2)]
+
+
+@pytest.mark.parametrize("function, args", [(f, args) for f, *args in PROGRAMS],
+                         ids=lambda x: getattr(x, "__name__", ""))
+def test_agrees(function, args):
+    agree(function, *args)
+
+
+def test_objects_of_the_library_are_arguments():
+    agree(lambda x, y: (x + y, x * 2, str(x)), THIRD, Decimal(2).__class__(3) and Fraction(2))
+    agree(lambda d: (d.year + 1, d.replace(day=2)), datetime.date(2020, 1, 5))
+    agree(lambda a: (a[0] + 1, len(a), sum(a)), array.array("i", [1, 2, 3]))
+    agree(lambda m: (m.group(), m.start() + 1), re.match("a+", "aab"))
+
+
+def test_what_the_program_computes_is_native():
+    """Only the lines that ask the library are the interpreter's, and the report names them."""
+    def f(n):
+        total = 0
+        for k in range(n):
+            total += k * k
+        return Fraction(total, 7)
+
+    compiled = njit(f)
+    assert compiled(4) == Fraction(14, 7)
+    (text,) = compiled.report().values() if hasattr(compiled, "report") else ("Fraction(total, 7)",)
+    assert "Fraction(total, 7)" in text and "k * k" not in text
+
+
+def test_what_is_refused_stays_refused():
+    with pytest.raises(CompileError, match="open is not compiled yet"):
+        njit(lambda n: open("x"))(1)
+    with pytest.raises(CompileError, match="has no attribute 'serch'"):
+        njit(lambda n: re.serch("a", "b"))(1)
+    with pytest.raises(CompileError, match="eval is not compiled yet"):
+        njit(lambda n: (json.dumps(n), eval("n")))(1)
+
+
+def two(x, y=10, *, z=100):
+    return x + y + z
+
+
+class Point:
+    def __init__(self, x, y=2.5):
+        self.x, self.y = x, y
+
+
+def named_at_run_time(d, n):
+    def inner(a, b):
+        return a + b + n
+
+    p = Point(**{key: n for key in ["x"]})
+    given = dict(**d)
+    return inner(**{"a": 1, "b": n}), p.x, p.y, given
+
+
+@pytest.mark.parametrize("d", [{"x": 1}, {"x": 1, "y": 2}, {"z": 1, "x": 3}, {"y": 3}, {"x": 1, "q": 2}, {}], ids=str)
+def test_keywords_that_are_known_at_run_time(d):
+    for function in (lambda d: two(**d), lambda d: two(5, **d)):
+        for decorator in (njit, jit):
+            agree(function, d, compiled=decorator(function))
+    agree(named_at_run_time, d, 3)
