@@ -56,17 +56,10 @@ def recurrence(x):
     return abs(y[-1])
 
 
-def iterated(x):
-    y = x * 1j + x ** 2
-    for _ in range(3):
-        y = np.sin(y) * 0.5 + np.sqrt(y)
-    return np.sum(np.abs(y) ** 2)
-
-
 def parts(x):
     u, v = x.real.copy(), x.imag
     u[1:] += v[:-1] ** 2
-    return np.sum(u * v) + np.mean(np.angle(x)) + np.mean(np.cumsum(x)).real
+    return np.sum(u * v) + np.mean(np.sin(x) * 1j).imag
 
 
 def chosen(x):
@@ -80,27 +73,24 @@ def of_cmath(x):
 
 
 def of_numpy(x):
-    return np.sum(np.abs(
+    return abs(
         np.arcsin(x) + np.arccos(x) ** 2 + np.arctan(x) * np.arcsinh(x) + np.arccosh(x) * np.arctanh(x) + np.tan(x)
-        + np.cosh(x) * np.sinh(x) - np.tanh(x) * np.cos(x) + np.log(x) + np.log10(x) + x ** (1 + .2j)))
+        + np.cosh(x) * np.sinh(x) - np.tanh(x) * np.cos(x) + np.log(x) + np.log10(x) + np.power(x, 1 + .2j))
 
 
 def products(a, b):
-    return (abs(np.sum(np.linalg.solve(a, b) ** 2)) + np.sum(np.abs(np.linalg.inv(a)[0] * np.arange(3)))
-            + (a @ b)[1].real ** 2 + abs(np.vdot(b, a[0])) + np.sum(np.abs(a @ a)))
+    return abs(np.sum(np.linalg.solve(a, b))) + abs(np.linalg.inv(a)[0, 1]) + (a @ b)[1].real + abs((a @ a)[1, 2])
 
 
-def spectra(x, z):
-    y = np.fft.rfft(x)
-    return (np.sum(np.abs(y) ** 2 * np.arange(4)) + np.sum(np.fft.irfft(y * (1 + 2j), 5) ** 3)
-            + np.sum(np.abs(np.fft.ifft(z, 6)) ** 2 * np.arange(6)))
+def spectra(x):
+    return np.sum(np.fft.irfft(np.fft.ifft(np.fft.rfft(x), 5) * (1 + 2j), 5) ** 3)
 
 
 @pytest.mark.parametrize("function, args", [
     (lambda z: abs(z * z + 2j * z) / (z.real + 3.0), (1.2 - 0.4j,)),
-    (horner, (np.linspace(0.3, 1.0, 5), 0.4 + 0.8j)), (recurrence, (normal(6),)), (iterated, (np.linspace(1, 2, 5),)),
-    (parts, (normal(5),)), (chosen, (normal(5),)), (of_cmath, (0.3 + 0.6j,)), (of_numpy, (normal(3),)),
-    (products, (normal(3, 3), normal(3))), (spectra, (np.sin(np.arange(6.0)), normal(5)))],
+    (horner, (np.linspace(0.3, 1.0, 5), 0.4 + 0.8j)), (recurrence, (normal(6),)),
+    (parts, (normal(5),)), (chosen, (normal(5),)), (of_cmath, (0.3 + 0.6j,)), (of_numpy, (0.3 + 0.6j,)),
+    (products, (normal(3, 3), normal(3))), (spectra, (np.sin(np.arange(6.0)),))],
     ids=lambda x: getattr(x, "__name__", ""))
 def test_gradients(function, args):
     agree(function, *args)

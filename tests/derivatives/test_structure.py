@@ -171,3 +171,14 @@ def test_elements_that_nobody_changes_afterwards_are_read_again():
     assert is_kept(body(overwritten, VECTOR))
     agree(relaxed, np.linspace(0.0, 1.0, 7), 3)
     agree(overwritten, np.linspace(0.0, 1.0, 7))
+
+
+def test_long_chains_of_numbers_that_are_read_twice_compile():
+    space = {}
+    exec("def chain(x):\n    s = 0.0\n    for i in range(len(x)):\n        y = x[i]\n"
+         + "        y = y * y + 0.25 * y\n" * 40 + "        x[i] = y\n        s += y\n    return s\n", space)
+    x = np.array([0.1, 0.2])
+    y, d = x, np.ones(2)
+    for _ in range(40):
+        y, d = y * y + 0.25 * y, d * (2 * y + 0.25)
+    np.testing.assert_allclose(grad(space["chain"])(x), d)

@@ -90,6 +90,7 @@ class Tape:
                 for values in (inst.args, *(e.args for e in inst.edges())):
                     needed.update(dict.fromkeys(v for v in values if v not in self.own))
         self.memo: dict[Value, bool] = {}
+        self.found_leaves: dict[Value, tuple[Value, ...]] = {}
         read = [v for v in needed if self.form.loop_of(v) is not None and not self.free(v)]
         leaves = dict.fromkeys(x for v in read for x in self.leaves(v))
         if len(leaves) <= len(read):
@@ -180,7 +181,13 @@ class Tape:
             return None
         return self.form.pre[loop].terminator.targets[0].args[home.params.index(v)], step
 
-    def leaves(self, v):
+    def leaves(self, v) -> tuple[Value, ...]:
+        found = self.found_leaves.get(v)
+        if found is None:
+            found = self.found_leaves[v] = self._leaves(v)
+        return found
+
+    def _leaves(self, v):
         if self.free(v):
             return ()
         i = v.inst
