@@ -56,9 +56,9 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if function is None or forgiving:  # in object mode a signature says nothing
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    # What functions are passed is known when they are: code is made for each then.
+    # What functions are passed is known when they are, and records come as their arrays: code is made for each then.
     declared = [one for one in declared if not any(
-        isinstance(t, types.FunctionType) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
+        isinstance(t, (types.FunctionType, types.Record)) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 

@@ -48,6 +48,10 @@ def _is_of_numbers(t: kinds.Type) -> bool:
     return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
 
 
+def _takes_floats(signature: Signature) -> bool:
+    return any(kinds.is_float(t) or kinds.is_complex(t) for t in signature.args)
+
+
 def _callable(value):
     """Functions of C that cfunc made as the Python functions that they are, also those in tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
@@ -148,11 +152,12 @@ class NumbaFunction(CompiledFunction):
 
     def _replaced(self, value):
         """Arrays of subclasses are arrays: what their methods and operators do is not looked at. A whole number that
-        only uint64 holds is one where there is a signature."""
+        only uint64 holds is one where there is a signature, and a greater one is a float where that is declared."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
-        if type(value) is int and (self._declared or self._wrapped) and 0 <= value < 1 << 64:
-            return np.uint64(value)
+        if type(value) is int and (self._declared or self._wrapped):
+            return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
+                map(_takes_floats, self._declared)) else None
         return None
 
     def _types(self, given):

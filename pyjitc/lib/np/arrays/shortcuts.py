@@ -104,6 +104,9 @@ def _iterable(y):
 @rule("np.frombuffer")
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
+    if x.type is k.ByteArray:
+        x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
+                  type=Array(k.uint8, 1, "C"))
     if not isinstance(x.type, Array) and x.type is not k.Bytes:
         raise Mismatch(f"np.frombuffer of a {type_name(x.type)} is not compiled", "pass an array or bytes")
     t = dtype or Const(k.Singleton(float), float)
