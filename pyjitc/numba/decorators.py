@@ -26,6 +26,9 @@ IGNORED = frozenset((
     "lineinfo", "parallel"))
 
 
+_LATE = (types.FunctionType, types.Record, types.EnumMember)
+
+
 def _options(given: dict) -> dict:
     chosen = {}
     for name, value in given.items():
@@ -56,9 +59,10 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if function is None or forgiving:  # in object mode a signature says nothing
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    # What functions are passed is known when they are, and records come as their arrays: code is made for each then.
+    # What functions and members of enums are passed is known when they are, and records come as their arrays: code is
+    # made for each then.
     declared = [one for one in declared if not any(
-        isinstance(t, (types.FunctionType, types.Record)) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
+        isinstance(t, _LATE) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 
