@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..base.lazy import lazy
-from ..base.options import Options, make_options
+from ..base.options import Options, make_options, with_environment
 from ..base.trace import COUNTED
 from ..codegen import entries
 from ..pipeline import specialisation
@@ -42,7 +42,7 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     zero then: C has no way to hand it on. Globals have the values that they have when it is compiled, which is now.
     """
     given = signature_of(signature)
-    chosen = make_options(options, _OPTIONS)
+    chosen = with_environment(make_options(options, _OPTIONS))
     return lambda function: CFunc(function, given, chosen)
 
 
