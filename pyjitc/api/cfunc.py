@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..base.lazy import lazy
-from ..base.options import Options, make_options
+from ..base.options import Options, make_options, with_environment
 from ..base.trace import COUNTED
 from ..codegen import entries
 from ..pipeline import specialisation
@@ -44,7 +44,7 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     compiled.
     """
     given = signature_of(signature)
-    chosen = make_options(options, _OPTIONS)
+    chosen = with_environment(make_options(options, _OPTIONS))
     return lambda function: CFunc(function, given, chosen)
 
 

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any, Callable, Iterable
 
 from ..base.lazy import lazy
-from ..base.options import NAMES, Options, environment, make_options
+from ..base.options import NAMES, Options, environment, make_options, with_environment
 from ..runtime import hooks
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
@@ -142,9 +142,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
         raise TypeError(f"{function.__qualname__}() is asynchronous; njit compiles ordinary functions")
     if _disabled():
         return undecorated(given_partial or function, interpreted(function, options, declared))
-    switch = environment("PYJITC_CACHE")
-    if switch:
-        options = options._replace(cache=switch != "0")
+    options = with_environment(options)
     return _races.watched(function, options) if options.races else cls(function, options, declared)
 
 

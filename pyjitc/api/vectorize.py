@@ -16,7 +16,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..base.named import Named
-from ..base.options import Options, environment, make_options
+from ..base.options import Options, environment, make_options, with_environment
 from ..base.trace import COUNTED
 from ..codegen import entries
 from ..pipeline import cache, specialisation
@@ -123,7 +123,8 @@ def _plain(name: str, function) -> FunctionType:
 def _chosen(target: str, options: dict) -> Options:
     if target not in _TARGETS:
         raise ValueError(f"target={target!r}: choose 'cpu' or 'parallel'; write kernels for GPUs with pyjitc.cuda")
-    return make_options({name: value for name, value in options.items() if name != "parallel"}, _OPTIONS)
+    return with_environment(make_options({name: value for name, value in options.items() if name != "parallel"},
+                                         _OPTIONS))
 
 
 def _disabled() -> bool:

@@ -10,7 +10,7 @@ import os
 from .errors import suggest
 from .named import Named
 
-__all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment"]
+__all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment", "with_environment"]
 
 
 class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate parallel "
@@ -112,6 +112,12 @@ ENVIRONMENT = {
     "PYJITC_AS_NUMBA": "1: `import numba` gives pyjitc.numba (`pyjitc run --as-numba` sets it)",
     "PYJITC_CUDA": "cpu, gpu or auto: where kernels run (else on a GPU where there is one, and on the CPU where not)",
 }
+
+
+def with_environment(options: Options) -> Options:
+    """The options of a decorator, with what the environment says of the disk cache."""
+    switch = environment("PYJITC_CACHE")
+    return options._replace(cache=switch != "0") if switch else options
 
 
 def environment(name: str) -> str:

@@ -24,7 +24,7 @@ from ..api.signature import Signature, TypeName, convert, signature_of
 from ..base.errors import suggest, with_article
 from ..base.launch_bounds import Bounds
 from ..base.lazy import lazy
-from ..base.options import Options, environment, make_options
+from ..base.options import Options, make_options, with_environment
 from ..pipeline import portable
 from ..pipeline.specialisation import alone
 from ..runtime.dispatcher import Callable_
@@ -476,9 +476,7 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
                         + (f"; did you mean {near!r}?" if near else f"; options are {', '.join((*_PASSED, *_OWN))}"))
     if options.get("link"):
         raise TypeError("linking foreign device code is not supported")
-    chosen = make_options({name: value for name, value in options.items() if name in _PASSED})
-    if environment("PYJITC_CACHE"):
-        chosen = chosen._replace(cache=environment("PYJITC_CACHE") != "0")
+    chosen = with_environment(make_options({name: value for name, value in options.items() if name in _PASSED}))
     strict = bool(options.get("strict"))
     bounds = _bounds(options.get("launch_bounds"), options.get("max_registers"), bool(options.get("libdevice")))
     if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):

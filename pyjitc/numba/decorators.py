@@ -26,6 +26,9 @@ IGNORED = frozenset((
     "lineinfo", "parallel"))
 
 
+_LATE = (types.FunctionType, types.Record, types.EnumMember)
+
+
 def _options(given: dict) -> dict:
     chosen = {}
     for name, value in given.items():
@@ -56,9 +59,10 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if function is None or forgiving:  # in object mode signatures are ignored
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    # Types of functions are known only when they are passed: code is made for each then.
+    # Functions and members of enums have types that are known only when they are passed, and records are passed as their
+    # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
-        isinstance(t, types.FunctionType) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
+        isinstance(t, _LATE) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 

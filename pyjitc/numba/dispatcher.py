@@ -48,6 +48,10 @@ def _is_of_numbers(t: kinds.Type) -> bool:
     return kinds.is_number(t) or isinstance(t, kinds.Tuple) and all(map(_is_of_numbers, t.parts))
 
 
+def _takes_floats(signature: Signature) -> bool:
+    return any(kinds.is_float(t) or kinds.is_complex(t) for t in signature.args)
+
+
 def _callable(value):
     """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
@@ -149,11 +153,13 @@ class NumbaFunction(CompiledFunction):
 
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
-        signature, an int that only uint64 can represent becomes a uint64."""
+        signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
+        declared."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
-        if type(value) is int and (self._declared or self._wrapped) and 0 <= value < 1 << 64:
-            return np.uint64(value)
+        if type(value) is int and (self._declared or self._wrapped):
+            return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
+                map(_takes_floats, self._declared)) else None
         return None
 
     def _types(self, given):

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, float64, int32, njit, vectorize
+from pyjitc import TypingError, cfunc, float64, int32, njit, vectorize
 from pyjitc.base.options import Options
-from pyjitc.pipeline import stages
+from pyjitc.pipeline import portable, stages
 from pyjitc.runtime import ufuncs
 from tests.oracle import same
 
@@ -364,3 +364,11 @@ def test_globals_of_loops_are_those_of_their_compile():
     space["scale"] = 5.0
     assert made(1.0) == 2.0
     assert vectorize(["float64(float64)"])(space["scaled"])(1.0) == 5.0
+
+
+def test_no_loop_is_kept_where_the_environment_says_so(monkeypatch):
+    for switch in ("", "0", "1"):
+        monkeypatch.setenv("PYJITC_CACHE", switch)
+        made = vectorize(lambda x: x + 1)
+        assert portable.made_ufunc(made).options.cache is (switch != "0")
+        assert cfunc("float64(float64)")(lambda x: x + 2).ctypes(1.0) == 3.0

@@ -30,6 +30,12 @@ def test_records_as_arguments(how):
         assert found.tobytes() == expected.tobytes()
 
 
+def test_declared_records():
+    a = parts()
+    f = nb.njit((nb.from_dtype(PART), nb.int64))(lambda p, n: p.x + n + p.v.size)
+    assert f(a[1], 2) == 7.0 and nb.njit("float64(float64)")(lambda x: x)(a[1]["x"]) == 2.0
+
+
 def test_records_beside_others():
     a = parts()
     f = nb.njit(lambda p, rows, *rest: p["k"] + rows["k"].sum() + len(rest) + rows[1].x)

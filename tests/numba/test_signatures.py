@@ -52,6 +52,8 @@ def test_declared_as_float32():
     ("complex64(complex64)", 1 + 2j, 1 + 2j),
     ("float64(float64)", np.uint64(7), 7.0),
     (["int32(int32)", "float32(float32)"], 2.5, 2.5),
+    ("float64(float64)", -10 ** 30, -1e30),
+    ("complex128(complex128)", 2 ** 70, 2.0 ** 70 + 0j),
     (["int64(int64)", "complex128(complex128)"], 2.5, 2.5 + 0j),
 ])
 def test_arguments_are_converted_as_declared(signature, argument, result):

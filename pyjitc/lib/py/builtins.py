@@ -126,7 +126,7 @@ def np_round(x: Expr, digits: Expr) -> Expr:
         return Call(np_numbers.float_round, x, digits)
     if isinstance(t, NpInt):
         if not digits.known:
-            raise Mismatch("rounding an integer to a number of digits known only at run time is not compiled")
+            return cast(Call(np_numbers.int_round_any, x, digits), t)
         return x if digits.value >= 0 else cast(Call(np_numbers.int_round, x, digits), t)
     raise Mismatch(f"np.round of {type_name(t)} is not compiled")
 

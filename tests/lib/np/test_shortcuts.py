@@ -68,3 +68,31 @@ def test_frombuffer_of_bytes():
     compiled = njit(f)
     for args in ((b"abcdefgh", 1), (b"abcdefgh", 3), (b"abcdefghi", 1), (b"", 0)):
         assert not difference(outcome(f, args), outcome(compiled, args))
+
+
+def test_frombuffer_of_a_bytearray_is_its_memory():
+    def doubled(b):
+        a = np.frombuffer(b, dtype=np.uint16)
+        a[0] = 0x4142
+        return a, a.flags.writeable, np.frombuffer(b).shape
+
+    found, expected = bytearray(range(16)), bytearray(range(16))
+    kept, *rest = njit(doubled)(found)
+    wanted, *more = doubled(expected)
+    assert rest == more and found == expected and kept.tobytes() == wanted.tobytes()
+    with pytest.raises(BufferError):
+        found.append(1)
+    del kept
+    found.append(1)
+    assert not difference(outcome(doubled, (bytearray(3),)), outcome(njit(doubled), (bytearray(3),)))
+
+
+def test_rounding_integers_to_digits_of_run_time():
+    def rounded(x, n):
+        return round(x, n), np.round(x, n)
+
+    f = njit(rounded)
+    for cls in (np.int64, np.int16, np.uint8):
+        for x in map(cls, (5, 15, 25, 120)):
+            for n in (-3, -2, -1, 0, 2):
+                assert not difference(outcome(rounded, (x, n)), outcome(f, (x, n)))

@@ -8,14 +8,13 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
-from ...build import compiled, a_type
-from ...rule import Constant, intrinsic, rule
-from . import attributes
-from ..shapes import arrange
-from .bits import python_call
+from ...build import a_type, compiled
+from ...rule import Constant, rule
 from ..reductions.reductions import AxisError
 from ..reductions.scans import check_axis
-from ..shapes.views import read_only
+from ..shapes import arrange
+from . import attributes
+from .bits import python_call
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -105,29 +104,13 @@ def _iterable(y):
 @rule("np.frombuffer")
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
-    if not isinstance(x.type, Array) and x.type is not k.Bytes:
+    if x.type in (k.Bytes, k.ByteArray):
+        x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
+                  type=Array(k.uint8, 1, "C", x.type is k.ByteArray))
+    if not isinstance(x.type, Array):
         raise Mismatch(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
     t = dtype or Const(k.Singleton(float), float)
-    return Call(from_bytes if x.type is k.Bytes else from_memory, x, t, count, offset)
-
-
-def from_bytes(b, dtype, count, offset):
-    """np.frombuffer, as a copy of the bytes. No program can see the difference, because the result is read-only."""
-    data = np.empty(length_of(b), np.uint8)
-    copy_bytes(data, b)
-    return read_only(from_memory(data, dtype, count, offset))
-
-
-@intrinsic
-def length_of(b):
-    """len(b) of bytes."""
-    return Apply(pyobject.PY_UNBOX, python_call(len, b), type=Int)
-
-
-@intrinsic
-def copy_bytes(target, source):
-    """Copy the bytes to an array of the same length."""
-    return python_call(np.copyto, target, python_call(memoryview, source))
+    return Call(from_memory, x, t, count, offset)
 
 
 def from_memory(a, dtype, count, offset):

@@ -9,6 +9,7 @@ from ....ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, POPC, REAL
 from ....ops.math import COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ....types.kinds import Float, float16, float32, float64, int32, uint8, uint64
 from ...build import outlined, provoked
+from ...intrinsics import as_type
 from ...py.numbers import float_parts
 from ...py.numbers import float_ratio as py_float_ratio
 from ...py.numbers import float_rem as py_float_rem
@@ -169,6 +170,13 @@ def int_round(x, digits):
     """np.round of an integer to tens, as a float64."""
     power = POW(10.0, CAST(-digits, type=Float))
     return RINT(CAST(x, type=float64) / power) * power
+
+
+def int_round_any(x, digits):
+    """np.round of an integer to digits that are known when it runs."""
+    if digits >= 0:
+        return x
+    return as_type(int_round(x, digits), x.dtype)
 
 
 # ---------------------------------------------------------------- ufunc loops of more than one operation
