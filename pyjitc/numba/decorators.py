@@ -59,7 +59,7 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if function is None or forgiving:  # in object mode signatures are ignored
         return lambda function: decorated(outlined(function), (), given, Dispatcher)
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
-    # Functions and members of enums have types that are known only when they are passed, and records are passed as their
+    # Functions and members of enums have types that are known only when they are passed, and records come as their
     # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
         isinstance(t, _LATE) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
