@@ -14,8 +14,9 @@ __all__ = ["Options", "NAMES", "make_options", "ENVIRONMENT", "environment", "wi
 
 
 class Options(Named, fields="boundscheck overflow fastmath nogil error_model debug cache inline errstate parallel "
-                            "declared objects races",
-              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False, False)):
+                            "declared objects races numba",
+              defaults=(True, "raise", False, False, "python", False, True, "auto", False, False, False, False, False,
+                        False)):
     """
     They also apply to all functions that the function calls, even if these have options of their own; only `parallel`
     of a called function takes effect in it.
@@ -39,8 +40,9 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
 
 
 # declared: set by njit(signature): a type without an order accepts arrays of every order; objects: set by jit: the
-# interpreter does operations without a native form; races: set by debug="races"
-_OWN = ("declared", "objects", "races")
+# interpreter does operations without a native form; races: set by debug="races"; numba: set by pyjitc.numba: the
+# function is compiled with the semantics of Numba where these accept more programs (lib/extended.py)
+_OWN = ("declared", "objects", "races", "numba")
 NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}
 _FASTMATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")

@@ -151,6 +151,9 @@ class NumbaFunction(CompiledFunction):
 
     __slots__ = ()
 
+    def __init__(self, function: FunctionType, options, declared=()):
+        super().__init__(function, options._replace(numba=True), declared)
+
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
         signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
