@@ -71,7 +71,7 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
     if kwargs or len(args) != 1:
         raise Mismatch(f"{cls.__qualname__}(value) is compiled with one value")
     if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
-        raise Mismatch(f"'{cls.__qualname__}' looks up its members by value itself, which compiled code does not call",
+        raise Mismatch(f"'{cls.__qualname__}' has its own lookup of members, which compiled code does not call",
                        "pass the member")
     (x,) = args
     if not x.known and issubclass(cls, enum.Flag):
