@@ -42,11 +42,14 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
             continue
         except CompileError as error:
             error.dependencies = list(session.dependencies.values())
-            if refused is not None:  # of one place the error says more that was found without the interpreter
-                raise (refused if _place(refused) == _place(error) else error) from None
-            if options.objects:
+            if options.objects or refused is not None and _place(refused) != _place(error):
                 raise
-            findings, refused = Findings(asks=True), error
+            if refused is not None:  # of one place the error says more that was found without the interpreter
+                try:
+                    raise refused from None
+                finally:
+                    refused = None  # which has this frame
+            findings, refused = Findings(asks=True), error.with_traceback(None)
     else:
         raise AssertionError(f"inference of {function.__qualname__} does not come to an end")
     return functions, spec, list(session.dependencies.values())

@@ -17,7 +17,6 @@ import types
 import warnings
 import weakref
 
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -90,8 +89,8 @@ def test_refused_arguments(fake):
     def f(first, second):
         return 0.0
 
-    with pytest.raises(TypeError, match=r"f\(\) argument 'second' is a Fraction"):
-        f(1, Fraction(1))
+    with pytest.raises(TypeError, match=r"f\(\) argument 'second' is an object"):
+        f(1, object())
     with pytest.raises(OverflowError, match=r"f\(\) argument 'first' cannot be passed: the int"):
         f(2**70, 1)
     assert not fake.compiles
