@@ -102,6 +102,7 @@ def test_conventions_are_those_of_jax():
     assert grad(lambda z: abs(z * stop_gradient(z)))(1 + 2j) == pytest.approx(1 - 2j)
     assert jvp(lambda z: z * z, (1 + 2j,), (1.0,)) == (-3 + 4j, 2 + 4j)
     check_grads(lambda z: abs(z) ** 2, (1 + 2j,))
+    assert grad(lambda x: np.fft.irfft(x)[1])(np.ones(3)).dtype == np.float64
     z = normal(3)
     np.testing.assert_allclose(vmap(grad(lambda z: abs(z) ** 2))(z), 2 * z.conj())
     short = z.astype(np.complex64)

@@ -332,11 +332,10 @@ def transform_adjoint(out, a, points, scale, inverse, out_, a_, points_, scale_,
             found = np.empty(out.shape[:-1] + (n // 2 + 1,), complex_type(out))
             transform_rows(strided(found), out_, points, scale, np.bool_(False), False)
             found[..., 1:(n + 1) // 2] *= 2
-            a_[..., :m] += found[..., :m]
         else:
             found = np.empty(out.shape[:-1] + (n,), out.dtype)
             transform_rows(strided(found), out_, points, scale, np.bool_(not inverse), False)
-            a_[..., :m] += found[..., :m] if a.dtype.kind == "c" else found[..., :m].real
+        a_[..., :m] += found[..., :m] if a.dtype.kind == "c" else found[..., :m].real
     out_[...] = 0
 
 
