@@ -27,8 +27,7 @@ TOLD = (
     ("contrast", "repeat-mul, n = 5", "call of a function with a 5-trip `while`"),
     ("contrast", "small-dense, (4,) x (4, 2)", "`x @ W + b`, (4,) x (4, 2), float32"),
     ("contrast", "random-length, 1,000 lengths", "`x * x * x`, an array of a new length at each call"),
-    ("contrast", "jit-in-loop, 50 functions made anew: a call", "function made anew in a loop, with its call"),
-    ("contrast", "long-loop, 1,000 trips", "1,000 squares that nobody reads"),
+    ("contrast", "jit-in-loop, 50 functions made anew: a call", "a closure compiled in a loop, with its call"),
 )
 # Suites of which the geometric mean is told.
 MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"),
@@ -68,9 +67,9 @@ def _told(rows, told) -> tuple[list[str], list[str]]:
 def _measured(results: Results, source: str) -> str:
     machine = results.machine
     versions = ", ".join(f"{NAMES.get(key, key)} {machine[key]}" for key in ("numba", "jax", "numpy") if key in machine)
-    return (f"Times of a call, and in brackets how many times pyjitc's; one thread; {machine['processor']}, "
-            f"{machine['cores']} cores, Python {machine['Python']}, {versions}; {machine['date'].split()[0]}, "
-            f"all figures: [{os.path.basename(source)}]({source})."
+    return ("Times of a call, and in brackets how many times pyjitc's, as the median of runs in turns; one thread; "
+            f"{machine['processor']}, {machine['cores']} cores, Python {machine['Python']}, {versions}; "
+            f"{machine['date'].split()[0]}, all figures: [{os.path.basename(source)}]({source})."
             + (" From a quick run: rough." if results.quick else ""))
 
 
@@ -94,6 +93,8 @@ def _time(value: float, unit: str) -> str:
 
 
 def _times(value: float) -> str:
+    if value >= 100:  # two digits are certain
+        value = round(value, 1 - math.floor(math.log10(value)))
     return f"{value:,.0f}x" if value >= 10 else f"{value:.1f}x" if value >= 1.95 else f"{value:.2f}x"
 
 
