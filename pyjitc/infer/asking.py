@@ -22,7 +22,7 @@ from ..ops import generic
 from ..types.classes import is_fixed, is_of_library
 from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singleton, all_parts, any_part, members_of
 from .evaluate import Evaluator, UserCall
-from .forgiving import Forgiving
+from .forgiving import INSTALLED, Forgiving
 from .join import AV
 from .meaning import Mismatch, RecursiveGenerator, Restart
 from .names import is_of_python
@@ -96,8 +96,10 @@ def _asked(target) -> bool:
     """Whether the interpreter is asked where this is called."""
     if getattr(builtins, getattr(target, "__name__", ""), None) is target:  # `open` is of io
         return False
-    if isinstance(target, FunctionType):
-        return is_of_library(target.__globals__.get("__name__"))  # `__module__` of a wrapper is that of what it wraps
+    if isinstance(target, FunctionType):  # `__module__` of a wrapper is that of what it wraps
+        wrapped = getattr(target, "__wrapped__", None)
+        return is_of_library(target.__globals__.get("__name__")) and not (
+            isinstance(wrapped, FunctionType) and any([folder in wrapped.__code__.co_filename for folder in INSTALLED]))
     owner = getattr(target, "__self__", None) if isinstance(target, (BuiltinFunctionType, MethodType)) else None
     if owner is not None and not isinstance(owner, ModuleType):  # a method
         return _asked(owner if isinstance(owner, type) else type(owner))

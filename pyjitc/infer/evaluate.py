@@ -397,8 +397,8 @@ class Evaluator(Operations):
         if generators.acts_on_close(self.session.build(proto)):
             raise Mismatch("a generator that yields inside try/finally is not compiled yet",
                            "do what the `finally` does where the generator is used")
-        if any([spec.proto.code is proto.code and spec.proto is not proto
-                for spec in self.session.callers((self.analysis, self.inst))]):
+        if not proto.library and any([spec.proto.code is proto.code and spec.proto is not proto
+                                      for spec in self.session.callers((self.analysis, self.inst))]):
             self.session.self_made.add(proto.code)
         state = self.generator_state(generators.step_of(proto, 0), [callee, *operands])
         if self.consumed_once():

@@ -38,7 +38,7 @@ from .session import value_of_member
 leaving = lazy(f"{__package__}.leaving")
 generators = lazy("pyjitc.front.generators")
 
-__all__ = ["Forgiving", "Remark", "refused", "remarks"]
+__all__ = ["INSTALLED", "Forgiving", "Remark", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
 # nobody assigns another value to these while a call runs
@@ -236,14 +236,14 @@ class Forgiving(Evaluator):
 
 
 _HOMES = os.path.dirname(os.__file__) + os.sep, "<frozen "
-_INSTALLED = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
+INSTALLED = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 def _is_installed(proto) -> bool:
     """Whether a function belongs to Python's library or an installed package other than this one."""
     path = proto.code.co_filename
     return not proto.library and _package(proto) != _OURS and (
-        path.startswith(_HOMES) or any([part in path for part in _INSTALLED]))
+        path.startswith(_HOMES) or any([part in path for part in INSTALLED]))
 
 
 def _package(proto) -> str:

@@ -155,8 +155,9 @@ def _skip_handlers(fn: Function) -> bool:
     for block in fn.blocks if again else ():
         for inst in block.insts:
             if inst.unwind is not None and inst.unwind.block in again:
-                outer = again[inst.unwind.block].unwind
-                inst.unwind = None if outer is None else Edge(outer.block, outer.args)
+                handler, outer = inst.unwind, again[inst.unwind.block].unwind
+                given = dict(zip(handler.block.params, handler.args))
+                inst.unwind = None if outer is None else Edge(outer.block, [given.get(v, v) for v in outer.args])
                 changed = True
     return changed
 

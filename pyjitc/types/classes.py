@@ -18,8 +18,9 @@ __all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS"
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
 
 # Modules of Python's library that the interpreter is not asked for under njit: what has another way in compiled code or
-# is refused on purpose (builtins such as `open`), and what calls machine code.
-_NOT_ASKED = {"builtins", "ctypes", "_ctypes"}
+# is refused on purpose (builtins such as `open`), what calls machine code, and what looks at frames of the interpreter,
+# which compiled code has not.
+_NOT_ASKED = {"builtins", "ctypes", "_ctypes", "pdb", "bdb", "inspect"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose behaviour compiled code knows
 

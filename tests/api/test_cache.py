@@ -271,7 +271,7 @@ def test_keys():
 
 OTHER = {"boundscheck": False, "overflow": "wrap", "fastmath": ("nnan",), "nogil": True, "error_model": "numpy",
          "debug": True, "inline": "always", "errstate": True, "parallel": True, "declared": True,
-         "objects": True, "races": True}
+         "objects": True, "races": True, "numba": True}
 
 
 @pytest.mark.parametrize("ingredient", [*OTHER, "python", "numpy", "llvmlite", "pyjitc", "processor", "BLAS", "target"])
