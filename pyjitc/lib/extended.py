@@ -10,12 +10,15 @@ from typing import Callable
 
 from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "WAYS", "as_in_numba", "attribute", "method", "operation"]
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "NUMBA_SEMANTICS", "OPERATORS", "as_in_numba", "attribute", "method",
+           "operation"]
 
 FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}
-WAYS: list = []  # not empty while a function is compiled with the semantics of Numba where those differ
+# Not empty while a function is compiled with the semantics of Numba where those differ; its option `numba` says so in
+# the key of the cache.
+NUMBA_SEMANTICS: list = []
 # key: the name of the function in module operator; rule(args, kwargs) may return None
 OPERATORS: dict[str, list[Callable]] = {}
 
@@ -24,11 +27,11 @@ OPERATORS: dict[str, list[Callable]] = {}
 def as_in_numba():
     """Context in which functions are compiled with semantics of Numba: fields of any record are attributes, and ranges
     accept floats."""
-    WAYS.append(None)
+    NUMBA_SEMANTICS.append(None)
     try:
         yield
     finally:
-        WAYS.pop()
+        NUMBA_SEMANTICS.pop()
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:

@@ -18,7 +18,7 @@ _UNKNOWN = "literally() is called with a value that is not known at compile time
 
 def _range(args, kwargs):
     """range(2.5): floats are truncated, as programs that are written for Numba expect."""
-    if not extended.WAYS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
+    if not extended.NUMBA_SEMANTICS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
         return None
     ends = [constant(0), *args] if len(args) == 1 else args
     return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))

@@ -221,8 +221,8 @@ SIZED = Sized(1.0)
 
 
 def test_special_methods_that_are_not_asked():
-    with pytest.raises(TypeError,
-                       match=r"'p' is a Sized with its own __len__, which compiled code does not call; pass tuple\(x\)"):
+    why = r"'p' is a Sized with its own __len__, which compiled code does not call; pass tuple\(x\)"
+    with pytest.raises(TypeError, match=why):
         njit(lambda p: len(p))(SIZED)
     assert len(njit(lambda: Sized(1.0))()) == len(Sized(1.0))
     with pytest.raises(TypingError):

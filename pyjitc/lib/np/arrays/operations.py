@@ -142,7 +142,7 @@ class _Array(Protocol):
 def _is_field(a, name: str) -> bool:
     """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
     return isinstance(a.type.dtype, Record) and name in a.type.dtype.dtype.names and (
-        issubclass(a.type.dtype.cls, np.record) or bool(extended.WAYS))
+        issubclass(a.type.dtype.cls, np.record) or bool(extended.NUMBA_SEMANTICS))
 
 
 def _no_records(op, *operands):

@@ -214,7 +214,7 @@ class _RecordOfArray(Protocol):
 def _has_attributes(rec) -> bool:
     """Whether fields are attributes: for np.record, and for all records in programs that are compiled with Numba's
     semantics."""
-    return issubclass(rec.cls, np.record) or bool(extended.WAYS)
+    return issubclass(rec.cls, np.record) or bool(extended.NUMBA_SEMANTICS)
 
 
 def _record_of(x: Expr):

@@ -509,27 +509,18 @@ def cross_of_last(a, b):
     if a.shape[-1] == 2 and b.shape[-1] == 2:
         raise NotImplementedError("the cross product of vectors that both have two components is not compiled: write "
                                   "a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]")
-    if a.shape[-1] == 2 or b.shape[-1] == 2:
-        return cross_of_two_and_three(a, b)
-    x = np.multiply(a[..., 1:2], b[..., 2:3]) - np.multiply(a[..., 2:3], b[..., 1:2])
-    found = np.empty(x.shape[:-1] + (3,), x.dtype)
-    found[..., 0:1] = x
-    found[..., 1:2] = np.multiply(a[..., 2:3], b[..., 0:1]) - np.multiply(a[..., 0:1], b[..., 2:3])
-    found[..., 2:3] = np.multiply(a[..., 0:1], b[..., 1:2]) - np.multiply(a[..., 1:2], b[..., 0:1])
-    return found
-
-
-@outlined
-def cross_of_two_and_three(a, b):
     z = np.multiply(a[..., 0:1], b[..., 1:2]) - np.multiply(a[..., 1:2], b[..., 0:1])
     found = np.empty(z.shape[:-1] + (3,), z.dtype)
+    found[..., 2:3] = z
     if a.shape[-1] == 2:
         found[..., 0:1] = np.multiply(a[..., 1:2], b[..., 2:3])
         found[..., 1:2] = -np.multiply(a[..., 0:1], b[..., 2:3])
-    else:
+    elif b.shape[-1] == 2:
         found[..., 0:1] = -np.multiply(a[..., 2:3], b[..., 1:2])
         found[..., 1:2] = np.multiply(a[..., 2:3], b[..., 0:1])
-    found[..., 2:3] = z
+    else:
+        found[..., 0:1] = np.multiply(a[..., 1:2], b[..., 2:3]) - np.multiply(a[..., 2:3], b[..., 1:2])
+        found[..., 1:2] = np.multiply(a[..., 2:3], b[..., 0:1]) - np.multiply(a[..., 0:1], b[..., 2:3])
     return found
 
 
