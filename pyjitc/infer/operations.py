@@ -16,8 +16,8 @@ from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
-    List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
+    Iterator, List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple,
+    Type, Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .bind import bind
@@ -555,8 +555,11 @@ class Operations:
             if isinstance(operands[2].type, Dict) and self.library.elements(operands[1]) is not None:
                 return self.call_by_name(operands[0], self.elements(operands[1]), operands[2])
             kwargs = members_of(operands[2])
-        if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
-            return self.call_with(operands[0], operands[1], kwargs)
+        items = operands[1]
+        if isinstance(items.type, Iterator) and self.library.elements(items) is None:
+            items = self.settle(self.library.listed(items))[0]
+        if isinstance(items.type, Container) and self.library.elements(items) is None:
+            return self.call_with(operands[0], items, kwargs)
         args = self.elements(operands[1])
         return self.whole_call(inst, operands[0], args, kwargs)
 

@@ -299,6 +299,10 @@ class Library:
         """The dict of `f(name=x, **more)`."""
         return any_length.keywords(named, more)
 
+    def listed(self, items):
+        """A list of the items of an iterable."""
+        return lists.listed(items)
+
     def call_with(self, callee, items, kwargs):
         """`callee(*items, **kwargs)` where the number of items is known only at run time."""
         return any_length.call_with(callee, items, kwargs)

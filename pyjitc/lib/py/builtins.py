@@ -90,7 +90,7 @@ def _divmod(x, y, /):
 def _pow(base, exp, mod=None):
     x, y, m = base, exp, mod
     if m is None:
-        return operators.binary("**", x, y)
+        return operations.binary("**", x, y)
     if all(t.type is Int or t.type is Bool for t in (x, y, m)):
         return Call(numbers.int_pow_mod, cast(x, Int), cast(y, Int), cast(m, Int))
     if is_complex(x.type) or is_complex(y.type):
