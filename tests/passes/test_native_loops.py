@@ -176,9 +176,46 @@ def test_unrolled_loops(n):
 
 
 @njit
+def numbers(digits, base):
+    """The sum of the numbers in a text whose digits are given, and how many they are."""
+    total = value = count = 0
+    inside = False
+    for i in range(len(digits)):
+        digit = int(digits[i])
+        if 0 <= digit < base:
+            value = value * base + digit
+            if not inside:
+                inside = True
+                count += 1
+        else:
+            total += value
+            value = 0
+            inside = False
+    return total + value, count
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 40, 16_384, 16_389])
+@pytest.mark.parametrize("length", [5, 13, 20])  # a number of twenty digits does not fit
+def test_loops_that_branch_are_unrolled(n, length):
+    digits = np.random.default_rng(n + length).integers(1, 10, n)
+    digits[length::length + 1] = -1
+    if length == 20 and n >= 20:
+        with pytest.raises(OverflowError):
+            numbers(digits, 10)
+    else:
+        assert numbers(digits, 10) == numbers.py_func(digits, 10)
+    assert "unroll: True" in str(numbers._inspect("opt", numbers.signatures[0]))
+
+
+@njit
 def scaled(a, out):
+    least = 0.0
     for i in range(len(a)):
         out[i] = a[i] * 2.0
+    for i in range(len(a)):
+        if a[i] < least:
+            least = a[i]
+    return least
 
 
 def test_loops_that_vectorise_are_not_unrolled():
