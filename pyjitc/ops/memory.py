@@ -15,7 +15,8 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NpBool, Undefined, Within, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, Undefined, Within, is_refcounted,
+    members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -398,6 +399,8 @@ def count_references(e, t, x, what):
     elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
+    elif isinstance(t, NativeTable):
+        e.line(f"call void {e.helper(f'pyj_table_{what}')}(ptr {x[0]})")
     elif t.parts is not None:
         if what == "release":
             given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
@@ -428,6 +431,8 @@ def holds_object(t) -> bool:
         return holds_object(t.item)
     if isinstance(t, NativeObject):
         return any([holds_object(held) for _, held in t.attributes])
+    if isinstance(t, NativeTable):
+        return any(map(holds_object, t.of.parameters))
     if isinstance(t, Within):
         return False
     return t.parts is None or any(map(holds_object, t.parts))

@@ -25,10 +25,10 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
            "Broadcast", "Ended", "numbered", "is_display", "Singleton", "Function", "FunctionObject", "Method",
            "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_",
-           "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject", "Within",
-           "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS",
-           "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for", "any_part", "all_parts",
-           "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION",
+           "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject", "NativeTable",
+           "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict",
+           "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for", "any_part",
+           "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION",
            "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
            "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
            "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
@@ -858,6 +858,22 @@ class NativeList(Type):
 
     def _text(self):
         return f"native[{self.item}]"
+
+
+class NativeTable(Type):
+    """A dict or set that does not escape from compiled code, with unboxed keys and values: see ops/localtables.py. of:
+    its type where it is an object."""
+
+    __slots__ = fields = ("of",)
+    of: Any
+    counted = inner = True
+
+    def _text(self):
+        return f"table[{self.of}]"
+
+    @property
+    def class_name(self):
+        return self.of.class_name
 
 
 class NativeObject(Type):
