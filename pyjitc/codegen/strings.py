@@ -248,8 +248,8 @@ no:
 
 # ---------------------------------------------------------------- appending
 
-# The fields of an object besides its characters, for wchar_t and for UTF-8 that were requested; an ASCII object has only
-# the first of them. Until 3.11 characters of four bytes are the wchar_t, too.
+# The fields of an object besides its characters, for wchar_t and for UTF-8 that were requested; an ASCII object has
+# only the first of them. Until 3.11 characters of four bytes are the wchar_t, too.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
 _WCHARS = 64  # the offset of the number of wchar_t until 3.11
 _SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
@@ -414,7 +414,7 @@ slow:
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
 
-# The same for one character, which is passed without an object. Blocks of memory have a multiple of eight bytes: where
+# The same for one character, which is passed without an object. Blocks of memory have a multiple of eight bytes: if
 # the text ends within eight bytes there is room for another character.
 _define("ptr @pyj_str_append_code_wide(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
