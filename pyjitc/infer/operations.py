@@ -489,7 +489,8 @@ class Operations:
         t = callee.type
         if t is Object:
             return self.call(callee, args, kwargs)
-        if not isinstance(t, (Function, FunctionObject)):
+        if not isinstance(t, (Function, FunctionObject)) and not (
+                isinstance(t, Method) and isinstance(t.receiver, (ObjectOf, Super))):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
             whole = function is not None and self.library.rule_for(target) is None or self.library.takes_unions(target)
