@@ -286,22 +286,35 @@ class Library:
     def cached(self, store, key, function, args):
         return Call(caches.cached, store, key, function, *args)
 
-    def bound(self, binder, items, more):
-        """The tuple of arguments that `binder(*items)` returns: the items, and defaults of the types `more` for those
-        left out."""
-        return any_length.bound(binder, items, more)
+    def bound(self, binder, items, keywords, more):
+        """The tuple of arguments that `binder(*items, **keywords)` returns: items, values of the dict, and defaults of
+        the types `more` for those left out."""
+        return any_length.bound(binder, items, keywords, more)
 
-    def bound_by_name(self, binder, args, keywords, more):
-        """The same of `binder(*args, **keywords)` with a dict."""
-        return any_length.bound_by_name(binder, args, keywords, more)
+    def after(self, first, second):
+        """`second`, evaluated after `first`."""
+        return Call(any_length.after, first, second)
+
+    def called(self, callee, args, kwargs):
+        """`callee(*args, **kwargs)` where an argument of several types is no operand of the instruction."""
+        return any_length.called(callee, args, kwargs)
+
+    def other_keywords(self, keywords, names):
+        """The dict of the keywords that are not names of parameters."""
+        return any_length.other_keywords(keywords, names)
+
+    def new_object(self, cls):
+        """An object of a class of the program that `__init__` has not seen yet; None where the class makes its objects
+        itself."""
+        return ofclasses.new_object(cls)
+
+    def initialised(self, result, made):
+        """An object after the call of its `__init__`, which has returned `result`."""
+        return Call(ofclasses.checked, result, made)
 
     def keywords(self, named, more):
         """The dict of `f(name=x, **more)`."""
         return any_length.keywords(named, more)
-
-    def listed(self, items):
-        """A list of the items of an iterable."""
-        return lists.listed(items)
 
     def call_with(self, callee, items, kwargs):
         """`callee(*items, **kwargs)` where the number of items is known only at run time."""

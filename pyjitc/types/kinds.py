@@ -490,7 +490,7 @@ class Composite(Type):
 
     def covers(self, other):
         return self is other or (self.joins or self.varying and other.varying) and self.is_like(other) and all(
-            [mine.covers(part) for mine, part in zip(self.parts, other.parts)])
+            [mine is Object or mine.covers(part) for mine, part in zip(self.parts, other.parts)])
 
 
 class Tuple(Composite):
