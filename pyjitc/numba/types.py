@@ -50,8 +50,11 @@ class Type(TypeName):
         return found
 
     def __getitem__(self, axes) -> Array:
-        text = super().__getitem__(axes)
-        return Array(self, text.type.ndim, text.type.layout)
+        given = axes if isinstance(axes, tuple) else (axes,)
+        if not given or not all(isinstance(x, slice) and x.start is x.stop is None and x.step in (None, 1)
+                                for x in given):
+            return super().__getitem__(axes)  # raises the error
+        return Array(self, len(given), "C" if given[-1].step else "F" if given[0].step else "A")
 
     def __eq__(self, other):
         return type(self) is type(other) and self.key == other.key
@@ -827,11 +830,19 @@ class UnicodeCharSeq(Type):
         self.count = count
         super().__init__(f"[unichr x {count}]")
 
+    @property
+    def type(self):
+        return kinds.Record(np.dtype(f"U{self.count}"))
+
 
 class CharSeq(Type):
     def __init__(self, count):
         self.count = count
         super().__init__(f"[char x {count}]")
+
+    @property
+    def type(self):
+        return kinds.Record(np.dtype(f"S{self.count}"))
 
 
 # Classes for `isinstance` tests and subclasses of programs; compiled code has no values with these types.
@@ -918,7 +929,7 @@ def of(t: kinds.Type) -> Type:
     if isinstance(t, kinds.Array):
         return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
     if isinstance(t, kinds.Record):
-        return from_struct_dtype(t.dtype)
+        return from_dtype(t.dtype)
     if isinstance(t, kinds.Tuple):
         parts = [of(x) for x in t.elements]
         if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple
