@@ -526,6 +526,28 @@ class Record(Type):
     def typeof(self, name):
         return self.fields[name]
 
+    def offset(self, name):
+        return self._dtype.fields[name][1]
+
+    def alignof(self, name):
+        return self._dtype.fields[name][0].alignment
+
+    def has_titles(self):
+        return any(len(field) > 2 for field in self._dtype.fields.values())
+
+    def is_title(self, name):
+        field = self._dtype.fields[name]
+        return len(field) > 2 and field[2] == name
+
+    @property
+    def bitwidth(self):
+        return 8 * self.size
+
+    @classmethod
+    def make_c_struct(cls, name_types):
+        """The type of a record with these (name, type) pairs, aligned as a struct of C."""
+        return from_struct_dtype(np.dtype([(name, as_dtype(t)) for name, t in name_types], align=True))
+
     def __len__(self):
         return len(self.fields)
 
@@ -755,7 +777,10 @@ class WrapperAddressProtocol:
         declared = described.signature()
         kinds_of_c = [None if isinstance(t, NoneType) else ctypes.c_void_p if isinstance(t, (CPointer, RawPointer))
                       else np.ctypeslib.as_ctypes_type(as_dtype(t)) for t in (declared.return_type, *declared.args)]
-        return ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
+        made = ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
+        vars(made).update(vars(described), signature=described.signature,
+                          __wrapper_address__=described.__wrapper_address__)
+        return made
 
 
 class StructRef(Type):

@@ -157,7 +157,7 @@ def typeof(value, other: Callable | None = None) -> Type:
     if cls is np.datetime64 or cls is np.timedelta64:
         return _time_type(value.dtype)
     if isinstance(value, np.dtype):
-        scalar = element_type(value)
+        scalar = element_type(value) or record_type(value)
         if scalar is None:
             raise TypeError(f"is the dtype {value}, which has no native form")
         return DType(scalar)
@@ -167,7 +167,7 @@ def typeof(value, other: Callable | None = None) -> Type:
         found = other(value)
         if found is not None:
             return found
-    if isinstance(value, _KNOWN_CLASSES):
+    if isinstance(value, _KNOWN_CLASSES) or type(cls).__name__ == "PyCFuncPtrType":  # a function of ctypes
         return Singleton(value)
     found = instance_type(value)
     if found is not None:
