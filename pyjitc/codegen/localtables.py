@@ -13,7 +13,8 @@ neighbouring slots: the ints of programs are often dense.
 from __future__ import annotations
 
 from ..ops import localtables as at
-from ..runtime.platform import STR, STR_STATE
+from ..runtime import platform
+from ..runtime.platform import DICT, KEYS, STR, STR_STATE
 from . import tables
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
@@ -654,3 +655,65 @@ claim:
   ret i64 %slot
 fail:
   ret i64 -1""", "pyj_table_claim_str", "pyj_release_object", shared=True)
+
+# ---------------------------------------------------------------- leaving
+
+_PUT_INDEX = "".join(f"""{_width}:
+  %n{_width} = trunc i64 %count to i{8 * _size}
+  %p{_width} = getelementptr i{8 * _size}, ptr %indices, i64 %place
+  store i{8 * _size} %n{_width}, ptr %p{_width}
+  br label %write
+""" for _width, _size in (("one", 1), ("two", 2), ("four", 4)))
+# Adds a key that is missing to a new dict of the interpreter and consumes the references to key and value; 0, or -1 for
+# an exception. The interpreter adds the first one, which decides what kind of dict it is, and whatever has no room; the
+# dict is not one of texts only.
+_define("i32 @pyj_table_fill(ptr %d, ptr %key, ptr %value, i64 %hash)", f"""
+{_load("keys", "ptr", "%d", DICT["keys"])}{_load("count", "i64", "%keys", KEYS["count"])}
+{_load("room", "i64", "%keys", KEYS["count"] - 8)}
+  %some = icmp sgt i64 %count, 0
+  %spare = icmp sgt i64 %room, 0
+  %ready = and i1 %some, %spare
+  br i1 %ready, label %search, label %ask
+ask:
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %value)
+  ret i32 %status
+search:
+{tables.EXTENT}
+  %mask = sub i64 %size, 1
+  %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
+  %entries = getelementptr i8, ptr %indices, i64 %total
+  %place0 = and i64 %hash, %mask
+  br label %look
+look:
+  %place = phi i64 [ %place0, %search ], [ %place1, %next ]
+  %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
+  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
+  %free = icmp eq i64 %n, -1
+  br i1 %free, label %claim, label %next
+{_NEXT}
+claim:
+  switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
+{_PUT_INDEX}eight:
+  %p8 = getelementptr i64, ptr %indices, i64 %place
+  store i64 %count, ptr %p8
+  br label %write
+write:
+  %offset = mul i64 %count, 24
+  %e = getelementptr i8, ptr %entries, i64 %offset
+  store i64 %hash, ptr %e
+{_store("ptr %key", "%e", 8, "key")}{_store("ptr %value", "%e", 16, "value")}
+  %count1 = add i64 %count, 1
+  store i64 %count1, ptr %count.p
+  %room1 = sub i64 %room, 1
+  store i64 %room1, ptr %room.p
+{_load("used", "i64", "%d", DICT["used"])}
+  %used1 = add i64 %used, 1
+  store i64 %used1, ptr %used.p
+  ret i32 0""" if platform.tables_are_known() else """
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %value)
+  ret i32 %status""", "pyj_dict_index", shared=True)
+TEXT["pyj_dict_index"], TEXT["pyj_int_hash"] = tables.TEXT["pyj_dict_index"], tables.TEXT["pyj_int_hash"]

@@ -18,7 +18,7 @@ from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
 from .tables import DICT_NEXT, found_or_zeros, next_of_dict
 
-__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
+__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value", "fills"]
 
 # Offsets of the fields of a table.
 USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
@@ -34,6 +34,11 @@ def can_be_value(t: Type) -> bool:
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
     return t is Str or type(t) is NativeList or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
+
+
+def fills(t: Any) -> bool:
+    """Whether a table becomes a dict that has room for all keys before the first one is added."""
+    return isinstance(t, Dict) and t.keys is not Str and (is_scalar(t.values) or t.values is Str)
 
 
 def _key_type(t: Any) -> Any:
@@ -233,19 +238,23 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries are passed to the interpreter's own functions, one after the other."""
+    """The entries are boxed and added to a dict or set of the interpreter, one after the other. A dict with other keys
+    than texts gets room for all of them before. A set grows as in the interpreter, since that decides its order."""
     t = inst.args[0].type.of
-    is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
-    put = "PyDict_SetItem" if is_dict else "PySet_Add"
-    e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
+    is_dict, factory, key = isinstance(t, Dict), inst.attrs["factory"], _key_type(t)
+    release = e.helper("pyj_release_object")
     if factory is not None:
         given = [] if factory is t.python_class else [e.object(factory)]
         for one in given:
             e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
         made = e.python_call(inst, e.object(t.python_class), given, ())
     else:
-        make = "PyDict_New()" if is_dict else "PySet_New(ptr null)"
-        e.declare(f"declare ptr @{make.replace(' null', '')}")
+        if is_dict:
+            e.declare("declare ptr @_PyDict_NewPresized(i64)")
+            make = f"_PyDict_NewPresized(i64 {_read(e, x, USED) if fills(t) else 0})"
+        else:
+            e.declare("declare ptr @PySet_New(ptr)")
+            make = "PySet_New(ptr null)"
         made = e.assign(f"call ptr @{make}")
         e.check_null(made, inst)
     count = _read(e, x, COUNT)
@@ -261,17 +270,33 @@ def _box_lower(e, inst, x):
     where = _entry(e, inst, x, [n])
     e.branch(e.assign(f"icmp ne i64 {e.assign(f'load i64, ptr {where}')}, -1"), put_it, following)
     e.start(put_it)
-    given = []
-    for part, at in ((_key_type(t), 8), *(((t.values, _values_at(e, t)),) if is_dict else ())):
-        given.append(e.box(part, e.load_components(part, where, at), inst))
-    status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in given)})")
-    for one in given:
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
 
     def fail():
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
+        e.line(f"call void {release}(ptr {made})")
         e.jump(e.fail(inst))
 
+    words = e.load_components(key, where, 8)
+    if not is_dict and key in (Int, Str):
+        kind = "int" if key is Int else "str"
+        status = e.assign(f"call i32 {e.helper(f'pyj_set_add_{kind}')}(ptr {made}, {_given(e, t, words)})")
+    else:
+        given = [e.box(key, words, inst)]
+        if is_dict:
+            given.append(e.box(t.values, e.load_components(t.values, where, _values_at(e, t)), inst))
+        objects = ", ".join(f"ptr {one}" for one in given)
+        if fills(t):
+            if key is Int:
+                hashed = e.assign(f"call i64 {e.helper('pyj_int_hash')}(i64 {words[0]})")
+            else:
+                e.declare("declare i64 @PyObject_Hash(ptr)")
+                hashed = e.assign(f"call i64 @PyObject_Hash(ptr {given[0]})")
+            status = e.assign(f"call i32 {e.helper('pyj_table_fill')}(ptr {made}, {objects}, i64 {hashed})")
+        else:
+            put = "PyDict_SetItem" if is_dict else "PySet_Add"
+            e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
+            status = e.assign(f"call i32 @{put}(ptr {made}, {objects})")
+            for one in given:
+                e.line(f"call void {release}(ptr {one})")
     e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
     e.jump(following)
     e.start(following)

@@ -386,7 +386,8 @@ class NpTime(_NumPyScalar):
 class Record(Type):
     """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are
     attributes too.
-    Elements are never loaded as a whole: a record is a 0-d view (lib/np/arrays/records.py)."""
+    Elements are never loaded as a whole: a record is a 0-d view (lib/np/arrays/records.py). The elements of arrays of
+    text have this type, too, with a dtype that has no fields (lib/np/indexing/text_elements.py)."""
 
     __slots__ = fields = ("dtype", "cls")
     dtype: Any
@@ -399,7 +400,13 @@ class Record(Type):
     def bits(self) -> int:
         return 8 * self.dtype.itemsize
 
+    @property
+    def is_text(self) -> bool:
+        return self.dtype.names is None
+
     def _text(self):
+        if self.is_text:
+            return str(self.dtype)
         return f"record{{{', '.join(f'{name}: {self.dtype[name]}' for name in self.dtype.names)}}}"
 
 
@@ -490,7 +497,7 @@ class Composite(Type):
 
     def covers(self, other):
         return self is other or (self.joins or self.varying and other.varying) and self.is_like(other) and all(
-            [mine.covers(part) for mine, part in zip(self.parts, other.parts)])
+            [mine is Object or mine.covers(part) for mine, part in zip(self.parts, other.parts)])
 
 
 class Tuple(Composite):
