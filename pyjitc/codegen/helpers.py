@@ -14,8 +14,8 @@ __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
 drops, elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
     "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
-_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
-                         "pyj_put_value"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_in_dict", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field",
+                         "pyj_put", "pyj_put_value"))
 
 
 _OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # helpers that use a large table

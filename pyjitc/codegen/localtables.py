@@ -1,11 +1,11 @@
 """Helpers of local tables: dicts and sets that compiled code makes and that do not escape (passes/localtables.py).
 
-A table starts with the head of a Python object, so that it is reference-counted and freed as one; the offsets of its
-other fields are in ops/localtables.py. `entries` are in insertion order, each (hash, words of the key, words of the
-value); the hash of a removed entry is -1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a
-removed entry. `objects` has a bit for each word of an entry that is a reference to an object, and `drop` releases the
-references of an entry to native lists, if there are any. A new table contains room for a few entries. Programs share
-these helpers: they are compiled once, see shared.py.
+A table starts with the count of references to it; the offsets of its other fields are in ops/localtables.py.
+`entries` are in insertion order, each (hash, words of the key, words of the value); the hash of a removed entry is
+-1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a removed entry. `objects` has a bit for
+each word of an entry that is a reference to an object, and `drop` releases the references of an entry to native
+lists, if there are any. A new table contains room for a few entries. Programs share these helpers: they are compiled
+once, see shared.py.
 
 The probing is CPython's. The hash of an int is the int with its upper half added, so that neighbouring ints get
 neighbouring slots: the ints of programs are often dense.
@@ -46,10 +46,8 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
     return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}.at\n"
 
 
-# A substitute for a class: the interpreter only reads `tp_dealloc` of it, which has the same offset in all versions.
-TEXT["pyj_table_class"] = "@pyj_table_class = internal global [128 x i64] zeroinitializer"
 _define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
-{_store("ptr @pyj_table_free", "@pyj_table_class", platform.TYPE_DEALLOC, "free")}
+
   %room = mul i64 %stride, {2 * _FEW // 3}
   %bytes = add i64 %room, {_BYTES}
   %d = call ptr @malloc(i64 %bytes)
@@ -60,7 +58,7 @@ lost:
   ret ptr null
 made:
   store i64 1, ptr %d
-{_store("ptr @pyj_table_class", "%d", platform.OB_TYPE, "class")}{_store("i64 0", "%d", at.USED, "used")}
+{_store("i64 0", "%d", at.USED, "used")}
 {_store("i64 0", "%d", at.COUNT, "count")}{_store(f"i64 {2 * _FEW // 3}", "%d", at.ROOM, "capacity")}
 {_store(f"i64 {_FEW - 1}", "%d", at.MASK, "mask")}{_store("i64 %stride", "%d", at.STRIDE, "each")}
 {_store("i64 %objects", "%d", at.OBJECTS, "objects")}{_store("ptr %drop", "%d", at.DROP, "dropped")}
@@ -69,7 +67,7 @@ made:
   %first = getelementptr i8, ptr %d, i64 {_BYTES}
 {_store("ptr %first", "%d", at.ENTRIES, "entries")}
   %set = call ptr @memset(ptr %own, i32 255, i64 {4 * _FEW})
-  ret ptr %d""", "pyj_table_class", "pyj_table_free", shared=True)
+  ret ptr %d""", shared=True)
 _define("void @pyj_table_drop(ptr %d, ptr %e)", f"""
 start:
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("lists", "ptr", "%d", at.DROP)}
@@ -127,6 +125,23 @@ apart:
 done:
   call void @free(ptr %d)
   ret void""", "pyj_table_drop", shared=True)
+
+_define("void @pyj_table_retain(ptr %d)", """
+  %old = load i64, ptr %d
+  %new = add i64 %old, 1
+  store i64 %new, ptr %d
+  ret void""")
+_define("void @pyj_table_release(ptr %d)", """
+  %old = load i64, ptr %d
+  %new = sub i64 %old, 1
+  store i64 %new, ptr %d
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %dead, label %done
+dead:
+  call void @pyj_table_free(ptr %d)
+  br label %done
+done:
+  ret void""", "pyj_table_free")
 
 # Make room for twice as many entries: 0, or -1 where memory is exhausted.
 _define("i32 @pyj_table_grow(ptr %d)", f"""

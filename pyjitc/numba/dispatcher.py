@@ -240,9 +240,15 @@ class NumbaFunction(CompiledFunction):
         given = signature_of(types.signature(signature))
         return Signature(map(_of_python, given.args), given.result)
 
+    def disable_compile(self, value: bool = True) -> None:
+        super().disable_compile(value)
+        self.__dict__["__disabled__"] = value
+
     def compile(self, signature) -> None:
         """Compile for a signature now, as `jit(signature)` does."""
         asked = self._as_compiled(signature)
+        if self.__dict__.get("__disabled__") and asked.args not in self._natives:
+            raise RuntimeError("compilation disabled")
         super().compile(Signature(asked.args))
         self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:

@@ -50,6 +50,7 @@ _INNER = 16  # iterations that an inner loop is assumed to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
+_OF_CONTAINERS = ir.LISTS | ir.ITEMS | ir.TABLES
 _SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -254,8 +255,8 @@ class _Region(Carried):
                 if written & ir.RANDOM:
                     self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
-                if rest & (ir.LISTS | ir.ITEMS) and self.own_lists(inst):
-                    rest &= ~(ir.LISTS | ir.ITEMS)
+                if rest & _OF_CONTAINERS and self.own_containers(inst):
+                    rest &= ~_OF_CONTAINERS
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
 
@@ -279,9 +280,9 @@ class _Region(Carried):
         """Whether the cells that an instruction writes were made in the same iteration."""
         return all(v in self.defined for v in inst.args if _holds_cell(v.type))
 
-    def own_lists(self, inst: ir.Inst) -> bool:
-        """Whether the native lists that an instruction changes were made in the same iteration."""
-        return all(v in self.defined for v in inst.args if isinstance(v.type, k.NativeList))
+    def own_containers(self, inst: ir.Inst) -> bool:
+        """Whether the native lists, dicts and sets that an instruction changes were made in the same iteration."""
+        return all(v in self.defined for v in inst.args if isinstance(v.type, (k.NativeList, k.NativeTable)))
 
     def find_users(self) -> None:
         for block in self.inside:

@@ -86,7 +86,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         nans.run(functions)
     module = _loops(functions, options, check)
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) else ()
+    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _makes_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
@@ -111,8 +111,16 @@ def _makes_lists(module: list[ir.Function]) -> bool:
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
+def _makes_tables(module: list[ir.Function]) -> bool:
+    """Whether functions with parallel loops, or that these call, may get local tables. `parallel` asks of a callee
+    whether it works on Python objects, before the passes run over it."""
+    return any([fn.flags.parallel and _LOOK_FOR[localtables](inst.op)
+                for fn in module for block in fn.blocks for inst in block.insts])
+
+
 def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
-    """Run the first passes and `natives` over a module that makes lists; returns its functions."""
+    """Run the first passes and `natives` over a module that makes lists, and `localtables` where there are parallel
+    loops; returns its functions."""
     found = kept[:]
     for fn in found:  # appended to during the iteration
         for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
@@ -123,6 +131,11 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     natives.run(found, helpers, own)
     if check:
         check(found, "natives")
+    if _makes_tables(found):
+        for fn in found:
+            localtables.run(fn)
+        if check:
+            check(found, "localtables")
     return found
 
 

@@ -40,6 +40,7 @@ __all__ = ["run", "adds_in_order"]
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
+_BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
 _TINY = 16  # most operations of a loop that keeps two vectors in flight, since its own counting would show
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
@@ -516,9 +517,11 @@ def _pause(fn, counted, edges, readers):
 
 def _worth_unrolling(counted) -> bool:
     """Whether to unroll a loop: it is a chain of steps that cannot be vectorised, and short enough for its own overhead
-    to count. Such are loops with computed indices, sums of floats inside another loop, and loops of scalars (whose
-    steps LLVM can combine). Unrolling others only costs compile time."""
+    to count. Such are loops with computed indices, sums of floats inside another loop, loops of scalars (whose steps
+    LLVM can combine), and loops of a few operations that branch. Unrolling others only costs compile time."""
     loop = counted.loop
+    if _branches(counted):
+        return True
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
@@ -530,6 +533,42 @@ def _worth_unrolling(counted) -> bool:
         return False
     return (ARRAY_LOAD not in ops or loop.parent is not None
             and any(t is Float or isinstance(t, NpFloat) for t in carried))
+
+
+def _branches(counted) -> bool:
+    """Whether a loop is a few operations with branches that LLVM cannot vectorise. The jump back to its header is then
+    a large part of its time, and each copy of a branch has its own history in the branch predictor. Where something is
+    selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
+    loop = counted.loop
+    ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
+    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops)
+        or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
+        return False
+    if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):
+        return True
+    loaded: dict[ir.Value, set] = {}
+    for inst in ops:
+        if inst.op is ARRAY_LOAD:
+            loaded.setdefault(inst.args[0], set()).add(tuple(inst.args[1:]))
+    if any(inst.op is ARRAY_STORE and loaded.get(inst.args[0], set()) - {tuple(inst.args[1:-1])} for inst in ops):
+        return True  # an iteration may load what an earlier one has stored
+    carried = [p for p in loop.header.params if p not in counted.steps and p is not counted.left]
+    ops = _needed(loop) if carried else []
+    reads = [[i.op for i in ops if p in i.args] for p in carried]
+    return any(len(ops) > 1 or control.BRANCH in ops for ops in reads)
+
+
+def _needed(loop) -> list[ir.Inst]:
+    """The instructions of a loop without those whose results are read only after it."""
+    work = [i for b in loop.blocks for i in b.insts if i.op.effects or i.op is control.BRANCH]
+    seen = set(work)
+    while work:
+        inst = work.pop()
+        made = [v.inst for v in (*inst.args, *(v for e in inst.edges() if e.block in loop.blocks for v in e.args))]
+        new = {one for one in made if one is not None} - seen
+        seen |= new
+        work += new
+    return [i for b in loop.blocks for i in b.insts if i in seen]
 
 
 def _not_negative(value, defs) -> bool:

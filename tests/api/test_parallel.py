@@ -1156,10 +1156,87 @@ def emptied(a):
     return out
 
 
-@pytest.mark.parametrize("function", [lists_of_rows, stacks, reached, emptied])
-def test_lists_of_iterations(function):
-    """A list that an iteration makes and that no other one sees is native, and threads make such lists."""
+@njit
+def counts_of_digits(k):
+    counts = {}
+    for _ in range(20):
+        counts[k % 10] = counts.get(k % 10, 0) + 1
+        k = k * 7 + 3
+    most = 0
+    for count in counts.values():
+        most = max(most, count)
+    return most * 100 + len(counts)
+
+
+def tables(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        sums, rows, seen = {}, {}, set()
+        for j in range(12):
+            sums[j % 5, i % 3] = sums.get((j % 5, i % 3), 0.0) + a[i] * j
+            rows.setdefault(i * j % 4, []).append(j)
+            seen.add(i * j % 7)
+        gone = {i: 1, 3: 4}
+        del gone[i]
+        for (j, _), x in sums.items():
+            out[i] += j * x
+        out[i] += rows[0][-1] + len(seen) + len(gone) + counts_of_digits(i)
+    return out
+
+
+def asked_for_what_is_missing(a):
+    squares, pairs = {}, {(0, 0): 1}
+    for j in range(40_000):
+        squares[j] = j * j
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        own = {}
+        own[i] = i
+        out[i] = squares[i] + own[min(i, 50_000)] + pairs.get((i, i), 3)
+    return out
+
+
+@pytest.mark.parametrize("function", [lists_of_rows, stacks, reached, emptied, tables, asked_for_what_is_missing])
+def test_containers_of_iterations(function):
+    """A list, dict or set that an iteration makes and that no other one sees is native, and threads make such; a dict
+    from before the loop is one that threads read."""
     agree(function, A)
+
+
+def looks_up_parts(text, n):
+    places = {}
+    for k in range(len(text) - 2):
+        places[text[k:k + 2]] = k
+    out = np.zeros(n, np.int64)
+    for i in prange(n):
+        out[i] = places[text[i % 9:i % 9 + 2]]
+    return out
+
+
+@pytest.mark.parametrize("text", ["abcdefghijkl", "äЖcdefЖhijkl", "abcde"])
+def test_parts_of_texts_are_keys(text):
+    agree(looks_up_parts, text, N)
+
+
+def either_table(a):
+    shared, n = {1: 2}, 0
+    for i in prange(len(a)):
+        own = {}
+        if a[i] > 0.5:
+            own = shared
+        n += len(own)
+    return n
+
+
+def lists_in_a_table(a):
+    rows = {}
+    for k in range(10):
+        rows[k] = [k]
+    n = 0
+    for i in prange(len(a)):
+        row = rows[i % 10]
+        n += len(row)
+    return n
 
 
 def sums_of_products(a):
@@ -1253,10 +1330,11 @@ def filled_by_all(a):
     return sum(found)
 
 
-def test_lists_that_iterations_share():
-    f = njit(parallel=True, cache=False)(filled_by_all)
+@pytest.mark.parametrize("function", [filled_by_all, either_table, lists_in_a_table])
+def test_containers_that_iterations_share(function):
+    f = njit(parallel=True, cache=False)(function)
     with pytest.warns(ParallelWarning, match="runs on one thread"):
-        assert f(A) == filled_by_all(A)
+        assert f(A) == function(A)
 
 
 def carried_over(a):
