@@ -183,7 +183,7 @@ on{bits}:
 
 # s[::-1] == t, without the reversed text as an object. Up to eight bytes are read as one word, together with what the
 # object has in front of them, which is shifted out.
-_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+_define("i1 @pyj_str_mirrored_any(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
   %aslong = icmp eq i64 %n, %m
   br i1 %aslong, label %states, label %no
@@ -245,6 +245,33 @@ yes:
   ret i1 true
 no:
   ret i1 false""", shared=True)
+
+# The same, where a short ASCII text is compared with its own reverse without a call: what stands in front of the
+# characters is read and shifted out.
+_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
+  %own = icmp eq ptr %s, %t
+  %above = sub i64 %n, 1
+  %few = icmp ult i64 %above, 8
+  %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %short = and i1 %few, %plain
+  %quick = and i1 %own, %short
+  br i1 %quick, label %word, label %other
+word:
+  %end = getelementptr i8, ptr %s, i64 %n
+  %last = getelementptr i8, ptr %end, i64 {STR["ascii"] - 8}
+  %all = load i64, ptr %last, align 1
+  %bits = shl i64 %n, 3
+  %out = sub i64 64, %bits
+  %chars = lshr i64 %all, %out
+  %turned = call i64 @llvm.bswap.i64(i64 %chars)
+  %reversed = lshr i64 %turned, %out
+  %mirrored = icmp eq i64 %reversed, %chars
+  ret i1 %mirrored
+other:
+  %found = call i1 @pyj_str_mirrored_any(ptr %s, ptr %t)
+  ret i1 %found""", "pyj_str_mirrored_any")
 
 # ---------------------------------------------------------------- appending
 

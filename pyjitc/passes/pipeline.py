@@ -24,11 +24,11 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, remainders, speculate, texts, unroll, versioning) = (
+ ranges, reboxing, reload, remainders, slots, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "speculate", "texts",
-                 "unroll", "versioning"))
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "slots", "speculate",
+                 "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
              versioning}
 _LOOK_FOR = {
@@ -42,6 +42,7 @@ _LOOK_FOR = {
     reboxing: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
+    slots: lambda op: op.name == "local_claim",
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format",
                                   "native_piece"),
@@ -51,9 +52,9 @@ _LOOK_FOR = {
 
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame,
-    reboxing, refcount,
+    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
+    parallel, remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce,
+    frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
