@@ -126,7 +126,8 @@ def _displays_as_tuples(fn: Function) -> bool:
     insts = [inst for block in fn.blocks for inst in block.insts]
     values = [*(p for block in fn.blocks for p in block.params), *(i.result for i in insts if i.result is not None)]
     held = {v for v in values if holds_display(v.type)}
-    if not held or any(type(v.type) not in (k.ListDisplay, k.DictDisplay, k.Tuple) for v in held) or any(inst.op not in _OF_DISPLAYS and inst.op not in (JUMP, BRANCH, SWITCH)
+    trees = all(type(v.type) in (k.ListDisplay, k.DictDisplay, k.Tuple) for v in held)
+    if not held or not trees or any(inst.op not in _OF_DISPLAYS and inst.op not in (JUMP, BRANCH, SWITCH)
                        and (inst.result in held or any(x in held for x in inst.args)) for inst in insts):
         return False
     for inst in insts:
