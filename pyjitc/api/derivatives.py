@@ -14,7 +14,7 @@ import numpy as np
 from ..base.options import Options
 from ..front.functions import placed
 from ..infer.constants import constant
-from ..infer.meaning import CallValue, Mismatch
+from ..infer.meaning import CallValue, Mismatch, NotNative
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
@@ -476,8 +476,8 @@ def _maker(function, parameters):
     """Let compiled code call a function that makes compiled functions: the call runs at compile time."""
     def rule(fun, *rest):
         if not isinstance(fun.type, Singleton):
-            raise Mismatch(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
-                           "define the function at the top level of the module, and pass what it captures")
+            raise NotNative(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
+                            "define the function at the top level of the module, and pass what it captures")
         return constant(function(fun.type.value, *rest))
 
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)

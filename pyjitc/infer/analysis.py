@@ -19,7 +19,7 @@ from ..types.kinds import (
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NotNative, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
@@ -42,9 +42,9 @@ def _defect(error: Exception) -> Mismatch:
     while at.tb_next is not None:
         at = at.tb_next
     where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
-    found = Mismatch(f"{type(error).__name__} in the compiler: {error}",
-                     f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
-                     f"written another way")
+    found = NotNative(f"{type(error).__name__} in the compiler: {error}",
+                      f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
+                      f"written another way")
     found.__cause__ = error
     return found
 

@@ -24,7 +24,7 @@ from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singlet
 from .evaluate import Evaluator, UserCall
 from .forgiving import INSTALLED, Forgiving
 from .join import AV
-from .meaning import Mismatch, RecursiveGenerator, Restart
+from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart
 from .names import is_of_python
 
 __all__ = ["Asking"]
@@ -38,7 +38,7 @@ class Asking(Forgiving):
             raise Restart
         if not any([_is_object(x.type) for x in operands]) and not (
                 type(error) is RecursiveGenerator or self.concerns_library(inst, operands)
-                and (isinstance(error, Mismatch) and error.is_gap or _is_written_in_python(operands[0].type))):
+                and (isinstance(error, NotNative) or _is_written_in_python(operands[0].type))):
             raise error
         return super().instead(inst, operands, error)
 

@@ -9,7 +9,7 @@ import itertools
 import operator
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
@@ -231,8 +231,8 @@ def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
         hint = f"write {target.__name__}(x)"
     else:
         hint = "pass them one by one, or as one tuple"
-    raise Mismatch(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
-                   hint)
+    raise NotNative(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
+                    hint)
 
 
 PROTOCOLS = {TupleOf: _TupleOf()}

@@ -5,7 +5,7 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.constants import constant as constant_of
-from ....infer.meaning import Call, Const, Expr, Mismatch
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative
 from ....ops.arith import IMAG, REAL
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -27,7 +27,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not k.is_scalar(x.type):
-            raise Mismatch(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
+            raise NotNative(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, also for Python ints outside the bounds of the other operand's type
         if is_python_number(x.type):
@@ -41,7 +41,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 def _check_numbers(name, *values):
     for x in values:
         if not is_number(x.type):
-            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled")
+            raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled")
 
 
 def _as_numpy(x: Expr) -> Expr:
@@ -185,8 +185,9 @@ def attribute(x: Expr, name: str) -> Expr | None:
     if name in SCALAR_METHODS and SCALAR_METHODS[name](t) is not None:
         return None
     cls = dtype_of(t).type
-    raise Mismatch(f"'numpy.{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
-                   f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
+    if hasattr(cls, name):
+        raise NotNative(f"'numpy.{cls.__name__}.{name}' is not compiled yet", "", AttributeError)
+    raise Mismatch(f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
 
 
 def item(x: Expr) -> Expr:
@@ -215,7 +216,7 @@ def _method(name, function, applies=lambda t: True):
 def _astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
     t = _scalar_of(dtype)
     if t is None:
-        raise Mismatch("astype() needs a dtype that is known at compile time")
+        raise NotNative("astype() needs a dtype that is known at compile time")
     return cast(x, t)
 
 
