@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges
+from ..ir.cfg import LoopNest, in_edges, used_from_outside
 from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
@@ -53,12 +53,7 @@ def shared(fn: ir.Function) -> list[ir.Value]:
     found: dict[ir.Value, None] = {}
     for loop in LoopNest(fn).loops:
         if "independent" in loop.header.terminator.attrs:
-            inside = {p for block in loop.blocks for p in block.params}
-            inside.update([inst.result for block in loop.blocks for inst in block.insts])
-            for block in loop.blocks:
-                for inst in block.insts:
-                    for values in (inst.args, *[edge.args for edge in inst.edges()]):
-                        found.update(dict.fromkeys([v for v in values if v not in inside]))
+            found.update(dict.fromkeys(used_from_outside(loop.blocks)))
     return list(found)
 
 
