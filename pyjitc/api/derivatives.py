@@ -14,7 +14,7 @@ import numpy as np
 from ..base.options import Options
 from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch
+from ..infer.meaning import Apply, CallValue, Mismatch, NotNative
 from ..infer.names import describe
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
@@ -527,7 +527,7 @@ def _stand_in(proto) -> FunctionType:
 def _of_closure(made, fun):
     """A function that compiled code makes: `made`, which was made of the stand-in of `fun`, with `fun` in its place."""
     if not isinstance(made, CompiledFunction):
-        raise Mismatch("a derivative or batch of a function with *args or defaults that is made in compiled code is "
+        raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
                        "not compiled yet", "give it positional parameters without defaults")
     inner = made.py_func
     cells = dict(zip(inner.__code__.co_freevars, inner.__closure__))

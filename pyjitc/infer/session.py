@@ -53,7 +53,8 @@ class Findings:
     __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
     def __init__(self, asks=False):
-        self.asks = asks  # whether the interpreter runs functions of Python's library without native form (asking.py)
+        # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
+        self.asks = asks
         # list displays that must be lists
         self.lists: set[ir.Inst] = set()
         self.every = False  # whether all list displays must be lists
@@ -143,7 +144,7 @@ class Session:
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         # (id of the container, key) -> (analysis, block) that took its value for a constant
         self.readers: dict[tuple, dict] = {}
-        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/asking.py)
+        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/interpreted_library.py)
         self.asks = options.objects or self.findings.asks
         self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Mismatch, Ruled
+from ..infer.meaning import Apply, Mismatch, NotNative, Ruled
 from ..ops import structure as s
 from ..types import kinds as k
 from .derivatives import pulled, pushed
@@ -27,7 +27,7 @@ def _custom(given, keywords):
     f, kind, rule, second, fixed, *args = given
     kind, fixed = kind.value, fixed.value
     if type(f.type) is k.Function:
-        raise Mismatch("checkpoint of a function that compiled code makes is not compiled yet",
+        raise NotNative("checkpoint of a function that compiled code makes is not compiled yet",
                        "define the function outside, and pass what it captures as arguments")
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
     args = Apply(s.TUPLE_MAKE, *items, cls=None)

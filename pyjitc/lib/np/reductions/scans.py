@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Mismatch
+from ....infer.meaning import Const, NotNative
 from ....ops.arith import IADD, IAND, ILT, IMUL, ISUB
 from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
@@ -236,8 +236,8 @@ def scan_type(a, dtype, out, product):
         return Const(k.DType(found), dtype_of(found))
     if given.type is not k.NoneType:
         if k.is_time(t) or k.is_time(scalar_of(given)):
-            raise Mismatch("running sums of dates and durations with dtype= are not compiled",
-                           "convert with a.astype(...) first")
+            raise NotNative("running sums of dates and durations with dtype= are not compiled",
+                            "convert with a.astype(...) first")
         return given
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64
