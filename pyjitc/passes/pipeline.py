@@ -25,11 +25,11 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, remainders, slots, speculate, texts, unroll, versioning) = (
+ ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "slots", "speculate",
-                 "texts", "unroll", "versioning"))
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "sharedtables", "slots",
+                 "speculate", "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
              versioning}
 _LOOK_FOR = {
@@ -92,7 +92,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         if check:
             check(module, "merged")
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _makes_tables(module) else ()
+    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _may_share_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
@@ -117,10 +117,10 @@ def _makes_lists(module: list[ir.Function]) -> bool:
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
-def _makes_tables(module: list[ir.Function]) -> bool:
-    """Whether functions with parallel loops, or that these call, may get local tables. `parallel` asks of a callee
-    whether it works on Python objects, before the passes run over it."""
-    return any([fn.flags.parallel and _LOOK_FOR[localtables](inst.op)
+def _may_share_tables(module: list[ir.Function]) -> bool:
+    """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops:
+    `parallel` asks of a callee whether it works on Python objects, before the passes run over it."""
+    return any([(len(module) > 1 or fn.flags.parallel) and _LOOK_FOR[localtables](inst.op)
                 for fn in module for block in fn.blocks for inst in block.insts])
 
 
@@ -134,6 +134,10 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         found += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in found)
+    if _may_share_tables(found) and sharedtables.may_share(found):
+        sharedtables.run(found)
+        if check:
+            check(found, "sharedtables")
     natives.run(found, helpers, own)
     if check:
         check(found, "natives")
