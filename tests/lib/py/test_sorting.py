@@ -79,7 +79,7 @@ def test_numbers(n):
 
 
 def own_lists(values, up):
-    own = [(x, i % 3) for i, x in enumerate(values)]
+    own = [((x, i % 3), i // 2) for i, x in enumerate(values)]
     own.sort(reverse=up)
     return own[:]
 
