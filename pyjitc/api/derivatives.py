@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ..base.options import Options
-from ..front.functions import placed, prototype_of
+from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Mismatch
 from ..infer.names import describe
@@ -393,6 +393,7 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
     made.__code__ = placed(made.__code__, what, code.co_filename, code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
+    TRANSFORMED.add(made.__code__)
     made = njit(made) if options is None else Dispatcher(made, options)
     if marked and MARKS is None:
         del space["MARKS"]

@@ -643,6 +643,8 @@ class _Emission:
             exception, message = self.session.unbound_error(e.name, e.free)
             self.throw(Throw(exception, message, name=e.name))
             self.block = good
+            if e.type in content.members:
+                return self.add(structure.UNION_GET, (value,), {"type": e.type}, e.type)
             value = self.convert(value, e.type)
         return value
 

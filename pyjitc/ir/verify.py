@@ -291,7 +291,9 @@ class _Check:
                 if inst.result is not None:
                     defined.add(inst.result)
                     self.define(home, inst.result, node, block, inst)
-        dom = Dominators.of_graph(successors) if uses else None
+        if not uses:
+            return
+        dom = Dominators.of_graph(successors)
         for node, value, block, inst in uses:
             where = home.get(value)
             if where is None:

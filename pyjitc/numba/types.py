@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import types as pytypes
 import typing
+import weakref
 
 import numpy as np
 
@@ -23,10 +24,28 @@ _foreign = lazy("pyjitc.lib.py.foreign")
 __all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and the names below
 
 
-class Type(TypeName):
+class _Interned(type):
+    """The metaclass: types of one class with equal keys are one object."""
+
+    def __call__(cls, *args, **kwargs):
+        return _interned(super().__call__(*args, **kwargs))
+
+
+_KNOWN: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def _interned(made):
+    try:
+        return _KNOWN.setdefault((type(made), made.key), made) if made.interned else made
+    except (TypeError, AttributeError):  # the key cannot be hashed, or is not complete yet
+        return made
+
+
+class Type(TypeName, metaclass=_Interned):
     """A Numba type. Types with equal `key` are equal."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ("__dict__", "__weakref__")
+    interned = True
     __pyjitc_constant__ = True  # compiled code knows the type as a constant
     mutable = reflected = False
 
@@ -138,7 +157,7 @@ def _restored(cls, state, name):
     made.__dict__.update(state)
     if name is not None:
         made.name = name
-    return made
+    return _interned(made)
 
 
 class Dummy(Type):
@@ -507,9 +526,15 @@ def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
 class Record(Type):
     """The type of an element of a structured array."""
 
+    interned = False  # the dtype is set after the type was made
+
     def __init__(self, name, fields, size, aligned):
         self.fields, self.size, self.aligned = dict(fields), size, aligned
         super().__init__(name)
+
+    @property
+    def key(self):
+        return self.name, self.size, self.aligned, self.__dict__.get("_dtype")
 
     @property
     def dtype(self):

@@ -142,9 +142,18 @@ def _alone_lower(e, inst):
     return []
 
 
+def _element(e, inst, a, indices):
+    """Pointer to the element that a load or store accesses."""
+    t = inst.args[0].type
+    pointer = element_address(e, t, a, [x[0] for x in indices[:t.ndim]], "column" in inst.attrs)
+    if "walk" in inst.attrs:
+        pointer = e.assign(f"getelementptr inbounds i8, ptr {pointer}, i64 {indices[-1][0]}")
+    return pointer
+
+
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    pointer = _element(e, inst, a, indices)
     notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
@@ -160,7 +169,7 @@ def _load_lower(e, inst, a, *indices):
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    pointer = _element(e, inst, a, indices)
     notes = _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
         where, align = component_address(e, t, pointer, part)
@@ -709,12 +718,12 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
                     "the function the array has this number and shares no memory with the others; {parallel}: no "
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size; {column}: the loop goes from row to row; {held}: LLVM keeps the element in a register "
-                    "during the loop; {alone}, {beside}: see "
-                    "alone", cost=CHEAP)
+                    "any size; {column}: the loop goes from row to row; {walk}: the last operand, of a store the one "
+                    "before the value, is how many bytes further along this axis the element is; {held}: LLVM keeps "
+                    "the element in a register during the loop; {alone}, {beside}: see alone", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
-                     "{held}, {alone}, {beside}: as of array_load", cost=CHEAP)
+                     "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "

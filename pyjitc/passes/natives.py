@@ -42,6 +42,7 @@ independent = lazy(f"{__package__}.independent")  # only functions with parallel
 localtables = lazy(f"{__package__}.localtables")
 
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
+_NUMPY = frozenset((k.NpInt, k.NpFloat))
 
 # Calls of the interpreter on lists: function -> for each number of operands and their kinds: (the function of
 # lib/py/natives.py, its result, whether it changes the length of the first operand). Operands: `x` the list, `q` the
@@ -545,7 +546,8 @@ class _Lists:
             unbox = user
         for kinds, meaning in forms.items():
             if len(kinds) == len(operands) and _fits(kinds, operands) and (
-                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)):
+                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)) and (
+                    meaning[0] not in _ORDERS or not k.any_part(operands[0].type.item, lambda t: type(t) in _NUMPY)):
                 call = _Call(inst, operands, boxes, unbox, meaning, kinds)
                 if self.result_fits(call):
                     self.calls[inst] = call
@@ -856,9 +858,11 @@ _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # calls whose result i
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
 _MAKERS = frozenset("tle")  # kinds of first operands of calls that make a list or deque of something else
 _FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated", "sort"))
-# Calls that compare items, whose types must have an order.
+# Calls that compare items, whose types must have an order; those whose result is that of a comparison, which is a bool
+# of NumPy for scalars of NumPy.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
+_ORDERS = frozenset(("less", "greater", "not_greater", "not_less"))
 
 
 def _place(inst: ir.Inst) -> int:
@@ -900,7 +904,7 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
 
 
 def _is_compared(t: Type | None) -> bool:
-    return t in _SCALARS or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
+    return t in _SCALARS or type(t) in _NUMPY or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
 
 
 def _yields(t: Type | None) -> Type | None:

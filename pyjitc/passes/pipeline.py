@@ -17,7 +17,8 @@ from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
-derivatives = lazy(f"{__package__}.derivatives.make")  # loaded only by programs that ask for derivatives
+# loaded only by programs that ask for derivatives
+derivatives, merged = lazy(f"{__package__}.derivatives.make"), lazy(f"{__package__}.derivatives.merged")
 counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
     "counted", "device", "nans", "nests", "restarts"))
 
@@ -78,13 +79,18 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     """Run all passes over a module (the entry first); returns the functions that can still be reached.
     body: the code of elementary functions, see `elementary.run`; helpers: see `derivatives.make.run`; check: called
     with a list of functions and the name of the pass that left them, or None."""
-    if any(request_of(fn) for fn in functions):
+    differentiates = any(request_of(fn) for fn in functions)
+    if differentiates:
         made = derivatives.run(functions, options, helpers)
         if check:
             check(made, "derivatives")
     if options.debug:
         nans.run(functions)
     module = _loops(functions, options, check)
+    if differentiates:
+        module = merged.run(module)
+        if check:
+            check(module, "merged")
     kept, own = module[:1], {fn: fn for fn in module}
     begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _makes_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee

@@ -1,6 +1,7 @@
 """Lists that compiled code makes and that nobody else sees: their values, their errors, what is left of objects, and
 what becomes of the memory."""
 import gc
+import heapq
 import sys
 from collections import deque
 
@@ -744,6 +745,29 @@ def by_key(pairs):
     mine = list(pairs)
     mine.sort(key=lambda pair: (pair[1], pair[0]))
     return mine
+
+
+def of_numpy(a):
+    heap, items, pairs = [], [], []
+    for i in range(len(a)):
+        items.append(a[i])
+        pairs.append((a[i], i))
+        heapq.heappush(heap, (a[i], -i))
+    items.sort()
+    pairs.sort(reverse=True)
+    found = [heapq.heappop(heap)[1] for _ in range(len(a))]
+    return items[0], items[-1], pairs[0], found[0], found[-1], a[0] in items, items.count(a[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_scalars_of_numpy_are_sorted_without_objects(dtype):
+    a = (np.random.default_rng(3).random(40) * 99).astype(dtype)
+    compiled = agree(of_numpy, a)
+    text = "\n".join(compiled._inspect("opt", None).values())
+    assert "native_new" in text and "list_append" not in text.partition("fn sort")[0]
+    if a.dtype.kind == "f":
+        a[7], a[9], a[11] = np.nan, 0.0, -0.0
+        agree(of_numpy, a, compiled=compiled)
 
 
 def test_what_is_sorted_by_keys_keeps_its_objects():

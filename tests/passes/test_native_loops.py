@@ -242,6 +242,36 @@ def test_empty_and_short_ranges(first, last):
 
 
 @njit
+def columns(a, cube, out, k):
+    """Down a column: forwards and backwards, beside the element, in the middle of three axes, and written."""
+    n, total = a.shape[0], 0.0
+    for i in range(1, n):
+        out[i] = a[i - 1, k] - a[i, k] * 0.5
+    for i in range(n - 1, -1, -1):
+        total = total * 0.5 + a[i, k]
+    for i in range(0, n - 2, 2):
+        a[i + 2, k] = a[i, k] + 1.0
+    for i in range(n):
+        out[i] += cube[k, i, k] + cube[i, k, k]
+    for i in range(n):
+        cube[k, i, k] = out[i] * total
+    return total
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n", [2, 3, 9, 33, 64])
+def test_columns(n, order):
+    rng = np.random.default_rng(n)
+    a, cube = np.array(rng.random((n, n)), order=order), np.array(rng.random((n, n, n)), order=order)
+    for k in (0, n - 1, -1):
+        mine, theirs = [(a.copy("A"), cube.copy("A"), np.zeros(n)) for _ in range(2)]
+        assert columns(*mine, k) == columns.py_func(*theirs, k)
+        for x, y in zip(mine, theirs):
+            np.testing.assert_array_equal(x, y)
+    assert all("walk: " in str(columns._inspect("opt", one)) for one in columns.signatures)
+
+
+@njit
 def products(a, out, rows, width, step, offset):
     for i in range(rows):
         for j in range(width):
