@@ -405,6 +405,11 @@ class Operations:
         x, name, *default = args
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
+        if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
+                target is getattr and (self.session.options.objects or self.is_called())):  # it may be a method
+            if target is hasattr:
+                return by_python(hasattr, x, name, type=Bool)
+            return self.library.attribute_named(x, name, default)
         if not name.known:
             raise Mismatch(f"the name that {called}() asks for must be a constant",
                            "compare the name with each that it may be")
@@ -416,6 +421,12 @@ class Operations:
             return self.library.attribute_or(x, name, default[0])
         there = self.has_attribute(x, name.value)
         return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
+
+    def is_called(self) -> bool:
+        """Whether the program calls the result of this instruction."""
+        reader, _ = self.analysis.shape.only_reader(self.inst, self.block)
+        return reader is not None and reader.op in (generic.CALL, generic.CALL_STAR) and (
+            reader.args[0] is self.inst.result)
 
     def has_attribute(self, x: Expr, name: str) -> bool:
         t = x.type
@@ -439,6 +450,8 @@ class Operations:
         if isinstance(operands[0].type, ObjectOf):
             for name in (inst.attrs["name"], "__setattr__"):
                 self.class_attribute(operands[0].type.cls, name)
+        if operands[0].type is Object:
+            self.session.store_in_any(inst.attrs["name"], operands[1].type)
         holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
         if isinstance(holder, type) and not is_fixed(holder):
             return self.set_class_attribute(holder, inst.attrs["name"], operands[1])

@@ -138,6 +138,7 @@ class Session:
         self.findings = findings
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
+        self.stored_in_any: list[tuple[str | None, Type]] = []  # see store_in_any
         self.read: set[tuple[type, str]] = set()  # those attributes that the code reads
         self.exposed: set[type] = set()  # classes whose objects the interpreter gets and may change, under `jit`
         self.looked: dict[int, Any] = {}  # objects to which the code refers
@@ -280,7 +281,20 @@ class Session:
             if t is not None and (self.options.declared or not any_part(
                     t, lambda part: isinstance(part, Array) and part.layout == "A")):
                 found.grow(self.opened(t, self.arguments))
+            for stored, t in self.stored_in_any:
+                if stored is None or stored == name:
+                    found.grow(self.opened(t, self.arguments))
         return found
+
+    def store_in_any(self, name: str | None, t: Type) -> None:
+        """Record that a `t` is stored as an attribute of an object whose class is not known: of this name, or of any.
+        Attributes of which nothing is known keep the types that are checked when they are read."""
+        if t is Object or (name, t) in self.stored_in_any:
+            return
+        self.stored_in_any.append((name, t))
+        for cls, other in list(self.attributes):
+            if name is None or name == other:
+                self.note(cls, other, t)
 
     def note(self, cls: type, name: str, t: Type) -> None:
         """Record that objects of a class store a `t` as an attribute."""

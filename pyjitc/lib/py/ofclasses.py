@@ -28,9 +28,10 @@ from .instances import COMPARED, OfClass
 
 __all__ = ["PROTOCOLS", "make"]
 
-caches, dataclasses = lazy("pyjitc.lib.py.caches"), lazy("dataclasses")
+caches, dataclasses, dis = lazy("pyjitc.lib.py.caches"), lazy("dataclasses"), lazy("dis")
 
 _ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
+_MAX_NAMES = 16  # the most attributes among which getattr() and setattr() with a computed name choose
 _METHODS = (FunctionType, Callable_, classmethod, functools._lru_cache_wrapper)
 
 
@@ -287,6 +288,67 @@ def attribute_or(x, name, default):
         return default
 
 
+def attribute_named(x: Expr, name: Expr, default) -> Expr:
+    """getattr(x, name, *default) with a name that is computed: it is compared with those that the class knows."""
+    names = () if x.type is NoneType else _stored_names(x.type.cls, "attributes that getattr() may ask for")
+    names = constant(names)
+    return Call(one_or, x, name, names, *default) if default else Call(one_of, x, name, names)
+
+
+def one_of(x, name, names):
+    if len(names) == 0:
+        by_interpreter(x, name)  # raises AttributeError
+        raise TypeError("getattr() of compiled code finds the attributes that methods of the class assign, and no "
+                        "others: " + name)
+    if name == names[0]:
+        return getattr(x, names[0])
+    return one_of(x, name, names[1:])
+
+
+def one_or(x, name, names, default):
+    try:
+        return one_of(x, name, names)
+    except AttributeError:
+        return default
+
+
+@intrinsic
+def by_interpreter(x, name):
+    return Apply(structure.DISCARD, by_python(getattr, x, name))
+
+
+def store_one_of(x, name, value, names):
+    if len(names) == 0:
+        store_by_interpreter(x, name, value)
+    elif name == names[0]:
+        setattr(x, names[0], value)
+    else:
+        store_one_of(x, name, value, names[1:])
+
+
+@intrinsic
+def store_by_interpreter(x, name, value):
+    return Apply(structure.DISCARD, by_python(setattr, x, name, value))
+
+
+def _stored_names(cls: type, what: str) -> tuple[str, ...]:
+    """The names of the attributes that objects of a class have, as far as the class says: slots, fields, properties,
+    and what its methods assign."""
+    found = set(getattr(cls, "__dataclass_fields__", ()))
+    for base in cls.__mro__[:-1]:
+        for name, value in vars(base).items():
+            functions = [value.fget, value.fset] if type(value) is property else [getattr(value, "__func__", value)]
+            found.update(inst.argval for function in functions if type(function) is FunctionType
+                         for inst in dis.get_instructions(function) if inst.opname == "STORE_ATTR")
+            if type(value) in (property, MemberDescriptorType, int, float, str, bool):
+                found.add(name)
+    names = tuple(sorted([name for name in found if not name.startswith("__")]))
+    if len(names) > _MAX_NAMES:
+        raise Mismatch(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
+                       "compare the name with each that it may be")
+    return names
+
+
 def _next(args, kwargs):
     function = classes.own_method(args[0], "__next__")
     if function is None:
@@ -295,8 +357,11 @@ def _next(args, kwargs):
 
 
 def _setattr(args, kwargs):
-    if kwargs or len(args) != 3 or args[1].type is not Str or not args[1].known:
-        raise NotNative("setattr() is compiled with a constant name", "compare the name with each that it may be")
+    if kwargs or len(args) != 3 or args[1].type is not Str or not isinstance(args[0].type, ObjectOf):
+        raise NotNative("setattr() is compiled for objects of the program's classes, with a name and a value")
+    if not args[1].known:
+        names = constant(_stored_names(args[0].type.cls, "attributes that setattr() may assign"))
+        return Call(store_one_of, *args, names)
     return _OBJECT.set_attribute(args[0], args[1].value, args[2])
 
 
