@@ -757,7 +757,11 @@ class _Reverse:
         result_type = inst.result.type if call.kept is call.result else inst.result.type.elements[0]
         given = [as_it_was(x.type, tree, False) for x, tree in zip(inst.args, call.args)]
         given += [as_it_was(kept_type, call.kept, True), cotangent(result_type, call.result)]
-        found = called(b, call.rules.backward, self.helpers, given)
+        rule = call.rules.backward
+        if isinstance(rule, Function) and rule.result is None:
+            raise refused(self.fn, inst, "the backward rule of this function calls the function itself with another "
+                          "rule, and its type is not known here", "write the loop out in the backward rule")
+        found = called(b, rule, self.helpers, given)
         for n, tree in enumerate(tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)):
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 
