@@ -25,13 +25,13 @@ from .bind import bind
 from .boxed import call
 from .constants import constant, plain_int
 from .join import AV, join
-from .expressions import Split, UserCall, may_raise, meaning_av
+from .expressions import Split, UserCall, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
     NeedsList, Nest, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
 )
 from .names import describe, has_generator, is_of_python, needs_objects, with_object
-from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
+from .operations import HANDLERS, Operations, static_value
 from .session import value_of_member
 
 displays = lazy(f"{__package__}.displays")
@@ -355,9 +355,7 @@ class Evaluator(Operations):
             raise Mismatch(f"an array of {describe(t)} is not compiled")
         # the lengths of the shape are not specialised: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        of = nest.template
-        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
-            of = getattr(of, "in_parts", of)
+        of = self.in_parts(nest.template)
         template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
@@ -478,6 +476,16 @@ class Evaluator(Operations):
         """A container of the program, or one that the interpreter has made, with type variables for its items."""
         return Apply(structure.RETYPE, x, type=self.session.opened(x.type, self.session.arguments))
 
+    def in_parts(self, function):
+        """The version of a function of the library for several threads, under `parallel=True`, if it has one. That
+        version itself calls the other one, for few elements."""
+        here = self.analysis.spec.proto.code
+        if self.session.options.parallel or here in self.session.parallel:
+            found = getattr(function, "in_parts", None)
+            if found is not None and found.__code__ is not here:
+                return found
+        return function
+
     def user_call(self, proto, operands, closure, function):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
         avs = tuple((x.type, x.value) for x in operands)
@@ -541,6 +549,9 @@ class Evaluator(Operations):
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
+                if proto.library:
+                    function = self.in_parts(function)
+                    proto = self.session.prototype(function)
                 operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)

@@ -12,7 +12,9 @@ from ...ops.natives import (
     NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
 from ...ops.structure import TUPLE_GET, UNION_MAKE
-from ...types.kinds import Bool, Float, Int, List, NativeList, Str, Tuple, Union, any_part, is_refcounted
+from ...types.kinds import (
+    Bool, Float, Int, List, NativeList, NpFloat, NpInt, Str, Tuple, Union, any_part, is_refcounted,
+)
 from ..build import outlined
 from ..intrinsics import same
 from ..np.shapes.views import slice_bounds
@@ -482,13 +484,13 @@ def rotate(x, n):
 @_rule
 def has_floats(x: Expr) -> Expr:
     """Whether items may be unordered: floats, which may be NaN, and tuples of floats."""
-    return Const(Bool, any_part(x.type.item, lambda t: t is Float))
+    return Const(Bool, any_part(x.type.item, _is_float))
 
 
 @_rule
 def without_order(item: Expr) -> Expr:
     """Whether an item is NaN or contains NaN."""
-    if item.type is Float:
+    if _is_float(item.type):
         return Call(differs, item)
     if isinstance(item.type, Tuple):
         return Call(any_without, item)
@@ -584,13 +586,22 @@ def before(one: Expr, two: Expr) -> Expr:
     return _before(one, two) if _is_plain(one.type) else Call(less_than, one, two)
 
 
+def _is_int(t) -> bool:
+    return t is Int or type(t) is NpInt
+
+
+def _is_float(t) -> bool:
+    return t is Float or type(t) is NpFloat
+
+
 def _is_plain(t) -> bool:
-    return t is Int or t is Float or isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts))
+    return _is_int(t) or _is_float(t) or (
+        isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts)))
 
 
 def _before(one: Expr, two: Expr) -> Expr:
     if not isinstance(one.type, Tuple):
-        return Apply(ILT if one.type is Int else FLT, one, two)
+        return Apply(ILT if _is_int(one.type) else FLT, one, two)
     found = None
     for n in reversed(range(len(one.type.parts))):
         x, y = Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)
@@ -602,7 +613,7 @@ def _before(one: Expr, two: Expr) -> Expr:
 
 def _alike(one: Expr, two: Expr) -> Expr:
     if not isinstance(one.type, Tuple):
-        return Apply(IEQ if one.type is Int else FEQ, one, two)
+        return Apply(IEQ if _is_int(one.type) else FEQ, one, two)
     found: Expr = Const(Bool, True)
     for n in range(len(one.type.parts)):
         found = Apply(BAND, found, _alike(Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)))
@@ -613,7 +624,7 @@ _FEW = 3  # the most items of a tuple that are compared without branches
 
 
 def less_than(one, two):
-    return one < two
+    return True if one < two else False  # which may be a bool of NumPy
 
 
 def sift_down(x, start, at):
