@@ -11,6 +11,7 @@ from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from . import special, types
+from .absent import module_attribute
 from .dispatcher import SMALL, Dispatcher, passing
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
@@ -157,3 +158,6 @@ def jit_module(**options):
     for key, value in list(frame.f_globals.items()):
         if type(value) is FunctionType and value.__module__ == name:
             frame.f_globals[key] = jit(value, **options)
+
+
+__getattr__ = module_attribute("core.decorators", frozenset())
