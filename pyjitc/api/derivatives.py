@@ -582,7 +582,7 @@ def _of_values(function, made):
     """Let compiled code call `vjp` or `linearize`; made: the function of the library that it calls."""
     def rule(given, keywords):
         if keywords:
-            raise Mismatch(f"{function.__name__} takes no keyword arguments in compiled code")
+            raise NotNative(f"{function.__name__} takes no keyword arguments in compiled code")
         if len(given) < 2:
             raise Mismatch(f"{function.__name__} takes a function and its arguments")
         return CallValue(constant(made), given[0], Apply(structure.TUPLE_MAKE, *given[1:], cls=None))

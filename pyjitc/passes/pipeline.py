@@ -28,8 +28,8 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
  ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "sharedtables", "slots",
-                 "speculate", "texts", "unroll", "versioning"))
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "sharedtables",
+                 "slots", "speculate", "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
              versioning}
 _LOOK_FOR = {
@@ -141,7 +141,7 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     natives.run(found, helpers, own)
     if check:
         check(found, "natives")
-    if _makes_tables(found):
+    if any([fn.flags.parallel for fn in found]) and _may_share_tables(found):
         for fn in found:
             localtables.run(fn)
         if check:

@@ -344,7 +344,7 @@ def _stored_names(cls: type, what: str) -> tuple[str, ...]:
                 found.add(name)
     names = tuple(sorted([name for name in found if not name.startswith("__")]))
     if len(names) > _MAX_NAMES:
-        raise Mismatch(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
+        raise NotNative(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
                        "compare the name with each that it may be")
     return names
 
