@@ -48,6 +48,9 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     return lambda function: CFunc(function, given, chosen)
 
 
+_ADDRESSED: set = set()  # the code of functions whose address a program has
+
+
 class CFunc:
     """A C function. `py_func` is the Python function, which calls from Python run."""
 
@@ -70,7 +73,7 @@ class CFunc:
         self._result = numpy_counterpart(self._result)
         form = entries.Callback(tuple(_llvm(t) for t in signature.args), _llvm(self._result))
         self._native = specialisation.alone(self._compiled, form)
-        self.address = self._native.image.address(entries.ENTRY)
+        self._address = self._native.image.address(entries.ENTRY)
 
     def _compiled(self, form):
         entry = _lib.callback(self.py_func, self._signature.args, self._result)
@@ -81,11 +84,19 @@ class CFunc:
     def __call__(self, *args, **kwargs):
         return self.py_func(*args, **kwargs)
 
+    @property
+    def address(self) -> int:
+        """The address. Nothing says how long it is used: the code stays in memory from now on."""
+        _ADDRESSED.add(self._native)
+        return self._address
+
+    _wrapper_address = address  # Numba's name
+
     @functools.cached_property
     def ctypes(self):
         """The function as a ctypes function."""
         kind = ctypes.CFUNCTYPE(_of_ctypes(self._result), *map(_of_ctypes, self._signature.args))
-        made = kind(self.address)
+        made = kind(self._address)
         made._pyjitc_kept = self  # the code lives as long as the ctypes function that may call it
         return made
 
@@ -103,7 +114,7 @@ class CFunc:
         return _stages.inspect(self.py_func, self._signature.args, self.options, "llvm")
 
     def __repr__(self):
-        return f"<pyjitc C function {self.__qualname__} at {self.address:#x}>"
+        return f"<pyjitc C function {self.__qualname__} at {self._address:#x}>"
 
 
 _LLVM = {"b": "i1", "f2": "half", "f4": "float", "f8": "double"}

@@ -341,14 +341,18 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     record = _Cores(function, options, declared, ("guvectorize", layout, identity, tuple(writable)), identity)
     record.cores = cores
     record.shapes = tuple(k >= len(ins) for k in range(len(cores)))
-    record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
-    if not outs:
+    given = names[:len(ins)]
+    wrong = [one for one in writable if one not in given and one not in range(len(ins))]
+    if wrong:
+        raise (RuntimeError if isinstance(wrong[0], str) else ValueError)(
+            f"guvectorize: writable_args has {wrong[0]!r}, and the inputs of {function.__qualname__}() are "
+            f"{', '.join(f'{k}: {name}' for k, name in enumerate(given))}")
+    back = record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
+    if not outs:  # every operand may be written to, but some are broadcast, which NumPy would take for a reduction
         record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
-    # otherwise every operand may be written to, and some are broadcast, which NumPy would take for a reduction
-    if outs:
-        ufuncs.write_back(ufunc, record.writable)
+    ufuncs.write_back(ufunc, back)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
     if record.dynamic:

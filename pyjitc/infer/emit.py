@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.errors import TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
@@ -195,7 +196,7 @@ class _Emission:
             return self.to_dual(value, target, known)
         if isinstance(target, Union):
             if isinstance(source, Union):
-                if Object in target.members and any(member_for(target, m) is None for m in source.members):
+                if _boxes(source, target):
                     return self.partly_boxed(value, target)
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
             member = member_for(target, source)
@@ -203,6 +204,8 @@ class _Emission:
                 member = Object
             return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
         if isinstance(source, Union):
+            if target not in source.members and _boxes(source, target):
+                return self.partly_boxed(value, target)
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)
         if known is not UNKNOWN:
             fitted = constant_as(known, target)
@@ -216,7 +219,7 @@ class _Emission:
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
 
     def partly_boxed(self, value, target):
-        """A union converted to one in which Python objects replace some of the members."""
+        """A union converted to a type in which Python objects replace some of the members, or parts of them."""
         merge, source = ir.Block("boxed"), value.type
         result = ir.Value(target)
         merge.params.append(result)
@@ -592,7 +595,10 @@ class _Emission:
     def throw(self, e):
         named = e.exception is NameError and e.name is not None and not self.session.options.nogil
         if e.given is None and not named:
-            self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
+            cls = e.exception
+            if cls is TypeError and self.session.options.numba and self.unwind is None:
+                cls = TypingError  # what programs for Numba catch where an operation does not accept the types
+            self.terminate(exceptions.THROW, (), {"cls": cls, "message": e.message})
             return
         args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]
         attrs = {"cls": e.exception}
@@ -637,5 +643,22 @@ class _Emission:
             exception, message = self.session.unbound_error(e.name, e.free)
             self.throw(Throw(exception, message, name=e.name))
             self.block = good
+            if e.type in content.members:
+                return self.add(structure.UNION_GET, (value,), {"type": e.type}, e.type)
             value = self.convert(value, e.type)
         return value
+
+
+def _boxes(source: Type, target: Type) -> bool:
+    """Whether a value of a union, converted to the type of a join, becomes a Python object, or a part of it does."""
+    if source is target or source is Object:
+        return False
+    if target is Object:
+        return True
+    if isinstance(source, Union):
+        return any([_boxes(member, target) for member in source.members])
+    if isinstance(target, Union):
+        member = member_for(target, source) or (Object if Object in target.members else None)
+        return member is not None and _boxes(source, member)
+    return isinstance(source, Composite) and isinstance(target, Composite) and target.is_like(source) and any(
+        map(_boxes, source.parts, target.parts))

@@ -25,13 +25,13 @@ from .bind import bind
 from .boxed import call
 from .constants import constant, plain_int
 from .join import AV, join
-from .expressions import Split, UserCall, may_raise, meaning_av
+from .expressions import Split, UserCall, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
     NeedsList, Nest, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
 )
 from .names import describe, has_generator, is_of_python, needs_objects, with_object
-from .operations import HANDLERS, Operations, defaults_of, members_of, opened, static_value
+from .operations import HANDLERS, Operations, static_value
 from .session import value_of_member
 
 displays = lazy(f"{__package__}.displays")

@@ -6,15 +6,16 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, pyobject, structure
 from ..types.kinds import (
-    DictDisplay, List, ListDisplay, NoneType, Unbound, Undefined, Union, numbered, union_of, wider,
+    DictDisplay, List, ListDisplay, NoneType, Object, Unbound, Undefined, Union, numbered, union_of, wider,
 )
 from .join import join
-from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Nest, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Mismatch, Nest, Throw
 
 containers = lazy("pyjitc.ops.containers")
 
-__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall", "dict_of",
-           "key_error", "list_of", "may_raise", "meaning_av", "new_list"]
+__all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall",
+           "defaults_of", "dict_of", "key_error", "list_of", "may_raise", "meaning_av", "members_of", "new_list",
+           "opened"]
 
 
 class Split:
@@ -62,6 +63,24 @@ def dict_of(items) -> Apply:
     """A dict display of (key, value) pairs: the keys are part of its type."""
     t = DictDisplay.of([(key, x.type) for key, x in items])
     return Apply(structure.STRUCT_MAKE, *[x for _, x in items], type=t)
+
+
+def members_of(x) -> dict:
+    """The items of a dict display."""
+    if isinstance(x.type, DictDisplay):
+        return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
+    raise Mismatch("keyword arguments in ** must be known at compile time", "name the keywords in the call")
+
+
+def defaults_of(function, constant):
+    """The defaults of a function, by place and by name, as expressions that `constant` makes."""
+    return ([constant(v) for v in function.__defaults__ or ()],
+            {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
+
+
+def opened(x):
+    """A function object as the function with its captured values."""
+    return Apply(pyobject.PY_UNBOX, Apply(structure.RETYPE, x, type=Object), type=x.type.function)
 
 
 class Raise(Expr):

@@ -17,6 +17,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from ..base.errors import with_article
 from ..base.lazy import lazy
+from ..front.functions import TRANSFORMED
 from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
@@ -127,11 +128,15 @@ class Forgiving(Evaluator):
     def leave(self, inst, error):
         """Leave a function of an installed package, of which the interpreter would do a part, to the interpreter as a
         whole, together with the functions of packages that call it: compiled code would continue with objects, and
-        might compile much of a large package."""
+        might compile much of a large package. A derivative is left as a whole, too: the interpreter calls the compiled
+        one, which is made for the trees that it gets."""
         specs = list(self.session.callers((self.analysis, inst)))
         own = _package(specs[-1].proto)
         found = None
         for spec in specs[:-1]:
+            if spec.proto.code in TRANSFORMED:
+                found = spec.proto.code
+                break
             if not _is_installed(spec.proto) or _package(spec.proto) == own:
                 break
             found = spec.proto.code

@@ -15,17 +15,17 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Content, Dict, DictDisplay, DType, Exception_, Function, FunctionObject,
+    Attributes, Bool, Cell, Container, Content, Dict, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
     Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
-from .bind import bind
 from .boxed import by_python, get_attribute, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide
 from .join import join
 from .expressions import (
-    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of, meaning_av, new_list,
+    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
+    meaning_av, members_of, new_list,
 )
 from .meaning import Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, Operand, Restart, Share, Throw, UNKNOWN
 from .names import describe, needs_objects, with_object
@@ -33,12 +33,13 @@ from .session import value_of_member
 
 dis = lazy("dis")
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
+starred = lazy(f"{__package__}.starred")  # only programs that call functions with * or ** of any length load it
 
 _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
-__all__ = ["HANDLERS", "Operations", "defaults_of", "members_of", "static_value"]
+__all__ = ["HANDLERS", "Operations", "static_value"]
 
 
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
@@ -488,7 +489,8 @@ class Operations:
         t = callee.type
         if t is Object:
             return self.call(callee, args, kwargs)
-        if not isinstance(t, (Function, FunctionObject)):
+        if not isinstance(t, (Function, FunctionObject)) and not (
+                isinstance(t, Method) and isinstance(t.receiver, (ObjectOf, Super))):
             target = t.value if isinstance(t, Singleton) else None
             function = self.session.function_of(target) if target is not None else None
             whole = function is not None and self.library.rule_for(target) is None or self.library.takes_unions(target)
@@ -530,6 +532,8 @@ class Operations:
         return parts[0] + parts[1] if inst.op is generic.LIST_EXTEND else tuple(parts)
 
     def split_call(self, on, callee, args, kwargs):
+        if type(on) is not Operand or on.index < 0:
+            return self.library.called(callee, args, kwargs)
         cases, mismatch = [], None
         for member in on.type.members:
             narrow = Operand(on.index, member, value_of_member(on, member))
@@ -550,77 +554,17 @@ class Operations:
         return Split(on.index, cases)
 
     def call_star(self, inst, operands):
-        kwargs = {}
-        if inst.attrs.get("kwargs"):
-            if isinstance(operands[2].type, Dict) and self.library.elements(operands[1]) is not None:
-                return self.call_by_name(operands[0], self.elements(operands[1]), operands[2])
-            kwargs = members_of(operands[2])
-        if isinstance(operands[1].type, Container) and self.library.elements(operands[1]) is None:
-            return self.call_with(operands[0], operands[1], kwargs)
-        args = self.elements(operands[1])
-        return self.whole_call(inst, operands[0], args, kwargs)
-
-    def call_with(self, callee, items, kwargs):
-        """`callee(*items, **kwargs)` where the number of items is known only at run time: for a Python function the
-        interpreter binds them to the parameters."""
-        found = self.program_function(callee)
-        if found is None:
-            return self.library.call_with(callee, items, kwargs)
-        proto, function, closure, defaults = found
-        given = () if function is None else function.__defaults__ or ()
-        code = proto.code
-        count = code.co_argcount
-        names = code.co_varnames[:count]
-        if code.co_flags & _GENERATOR or any([name in names for name in kwargs]):
-            return self.library.call_with(callee, items, kwargs)
-        binder = interpreted.binder(proto.qualname, names, given, bool(code.co_flags & _VARARGS))
-        held = [x.type for x in defaults[0]]
-        bound = self.settle(self.library.bound(binder, items, held))[0]
-        parts = [self.library.getitem(bound, constant(n)) for n in range(count)]
-        operands = bind(proto, parts, kwargs, *defaults)
-        if code.co_flags & _VARARGS:
-            rest = self.library.getitem(bound, constant(slice(count, None)))
-            operands[count + code.co_kwonlyargcount] = self.settle(rest)[0]
-        return self.user_call(proto, operands, closure, function)
-
-    def program_function(self, callee):
-        """(prototype, function object, closure, defaults by place and by name) of a Python function that a program
-        calls; None for anything else, and for functions made in compiled code that have defaults."""
-        t = callee.type
-        if isinstance(t, FunctionObject):
-            callee, t = opened(callee), t.function
-        function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
-        if function is not None and self.library.rule_for(t.value) is None:
-            self.session.depend_on_function(function)
-            return self.session.prototype(function), function, None, defaults_of(function, self.held_constant)
-        if isinstance(t, Function) and "defaults" not in t.roles and "kwdefaults" not in t.roles:
-            return t.proto, None, callee, ([], {})
-        return None
-
-    def call_by_name(self, callee, args, keywords):
-        """`callee(*args, **keywords)` with a dict: the interpreter finds which parameters it gives."""
-        cls = callee.type.value if isinstance(callee.type, Singleton) and isinstance(callee.type.value, type) else None
-        if cls is dict and not args:
-            return self.call(callee, [keywords], {})
-        own = None if cls is None else next(
-            (f for f in map(vars(cls).get, ("__init__", "__new__")) if isinstance(f, pytypes.FunctionType)), None)
-        found = self.program_function(callee if own is None else constant(own))
-        skipped = int(own is not None)  # self, or the class
-        code = found[0].code if found is not None else None
-        if code is None or code.co_flags & (_GENERATOR | _VARARGS | _KEYWORDS) or code.co_posonlyargcount > (
-                len(args) + skipped):
-            return members_of(keywords)  # says what is refused
-        count = code.co_argcount
-        names = code.co_varnames[:count + code.co_kwonlyargcount]
-        given, only = ((), {}) if found[1] is None else (found[1].__defaults__ or (), found[1].__kwdefaults__)
-        binder = interpreted.binder(found[0].qualname, names[:count], given, False, names[count:], only,
-                                    len(args) + skipped)
-        held = [x.type for x in (*found[3][0], *found[3][1].values())]
-        first = [Const(Object, None)] * skipped
-        bound = self.settle(self.library.bound_by_name(binder, [*first, *args], keywords, held))[0]
-        rest = names[min(len(args) + skipped, count):]
-        parts = {name: self.library.getitem(bound, constant(n)) for n, name in enumerate(rest)}
-        return self.call(callee, args, {name: self.settle(x)[0] for name, x in parts.items()})
+        callee, items, *keywords = operands
+        by_name = keywords[0] if keywords else dict_of(())
+        args = self.library.elements(items)
+        if args is None and (isinstance(items.type, Container) or self.library.is_iterable(items)):
+            if not isinstance(items.type, Container):
+                items = self.settle(self.library.tuple_of(items))[0]
+            return starred.call_starred(self, callee, (), items, by_name)
+        args = self.elements(items)
+        if isinstance(by_name.type, Dict):
+            return starred.call_starred(self, callee, args, None, by_name)
+        return self.whole_call(inst, callee, args, members_of(by_name))
 
     def tuple_(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)
@@ -932,11 +876,6 @@ def _bound(holder, name, found):
     return getattr(holder, name)
 
 
-def opened(x):
-    """A function object as the function with its captured values."""
-    return Apply(pyobject.PY_UNBOX, Apply(structure.RETYPE, x, type=Object), type=x.type.function)
-
-
 def _markers(function, role):
     return [t.value for t in function.captures[role].elements if isinstance(t, Singleton)]
 
@@ -947,23 +886,12 @@ def _holds(t: Type, site) -> bool:
         part.site is site or part.site.content is not None and _holds(part.site.content, site)))
 
 
-def members_of(x):
-    if isinstance(x.type, DictDisplay):
-        return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
-    raise Mismatch("keyword arguments in ** must be known at compile time", "name the keywords in the call")
-
-
 def static_value(x, name):
     if isinstance(x.type, DType):
         return x.type.scalar
     if not x.known and not isinstance(x.type, Singleton):
         raise Mismatch(f"attribute {name} of an operation must be a constant")
     return x.type.value if isinstance(x.type, Singleton) else x.value
-
-
-def defaults_of(function, constant):
-    return ([constant(v) for v in function.__defaults__ or ()],
-            {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
 
 
 E = Operations

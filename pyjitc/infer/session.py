@@ -238,9 +238,10 @@ class Session:
                          for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
-        # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest).
+        # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest); under
+        # `numba` some operations have another meaning.
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
-               id(function) if function and function.__closure__ else None, self.options.parallel)
+               id(function) if function and function.__closure__ else None, self.options.parallel, self.options.numba)
         spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1

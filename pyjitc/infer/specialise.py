@@ -83,7 +83,8 @@ def _specialised(session, function, types, library, prototype):
         if one.analysis is not None and one.analysis.errors and (not one.proto.library or one is spec)]
     needed = _called(spec) if wrong else ()
     for one in wrong:
-        if one in needed:  # otherwise it was called while less was known about variables
+        # one that is not needed was called while less was known about variables
+        if one in needed and not _raises_at_run_time(session, one):
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
@@ -103,6 +104,20 @@ def _specialised(session, function, types, library, prototype):
             spec.result = closed(spec.result[0]), spec.result[1]
     return functions, spec
 
+
+
+def _raises_at_run_time(session, spec) -> bool:
+    """Whether the errors of a specialisation are those of the interpreter, which code for them raises from now on. They
+    are where a function that walks nested data calls itself for every type that is inside, also for one that the values
+    exclude (`if key == "#"`)."""
+    analysis = spec.analysis
+    if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
+            error.is_gap or error.hint or inst.op.effects & ir.TERMINATOR for inst, error in analysis.errors.items()]):
+        return False
+    for inst, error in analysis.errors.items():
+        analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
+        analysis.raising.add(inst)
+    return True
 
 
 def _called(entry) -> set:

@@ -118,14 +118,26 @@ class Dominators:
             def successors_of(node):
                 found = succs[node] = successors(node)
                 return found
-        order = _postorder(fn.entry, successors_of)
+        self._grow(fn.entry, successors_of)
+
+    @classmethod
+    def of_graph(cls, successors_of: list[list[int]]) -> Dominators:
+        """The tree of a graph that is not a function's: node -> its successors; node 0 is the entry."""
+        tree = cls.__new__(cls)
+        tree.tails, tree.successors = {}, dict(enumerate(successors_of))
+        tree._grow(0, successors_of.__getitem__)
+        return tree
+
+    def _grow(self, entry, successors_of):
+        order = _postorder(entry, successors_of)
         order.reverse()
         self.order = order
+        successors = self.successors
         number = self.number = {node: k for k, node in enumerate(order)}
         preds: list[list[int]] = [[] for _ in order]
-        for node, found in succs.items():
+        for node in order:
             k = number[node]
-            for succ in found:
+            for succ in successors[node]:
                 preds[number[succ]].append(k)
         idom = [-1] * len(order)
         idom[0] = 0

@@ -205,6 +205,14 @@ def target_of(path: str):
     return found
 
 
+class _Dummy:
+    """An argument that stands for another in a call of which only the error is read. Callables look at their iterables
+    before they count their arguments, so it is an empty one."""
+
+    def __iter__(self):
+        return iter(())
+
+
 def _of_the_callable(path, args, kwargs, wrong):
     """The Mismatch for arguments that do not fit the signature of a rule, with the message of the callable, which is
     called with as many dummy arguments. `wrong`: the message of a Python function with the rule's signature."""
@@ -212,7 +220,7 @@ def _of_the_callable(path, args, kwargs, wrong):
     if target is None:
         return wrong
     receiver = [make() for home, make in _RECEIVERS.items() if path.startswith(home)]
-    given = [*receiver, *(object() for _ in args[len(receiver):])], {key: object() for key in kwargs}
+    given = [*receiver, *(_Dummy() for _ in args[len(receiver):])], {key: _Dummy() for key in kwargs}
     try:
         takes = inspect.signature(target)
         takes.bind(*given[0], **given[1])
@@ -227,6 +235,8 @@ def _of_the_callable(path, args, kwargs, wrong):
         target(*given[0], **given[1])
     except TypeError as error:
         text = str(error)
+        if _Dummy.__name__ in text:
+            return wrong
         return Mismatch(text, "" if "Did you mean" in text else wrong.hint)
     except Exception:
         pass

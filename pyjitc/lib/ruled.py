@@ -26,6 +26,9 @@ def custom(f, kind, rule, second, fixed, *args):
 def _custom(given, keywords):
     f, kind, rule, second, fixed, *args = given
     kind, fixed = kind.value, fixed.value
+    if type(f.type) is k.Function:
+        raise Mismatch("checkpoint of a function that compiled code makes is not compiled yet",
+                       "define the function outside, and pass what it captures as arguments")
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
     args = Apply(s.TUPLE_MAKE, *items, cls=None)
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))

@@ -98,7 +98,8 @@ def _frozen(function):
 
 
 def vectorize(*args, **options):
-    """numba.vectorize."""
+    """numba.vectorize. Loops are compiled, also with forceobj=True."""
+    options.pop("forceobj", None)
     made = _ufuncs.vectorize(*args, **options)
     if args and not isinstance(made, np.ufunc):
         return lambda function: _written_for_numba(made, _frozen(function))
@@ -115,6 +116,7 @@ def _written_for_numba(make, function):
 def guvectorize(signatures=None, layout=None, **options):
     """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python ints in the function, as in
     functions that jit compiles."""
+    options.pop("forceobj", None)
     made = _ufuncs.guvectorize(signatures, layout, **options)
     text = signatures if layout is None else layout
     given = [] if layout is None or callable(signatures) else (
@@ -139,8 +141,15 @@ def _with_ints(function, whole):
 
 def cfunc(sig, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    made = _cfuncs.cfunc(types.signature(sig), **_options(options))
-    return lambda function: _written_for_numba(made, function)
+    asked = types.signature(sig)
+    made = _cfuncs.cfunc(asked, **_options(options))
+
+    def decorate(function):
+        found = _written_for_numba(made, function)
+        found._sig = asked
+        return found
+
+    return decorate
 
 
 def jit_module(**options):

@@ -39,13 +39,20 @@ extended.FUNCTIONS[id(special.literally)] = _literally
 
 
 def wants_literals(error: Exception) -> bool:
-    return _UNKNOWN in str(error)
+    """Whether an error says that a value must be a constant: the argument of literally(), an axis, the name of a
+    field."""
+    message = str(error).partition("\n")[0]
+    return message.startswith(_UNKNOWN) or "must be known at compile time" in message or "must be a constant" in message
 
 
-def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
-    """The parameters whose values must become constants, in a function whose compilation failed because the argument of
-    literally() is no constant: the parameters that it passes to literally(), or else all with integer or text values.
-    given: the arguments."""
+def can_be_literal(value) -> bool:
+    return type(value) in (int, str, bool, bytes) or type(value) is tuple and all(map(can_be_literal, value))
+
+
+def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
+    """The parameters whose values may have to become constants, in a function whose compilation failed because a value
+    is no constant: those that it passes to literally(), or else each alone whose value can be a constant, and all of
+    them. given: the arguments."""
     found, expected = [], False
     for instruction in dis.get_instructions(function):
         if instruction.argval == "literally":
@@ -55,5 +62,8 @@ def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
             expected = False
         elif instruction.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
             expected = False
-    names = [name for name, value in given.items() if type(value) in (int, str, bool, bytes)]
-    return tuple(name for name in names if name in found) or tuple(names)
+    names = tuple(name for name, value in given.items() if can_be_literal(value))
+    passed = tuple(name for name in names if name in found)
+    if passed or len(names) < 2:
+        return [passed or names] if names else []
+    return [*((name,) for name in names), names]

@@ -71,6 +71,8 @@ def typeof(value, purpose=None):
         return types.DictType(typeof(key), typeof(item))
     if isinstance(value, np.void):
         return types.from_dtype(value.dtype)
+    if isinstance(value, np.ndarray):
+        value = value.view(np.ndarray)  # arrays of subclasses are taken as arrays
     if isinstance(value, types.Type):
         return types.TypeRef(value)
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):

@@ -7,7 +7,8 @@ to which it is passed, is an operation on it with keys and values of its own typ
 another object, where that is its last use: there it becomes a Python object (`local_leave`), once. A set that escapes
 gets its items in the order in which they were added, so that its order is CPython's; sets from which items are removed
 therefore must not escape, and sets that are iterated over stay Python objects. So do dicts that are both iterated over
-and removed from, whose slots would move, and dicts that are only filled before they escape, which would be built twice.
+and removed from, whose slots would move, and dicts of texts or of objects that are only filled before they escape,
+which would be built twice; a dict of numbers is filled faster than the interpreter's one.
 `defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing values are zero, and those of
 `defaultdict(list)` are new lists.
 Before:  d = dict_new ; v = dict_has d, k              After:  d = local_table ; s = local_slot d, k ; v = ige s, 0
@@ -18,7 +19,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ir.cfg import LoopNest
 from ..ops import localtables as t
 from ..ops import tables as of
 from ..ops.arith import IGE
@@ -26,10 +29,14 @@ from ..ops.containers import HOLDS
 from ..ops.control import CONST
 from ..ops.pyobject import PY_CALL, PY_UNBOX
 from ..ops.structure import SELECT, TUPLE_GET
-from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, Set, Tuple, Type
+from ..types.kinds import (
+    Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, NativeTable, Set, Tuple, Type,
+)
 from .rewrite import substitute
 
 __all__ = ["Group", "begin", "is_operation", "leaves_of", "of_lists", "rewrite", "run"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
 # Operations on a table whose other operands are a key, and a value or none.
@@ -102,6 +109,7 @@ def _groups(fn: ir.Function) -> list[Group]:
                     group.values.add(inst.result)
                     of_value[inst.result] = group
     edges = [edge for block in fn.blocks for inst in block.insts for edge in inst.edges()] if of_value else []
+    loops = [inside for _, inside in independent.defined(fn)] if of_value and fn.flags.parallel else ()
     passed = [pair for edge in edges for pair in zip(edge.args, edge.block.params)]
     passed += [(inst.args[0], inst.result) for block in fn.blocks for inst in block.insts if inst.op is HOLDS]
     while any([_pass(of_value, *pair) for pair in passed]):
@@ -110,7 +118,9 @@ def _groups(fn: ir.Function) -> list[Group]:
         for inst in block.insts:
             for group in dict.fromkeys(of_value[v] for v in inst.args if v in of_value):
                 group.uses.append((block, inst))
-    return [group for group in dict.fromkeys(of_value.values()) if not group.mixed]
+    # What is in an iteration and outside is the interpreter's: threads count references to tables without a lock.
+    return [group for group in dict.fromkeys(of_value.values()) if not group.mixed and all(
+        [group.values <= inside or group.values.isdisjoint(inside) for inside in loops])]
 
 
 def _pass(of_value: dict[ir.Value, Group], value: ir.Value, param: ir.Value) -> bool:
@@ -198,7 +208,8 @@ def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, hol
         return None
     if not others:
         return []
-    if operations.isdisjoint(_READS) or of.DICT_HOLD in operations:
+    if of.DICT_HOLD in operations or operations.isdisjoint(_READS) and not (
+            t.fills(group.type) and any(inst.op is of.DICT_SET and block in _loops(fn) for block, inst in group.uses)):
         return None
     live_in = _live(fn, holders)
     found = []
@@ -218,6 +229,11 @@ def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, hol
             return None
         found += [(inst, value) for value in given]
     return found
+
+
+def _loops(fn: ir.Function) -> set[ir.Block]:
+    """The blocks that are in a loop."""
+    return {block for loop in LoopNest(fn).loops for block in loop.blocks}
 
 
 def _needed(edge: ir.Edge, live_in, values) -> set:
@@ -268,6 +284,10 @@ class _Rewrite:
                 else:
                     rule(self, inst)
             block.insts = self.out
+        for value in self.local:
+            value.type = NativeTable(value.type)
+            if value.inst is not None and value.inst.op is t.LOCAL_NEW:
+                value.inst.attrs["type"] = value.type
         self.fn.entry.insts[:0] = self.constants.values()
         substitute(self.fn.blocks, self.mapping)
 
@@ -324,7 +344,8 @@ class _Rewrite:
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
         elif self.factories[x] is list:
-            self.become(inst, t.LOCAL_ASK, [x, slot, key])
+            native = isinstance(x.type.values, NativeList)
+            self.become(inst, t.LOCAL_ASK if native else t.LOCAL_ASK_LIST, [x, slot, key])
         else:
             slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # the value in a claimed slot is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])

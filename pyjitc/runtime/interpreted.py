@@ -7,21 +7,26 @@ from types import CellType, FunctionType
 from . import hooks
 
 __all__ = ["ITSELF", "as_exception", "binder", "call_star", "compiled", "dict_of", "extended", "is_mapping",
-           "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "pattern_of_class",
-           "set_of", "to_unpack", "unpack_star", "without_keys"]
+           "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "others",
+           "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
-def binder(name, parameters, defaults, rest, only=(), only_defaults=None, given=0):
-    """A function with the parameters and the name of another one, which returns the tuple of its arguments without the
-    first `given`. Wrong arguments raise the TypeError of that function. rest: whether it accepts any number of further
-    arguments; only: the parameters that are keyword-only."""
+def binder(name, parameters, defaults, rest, only, only_defaults, returned, keywords, positional):
+    """A function with the parameters and the name of another one, which returns the tuple of its arguments for the
+    parameters `returned`, followed by those for `*rest`. Wrong arguments raise the TypeError of that function. rest,
+    keywords: whether it accepts any number of further arguments, and any keywords; only: the parameters that are
+    keyword-only; positional: how many of the others have no keyword."""
     required = len(parameters) - len(defaults)
     written = [p if n < required else f"{p}=defaults[{n - required}]" for n, p in enumerate(parameters)]
-    by_name = [f"{p}=only[{p!r}]" if p in (only_defaults or ()) else p for p in only]
+    if positional:
+        written.insert(positional, "/")
+    by_name = [f"{p}=only[{p!r}]" if p in only_defaults else p for p in only]
     stars = ["*rest"] if rest else ["*"] if only else []
-    returned = [*parameters[given:], *only, *["*rest"][:rest]]
+    more = ["**keywords"] if keywords else []
+    results = [*returned, *["*rest"][:rest]]
     space = {"defaults": defaults, "only": only_defaults}
-    exec(f"def bind({', '.join(written + stars + by_name)}): return ({''.join(p + ', ' for p in returned)})", space)
+    exec(f"def bind({', '.join(written + stars + by_name + more)}): return ({''.join(p + ', ' for p in results)})",
+         space)
     made = space["bind"]
     made.__name__ = made.__qualname__ = name
     return made
@@ -143,6 +148,11 @@ def merged(x, more, unique):
             if name in x:
                 raise TypeError(f"got multiple values for keyword argument '{name}'")
     return {**x, **more}
+
+
+def others(x, names):
+    """The items of a dict of which the keys are not among `names`."""
+    return {key: value for key, value in x.items() if key not in names}
 
 
 def extended(items, more):

@@ -97,6 +97,28 @@ def test_lists_in_compiled_code():
     np.testing.assert_allclose(use(X), 4.0 * X * X)
 
 
+def test_training_under_jit_and_loops_over_layers():
+    """Under jit the interpreter calls the compiled gradient, for the trees that it is given."""
+    def loss(p, x):
+        for layer in p["layers"]:
+            x = np.tanh(x @ layer["w"] + layer["b"])
+        return np.sum(x) * p["scale"]
+
+    @pyjitc.jit
+    def step(p, x):
+        value, gradient = value_and_grad(loss)(p, x)
+        return pyjitc.tree.map(lambda p, g: p - 0.1 * g, p, gradient), value
+
+    given = {"layers": [{"w": W, "b": B}, {"w": W + 0.2, "b": X}], "scale": 2.0}
+    found, value = step(given, X)
+    assert value == pytest.approx(loss(given, X))
+    gradient = value_and_grad(loss)(given, X)[1]
+    np.testing.assert_array_equal(found["layers"][1]["w"], given["layers"][1]["w"] - 0.1 * gradient["layers"][1]["w"])
+    along = {"layers": [{"w": 0 * W, "b": B}, {"w": W, "b": 0 * X}], "scale": 0.0}
+    change = jvp(lambda p: loss(p, X), (given,), (along,))[1]
+    assert change == pytest.approx(np.sum(gradient["layers"][0]["b"] * B) + np.sum(gradient["layers"][1]["w"] * W))
+
+
 def test_batches_of_trees():
     many = {"w": np.stack((X, 2 * X)), "b": 2.0, "n": 3}
     found = vmap(lambda p, x: p["w"] * x, ({"b": None, "w": 0, "n": None}, None))(many, X)

@@ -1029,3 +1029,67 @@ def big_ints(n):
     for i in range(1, n):
         f = f * i % 1000000007
     return f
+
+
+class Recent:
+    """The keys used last, in a list of links in both directions."""
+
+    class Link:
+        __slots__ = "key", "before", "after"
+
+        def __init__(self, key):
+            self.key = key
+            self.before = self.after = None
+
+    def __init__(self, limit):
+        self.limit, self.links = limit, {}
+        self.head, self.tail = self.Link(None), self.Link(None)
+        self.head.after, self.tail.before = self.tail, self.head
+
+    def unlink(self, link):
+        link.before.after, link.after.before = link.after, link.before
+
+    def use(self, key):
+        if key in self.links:
+            self.unlink(self.links[key])
+        elif len(self.links) >= self.limit:
+            last = self.tail.before
+            self.unlink(last)
+            del self.links[last.key]
+        link = self.links[key] = self.Link(key)
+        link.after, link.before = self.head.after, self.head
+        self.head.after.before = link
+        self.head.after = link
+
+
+@case((9, 3))
+def recent_keys(n, limit):
+    recent = Recent(limit)
+    for k in range(n):
+        recent.use(k * k % 7)
+    return list(recent.links)
+
+
+TREE = {"a": {"b": {"#": True}, "c": {"#": True}}}
+
+
+@case((TREE,))
+def endings(d):
+    result = []
+    for c, below in d.items():
+        result.extend([" "] if c == "#" else [c + rest for rest in endings(below)])
+    return tuple(result)
+
+
+@case((TREE, "a"), (TREE, "x"))
+def completed(tree, prefix):
+    for c in prefix:
+        if c not in tree:
+            return []
+        tree = tree[c]
+    return endings(tree)
+
+
+@case(([["a"], "b"],), ([["a"], 1],))
+def upper(x):
+    return [upper(item) for item in x] if isinstance(x, list) else x.upper()

@@ -261,7 +261,7 @@ def keywords_unknown(n):
 
 @wrong(np.arange(2), says="must be known at compile time to be unpacked with *", at="")
 def star_of_array(a):
-    return two(*a)  # here
+    return divmod(*a)  # here
 
 
 @wrong(3, says="'int' object is not a mapping", at="")

@@ -192,6 +192,36 @@ def appends_to_a_list_or_any_object(node):
     return found.value, len(found.neighbors)
 
 
+def best_of(k, depth=0):
+    if depth > 2:
+        return 10 - depth, None
+    best = None
+    for m in range(k):
+        score, _ = best_of(k, depth + 1)
+        if best is None or score > best[0]:
+            best = score, m
+    return best
+
+
+def tuples_of_any_object(k, x):
+    r = (1, 2)
+    if k:
+        r = (x, None)
+    if k > 1:
+        r = None
+    t = 0, r
+    if k > 2:
+        t = x, (2.5, "s")
+    return t, r
+
+
+def test_parts_of_tuples_are_objects_where_tuples_meet():
+    agree(best_of, 2, compiled=jit(best_of))
+    compiled = jit(tuples_of_any_object)
+    for k in range(4):
+        agree(tuples_of_any_object, k, Fraction(1, 3), compiled=compiled)
+
+
 def test_a_method_of_a_list_or_of_any_object():
     assert jit(appends_to_a_list_or_any_object)(Node(1, [Node(2)])) == (1, 1)
 

@@ -90,7 +90,7 @@ def _divmod(x, y, /):
 def _pow(base, exp, mod=None):
     x, y, m = base, exp, mod
     if m is None:
-        return operators.binary("**", x, y)
+        return operations.binary("**", x, y)
     if all(t.type is Int or t.type is Bool for t in (x, y, m)):
         return Call(numbers.int_pow_mod, cast(x, Int), cast(y, Int), cast(m, Int))
     if is_complex(x.type) or is_complex(y.type):
@@ -193,8 +193,8 @@ def _hash(x):
         raise Mismatch("unhashable type: 'numpy.ndarray'")
     if t is k.Str or t is k.Bytes:
         return formatting.hashed(x)
-    if t is k.ByteArray:
-        raise Mismatch("unhashable type: 'bytearray'")
+    if t.python_class is not None and t.python_class.__hash__ is None:
+        raise Mismatch(f"unhashable type: '{t.python_class.__name__}'")
     if isinstance(t, k.Container) or isinstance(t, k.Tuple) and t.cls is None:
         return by_python(hash, x, type=Int)
     raise Mismatch(f"hash() of {type_name(t)} is not compiled")
@@ -263,7 +263,9 @@ def _type(x):
 def _callable(x):
     if isinstance(x.type, Singleton):
         return number(callable(x.type.value))
-    return number(isinstance(x.type, (k.Function, k.FunctionObject, k.Method)))
+    if isinstance(x.type, (k.Function, k.FunctionObject, k.Method)):
+        return number(True)
+    return number(any("__call__" in vars(cls) for cls in getattr(x.type.python_class, "__mro__", ())))
 
 
 @rule("id")

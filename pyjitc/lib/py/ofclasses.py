@@ -34,7 +34,7 @@ _METHODS = (FunctionType, Callable_, classmethod, functools._lru_cache_wrapper)
 
 def make(cls: type, args, kwargs) -> Expr:
     """cls(*args, **kwargs)"""
-    if type(cls).__call__ is not type.__call__ or cls.__new__ is not object.__new__:
+    if not _is_made_by_type(cls):
         what = "its own __new__" if cls.__new__ is not object.__new__ else f"the metaclass {type(cls).__qualname__}"
         raise Mismatch(f"'{cls.__qualname__}' has {what}, which makes its objects in a way that is not compiled",
                        "make the object outside the compiled function, and pass it")
@@ -48,11 +48,28 @@ def make(cls: type, args, kwargs) -> Expr:
                      keywords=kwargs)
 
 
+def _is_made_by_type(cls: type) -> bool:
+    return type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
+
+
 def initialised(init, made, /, *args, **kwargs):
-    found = init(made, *args, **kwargs)
+    return checked(init(made, *args, **kwargs), made)
+
+
+def checked(found, made):
     if found is not None:
         raise TypeError(f"__init__() should return None, not '{type(found).__name__}'")
     return made
+
+
+def new_object(cls: type) -> Expr | None:
+    """An object of a class of the program before its `__init__`; None where the class makes its objects itself."""
+    return Call(allocated, constant(cls)) if _is_made_by_type(cls) else None
+
+
+@intrinsic
+def allocated(cls):
+    return Apply(OBJECT_NEW, cls=cls.type.value)
 
 
 def _is_method(value) -> bool:

@@ -138,3 +138,66 @@ def test_starred_values_of_several_lengths():
     agree(subsets, [10, 20, 30], 2)
     agree(either, [1, 2], (3, 2.5, 4), False)
     agree(either, [1, 2], (3, 2.5, 4), True)
+
+
+class Poly:
+    def __init__(self, *coefficients, scale=1):
+        self.coefficients, self.scale = coefficients, scale
+
+    def at(self, i, j=5, *more, **named):
+        return self.coefficients[i] + j, more, sorted(named.items())
+
+    @classmethod
+    def of(cls, a, b=2):
+        return cls(a, b)
+
+    @staticmethod
+    def minus(a, b):
+        return a - b
+
+
+class Named(Poly):
+    def __init__(self, name, *coefficients, **more):
+        super().__init__(*coefficients, **more)
+        self.name = name
+
+    def at(self, *args, **named):
+        return super().at(*args, **named), self.name
+
+
+class Alone:
+    def __init__(self, a, /, b, *, c=3):
+        self.fields = a, b, c
+
+
+def everything(a, b=2, *rest, **named):
+    return a, b, rest, named
+
+
+def both(a, b):
+    yield a
+    yield b
+
+
+def handed_on(*args, **named):
+    return everything(*args, **named)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, d: (Poly(*x).coefficients, Poly(*x, scale=2.5).scale, everything(*(e * 2 for e in x)),
+                  Named("n", *x).coefficients, everything(*map(str, x)), everything(*reversed(x))),
+    lambda x, d: (everything(1, **d), everything(1, 2.5, 3, 4, **d)),
+    lambda x, d: Named("n", 1, 2, 3).at(*x, **d), lambda x, d: Poly.of(*x).coefficients, lambda x, d: Poly.minus(*x),
+    lambda x, d: Alone(*x, **d).fields, lambda x, d: Alone(*x, b=1).fields, lambda x, d: handed_on(*x, **d),
+    lambda x, d: list(both(*x)), lambda x, d: sum(both(**d)),
+])
+def test_a_call_binds_what_is_counted_and_named_at_run_time(function):
+    compiled = njit(function)
+    for x in [[1, 2], [2], [1, 0, 3, 4]]:
+        for d in ({"b": 2}, {"a": 3, "b": 2}, {"i": 0, "z": 2}, {"c": 1}):
+            agree(function, x, d, compiled=compiled)
+
+
+def test_values_of_several_types_are_unpacked():
+    agree(lambda rows: [list(map(float, r)) for r in rows] + [list(map(max, r, r[::-1])) for r in rows],
+          [[1, 2.5], [3]])

@@ -48,6 +48,10 @@ def insert_along(a, obj, values, axis):
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     if obj.ndim == 0:
         return insert_one(a, int(obj[()]), values, axis, True)
+    if obj.dtype.kind not in "iu":
+        if len(obj) == 1:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     return insert_at(a, obj.astype(np.int64), values, axis)
 
 

@@ -5,8 +5,9 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.constants import constant as constant_of
-from ....infer.meaning import Call, Const, Expr, Mismatch
+from ....infer.meaning import Call, Const, Expr, Mismatch, Throw
 from ....ops.arith import IMAG, REAL
+from ....ops.math import BITS, BITS32, FROM_BITS, FROM_BITS32
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
@@ -219,6 +220,31 @@ def _astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return cast(x, t)
 
 
+@rule("np.generic.view")
+def _view(x, dtype=None, type=None):
+    """The same bits as a number of another type."""
+    source, target = x.type, x.type if dtype is None else _scalar_of(dtype)
+    if target is None or type is not None:
+        raise Mismatch("view() of a number needs a dtype that is known at compile time")
+    if target is source:
+        return x
+    if source.bits != target.bits:
+        return Throw(ValueError, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+    if not all(isinstance(t, NpInt) or t in _BITS for t in (source, target)):
+        raise Mismatch(f"view() of {a_type(source)} as {target} is not compiled", "use integers, float32 and float64")
+    if source in _BITS:
+        bits, _, form, plain = _BITS[source]
+        x = apply(bits, cast(x, plain))
+    if target not in _BITS:
+        return cast(x, target)
+    _, of_bits, form, _ = _BITS[target]
+    return cast(apply(of_bits, cast(cast(x, k.NpInt(target.bits, True)), form)), target)
+
+
+# floats -> the operations that give the bits and that take them, the types of the bits and of the number there
+_BITS = {k.float64: (BITS, FROM_BITS, Int, Float), k.float32: (BITS32, FROM_BITS32, k.int32, k.float32)}
+
+
 def _scalar_of(x: Expr) -> k.Type | None:
     if isinstance(x.type, k.DType):
         return x.type.scalar
@@ -269,4 +295,4 @@ SCALAR_METHODS = {name: _method(name, *given) for name, given in {
     "is_integer": (_is_whole, lambda t: is_float(t) or _integral(t)), "as_integer_ratio": (_ratio, is_float),
     "bit_count": (lambda x: cast(Call(numbers.bit_count, x), Int), _integral),
 }.items()}
-SCALAR_METHODS |= {"astype": lambda t: _astype, "round": lambda t: _round_method}
+SCALAR_METHODS |= {"astype": lambda t: _astype, "view": lambda t: _view, "round": lambda t: _round_method}

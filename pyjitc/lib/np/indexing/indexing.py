@@ -510,6 +510,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
             raise ValueError("output array does not match result of ndarray.take")
         out[...] = found
         return out
+    if indices is None:
+        raise TypeError("int() argument must be a string, a bytes-like object or a real number, not 'NoneType'")
     if axis is None:
         flat = np.ravel(a)
         check_nonempty(len(flat), indices)

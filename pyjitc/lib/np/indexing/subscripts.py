@@ -12,7 +12,7 @@ from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBoo
 from ...build import whole_number
 from ...py.operators import as_int
 
-views = lazy("pyjitc.lib.np.shapes.views")
+text_elements, views = lazy("pyjitc.lib.np.indexing.text_elements"), lazy("pyjitc.lib.np.shapes.views")
 
 __all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "length", "set_item_of", "setitem"]
 
@@ -93,6 +93,8 @@ def getitem(a: Expr, i: Expr) -> Expr:
     items, dots = index_items(a.type, i)
     if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
         if isinstance(a.type.dtype, Record):
+            if a.type.dtype.is_text:
+                return text_elements.load(views.view(a, items, dots))
             return Apply(PACK, views.view(a, items, dots), name=RecordView.role)
         return Apply(ARRAY_LOAD, a, *_element(a, items))
     return views.view(a, items, dots)

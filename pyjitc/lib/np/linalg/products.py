@@ -452,7 +452,7 @@ def matmul(a, b):
         return c
     if a.ndim == 1:
         c = np.empty(b.shape[:-2] + (b.shape[-1],), a.dtype)
-        stacked_vector(c, b, a)
+        stacked(c[..., None, :], a[None, :], b)
     elif b.ndim == 1:
         c = np.empty(a.shape[:-1], a.dtype)
         stacked(c[..., None], a, b[:, None])
@@ -468,16 +468,13 @@ def all_rows(a, b):
     return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
 
 
-def stacked_vector(c, b, x):
-    if b.ndim == 2:
-        matvec(c, b.T, x)
-    else:
-        for i in range(len(b)):
-            stacked_vector(c[i], b[i], x)
-
-
+@outlined
 def stacked(c, a, b):
     """c[...] = a @ b over the leading axes, which are broadcast."""
+    each_product(c, a, b)
+
+
+def each_product(c, a, b):
     if c.ndim == 2:
         if c.shape[1] == 1:
             matvec(c[:, 0], a, b[:, 0])
@@ -487,7 +484,51 @@ def stacked(c, a, b):
             matmat(c, a, b)
     else:
         for i in range(len(c)):
-            stacked(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+            each_product(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+
+
+def stacked_tangent(c, a, b, c_t, a_t, b_t):
+    if a_t is None:
+        stacked(c_t, a, b_t)
+    elif b_t is None:
+        stacked(c_t, a_t, b)
+    else:
+        stacked(c_t, a_t, b)
+        other = np.empty(c.shape, c.dtype)
+        stacked(other, a, b_t)
+        c_t += other
+
+
+def stacked_adjoint(c, a, b, c_, a_, b_, g):
+    add_products(c_, a, b, a_, b_)
+    c_[...] = 0
+
+
+def add_products(c_, a, b, a_, b_):
+    """Add the adjoints of each product to those of its two matrices, which may belong to several products."""
+    if c_.ndim == 2:
+        if a_ is not None:
+            add_product(a_, c_, conjugated(b.T))
+        if b_ is not None:
+            add_product(b_, conjugated(a.T), c_)
+    else:
+        for i in range(len(c_)):
+            if a_ is None:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), None, part(b_, c_.ndim, i))
+            elif b_ is None:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), part(a_, c_.ndim, i), None)
+            else:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), part(a_, c_.ndim, i),
+                             part(b_, c_.ndim, i))
+
+
+def add_product(total, x, y):
+    found = np.empty(total.shape, total.dtype)
+    each_product(found, strided(x), strided(y))
+    total += found
+
+
+derivatives(stacked, stacked_tangent, stacked_adjoint, "a b", "c", True)
 
 
 def part(a, ndim, i):

@@ -392,10 +392,14 @@ def _flipped(a, axes):
 
 
 def fliplr(m):
+    if not isinstance(m, np.ndarray):
+        return fliplr(np.asarray(m))
     return m[:, ::-1]
 
 
 def flipud(m):
+    if not isinstance(m, np.ndarray):
+        return flipud(np.asarray(m))
     return m[::-1]
 
 

@@ -1,0 +1,137 @@
+"""Calls `f(*items, **keywords)` where the number of items, or the names of the keywords, are known only at run time.
+
+A Python function of the program, the `__init__` of one of its classes or a method is called directly: the interpreter
+binds the items to the parameters (it calls a function with the same parameters, which returns the tuple of its
+arguments, and raises the right TypeError), and the call gets the items of that tuple.
+"""
+from __future__ import annotations
+
+import functools
+from collections import namedtuple
+from types import FunctionType, MethodType
+
+from ..base.lazy import lazy
+from ..ops import structure
+from ..types.classes import own
+from ..types.kinds import Dict, Function, FunctionObject, Method, ObjectOf, Singleton, Super
+from .constants import constant
+from .expressions import defaults_of, members_of, opened
+from .meaning import Apply
+
+interpreted = lazy("pyjitc.runtime.interpreted")
+
+__all__ = ["call_starred"]
+
+_VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
+
+# A Python function that a program calls. closure: its value, where compiled code has made it; defaults: by place and by
+# name; receiver: the first arguments of a bound method; made: the object that it initialises, or None
+_Found = namedtuple("_Found", "proto function closure defaults receiver made")
+
+
+def call_starred(on, callee, first, items, keywords):
+    """`callee(*first, *items, **keywords)` for the evaluator `on`. first: expressions; items: a container, or None;
+    keywords: a dict, or the display of one."""
+    unknown = isinstance(keywords.type, Dict)
+    named = {} if unknown else members_of(keywords)
+    found = _found(on, callee)
+    if found is None:
+        if unknown and items is None and not first and isinstance(callee.type, Singleton) and callee.type.value is dict:
+            return on.call(callee, [keywords], {})
+        if unknown:
+            members_of(keywords)  # says what is refused
+        return on.library.call_with(callee, items, named)
+    code = found.proto.code
+    first = [*found.receiver, *first]
+    count, only = code.co_argcount, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
+    names = code.co_varnames[:count]
+    has_rest = bool(code.co_flags & _VARARGS)
+    given, only_given = ((), {}) if found.function is None else (
+        found.function.__defaults__ or (), found.function.__kwdefaults__ or {})
+    before = names[:len(first)]
+    known = [name for name in named if name in names or name in only]
+    asked = [name for name in names[len(before):] if name not in known]
+    asked_only = [name for name in only if name not in known] if unknown else []
+    binder = functools.partial(
+        interpreted.binder(found.proto.qualname, names, given, has_rest, only, only_given, (*asked, *asked_only),
+                           bool(code.co_flags & _KEYWORDS), code.co_posonlyargcount),
+        *[None] * len(before if has_rest else first), **dict.fromkeys(named))
+    held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
+    bound = on.settle(on.library.bound(binder, items, keywords if unknown else None, held))[0]
+    parts = {name: on.settle(on.library.getitem(bound, constant(n)))[0] for n, name in enumerate([*asked, *asked_only])}
+    places = len(before)  # how many arguments are given by place: as many as there are before the first known keyword
+    while places < count and names[places] in parts:
+        places += 1
+    args = [*first[:count], *[parts[name] for name in names[len(before):places]]]
+    by_name = {name: x for name, x in parts.items() if name not in names[:places]}
+    operands = on.bound(found.proto, args, {**by_name, **named}, *found.defaults)
+    at = count + len(only)
+    if has_rest:
+        more = Apply(structure.TUPLE_MAKE, *first[count:], cls=None)
+        if items is not None:
+            rest = on.library.getitem(bound, constant(slice(len(parts), None)))
+            more = on.library.joined_tuple(more, rest) if first[count:] else rest
+        operands[at] = on.settle(more)[0]
+    if unknown and code.co_flags & _KEYWORDS:
+        operands[-1] = on.settle(on.library.other_keywords(keywords, names[code.co_posonlyargcount:] + only))[0]
+    if code.co_flags & _GENERATOR:
+        callee = found.closure if found.closure is not None else constant(found.function)
+        return on.generator(found.proto, callee, operands)
+    result = on.user_call(found.proto, operands, found.closure, found.function)
+    if not parts and (items is None or not has_rest):  # the binder is called for its errors
+        result = on.library.after(bound, result)
+    return result if found.made is None else on.library.initialised(result, found.made)
+
+
+def _found(on, callee):
+    """The Python function of the program that a call of `callee` calls; None for anything else, and for functions made
+    in compiled code that have defaults."""
+    t = callee.type
+    if isinstance(t, FunctionObject):
+        callee, t = opened(callee), t.function
+    if isinstance(t, Function):
+        plain = "defaults" not in t.roles and "kwdefaults" not in t.roles
+        return _Found(t.proto, None, callee, ([], {}), (), None) if plain else None
+    if isinstance(t, Method) and isinstance(t.receiver, (ObjectOf, Super)):
+        receiver = on.receiver(callee)
+        return _method(on, receiver, t.receiver, t.name)
+    if isinstance(t, Method) and isinstance(t.receiver, Singleton) and isinstance(t.receiver.value, type):
+        value = own(t.receiver.value, t.name)
+        return _of_function(on, value.__func__, [constant(t.receiver.value)]) if type(value) is classmethod else None
+    if not isinstance(t, Singleton):
+        return None
+    target = t.value
+    if type(target) is MethodType:
+        return _of_function(on, target.__func__, [on.held_constant(target.__self__)])
+    if isinstance(target, type):
+        made = on.library.new_object(target)
+        init = own(target, "__init__")
+        if made is None or type(init) is not FunctionType:
+            return None
+        made = on.settle(made)[0]
+        return _of_function(on, on.class_attribute(target, "__init__"), [made], made)
+    return _of_function(on, target)
+
+
+def _method(on, receiver, t, name):
+    cls = t if isinstance(t, ObjectOf) else None
+    if cls is None:  # super()
+        order = t.receiver.cls.__mro__
+        owner = next((one for one in order[order.index(t.cls) + 1:] if name in vars(one)), None)
+        value = None if owner is None else vars(owner)[name]
+        receiver = Apply(structure.STRUCT_GET, receiver, field="receiver")
+    else:
+        value = on.class_attribute(cls.cls, name)
+    if type(value) is classmethod:
+        owner = (cls or t.receiver).cls
+        return _of_function(on, value.__func__, [constant(owner)])
+    return _of_function(on, value, [receiver])
+
+
+def _of_function(on, target, receiver=(), made=None):
+    function = on.session.function_of(target)
+    if function is None or on.library.rule_for(target) is not None:
+        return None
+    on.session.depend_on_function(function)
+    return _Found(on.session.prototype(function), function, None, defaults_of(function, on.held_constant), receiver,
+                  made)
