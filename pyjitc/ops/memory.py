@@ -15,8 +15,8 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, Undefined, Within, is_refcounted,
-    members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, Undefined, Within, any_part,
+    is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -413,7 +413,7 @@ def count_references(e, t, x, what):
     elif t.parts is not None:
         if what == "release":
             given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
-            if len(given) >= _MANY:
+            if len(given) >= _MANY and not any_part(t, lambda part: isinstance(part, NativeTable)):
                 name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
                 e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
                 return

@@ -7,11 +7,11 @@ captured variables, parts of tuples. A group is given up where an operation that
 other than the entry. In the entry, such an operation is where the dict leaves, if nothing uses the group after it.
 Before:  d = dict_new ; f = function_make (d) ; x = invoke @f(f, n)          in @f:  v = dict_has d, k
 After:   d = local_table ; f = function_make (d) ; x = invoke @f(f, n)       in @f:  s = local_slot d, k ; v = ige s, 0
-Needs: SSA, references not yet counted, library functions and closures inlined.  Keeps: SSA, control flow, types.
+Needs: SSA, references not yet counted, library functions and closures inlined.  Keeps: SSA, control flow.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from ..ir import core as ir
 from ..ops import control, structure
@@ -19,7 +19,7 @@ from ..ops import tables as of
 from ..ops.containers import HOLDS
 from ..ops.pyobject import PY_UNBOX
 from ..types import kinds as k
-from ..types.kinds import CounterDict, DefaultDict, Dict, Set, Type
+from ..types.kinds import CounterDict, DefaultDict, Dict, NativeTable, Set, Type
 from . import localtables
 
 __all__ = ["may_share", "run"]
@@ -53,6 +53,17 @@ def run(functions: list[ir.Function]) -> None:
                 leaving.setdefault(inst, []).append(value)
         if local:
             localtables.rewrite(fn, {v: group.factory for v, group in local.items()}, leaving)
+    found.retype()
+
+
+def _with_tables(t: Type, is_table: Callable, path: tuple = ()) -> Type:
+    """The type t with the types of the tables in it replaced. is_table: path -> bool."""
+    if type(t) in _TABLES:
+        return NativeTable(t) if is_table(path) else t
+    if t.parts is None or not isinstance(t, _FOLLOWED):
+        return t
+    parts = [_with_tables(part, is_table, (*path, n)) for n, part in enumerate(t.parts)]
+    return t if all([one is two for one, two in zip(parts, t.parts)]) else t.with_parts(parts)
 
 
 def _tables_in(t: Type | None, path: tuple = ()) -> list[tuple[tuple, Type]]:
@@ -117,6 +128,19 @@ class _Groups:
     def local(self, fn: ir.Function) -> dict[ir.Value, _Group]:
         """The values in a function that become tables."""
         return {v: self.at(v) for v in self.of[fn] if not self.at(v).given_up}
+
+    def retype(self) -> None:
+        """Give the values that contain tables their new types; the tables themselves have theirs."""
+        holders = {v for (v, _), group in self.groups.items() if not group.root.given_up}
+        for v in holders:
+            v.type = _with_tables(v.type, lambda path, v=v: not self.at(v, path).given_up)
+        for fn in self.functions:
+            if self.returned.get(fn) in holders:
+                fn.result = self.returned[fn].type
+            for block in fn.blocks:
+                for inst in block.insts:
+                    if inst.result in holders and "type" in inst.attrs:
+                        inst.attrs = {**inst.attrs, "type": inst.result.type}
 
     # -- which values may be one
 
