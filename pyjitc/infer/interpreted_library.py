@@ -8,8 +8,8 @@ interpreter's C API
   of the program that its decorators have wrapped (`contextlib.contextmanager`, `functools.singledispatch`), and
   attributes of its modules and of its objects that are known when the function is compiled;
 - every operation on a value that came from there, which is a Python object for compiled code;
-- generators that take values or exceptions, and objects of classes that have their own `__new__` or `__getattr__`: it
-  is the interpreter's machinery that calls those.
+- generators that take values or exceptions, and objects of classes that have their own `__new__` or `__getattr__`, or
+  are subclasses of built-in ones such as list: it is the interpreter's machinery that makes and calls those.
 
 That is what CPython would do there, at its price: such code is in C, or in Python that is not the program's. Everything
 else is refused as before, so that what the program itself computes is native code.
@@ -29,6 +29,8 @@ from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart
 from .names import is_of_python
 
 __all__ = ["InterpretedLibrary"]
+
+_BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
 class InterpretedLibrary(Forgiving):
@@ -105,7 +107,8 @@ def _asked(target) -> bool:
     if owner is not None and not isinstance(owner, ModuleType):  # a method
         return _asked(owner if isinstance(owner, type) else type(owner))
     if isinstance(target, type):
-        return any([is_of_library(cls.__module__) for cls in target.__mro__]) or _has_own_new(target)
+        return any([is_of_library(cls.__module__) for cls in target.__mro__]) or _has_own_new(target) or issubclass(
+            target, _BUILT_IN) and not is_fixed(target)
     return is_of_library(getattr(target, "__module__", None) if callable(target) else None) or _is_of_library(target)
 
 

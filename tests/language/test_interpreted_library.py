@@ -204,10 +204,37 @@ def members(n):
     return Shape.POINT.value[1] + n, Shape.NAMED.value["a"], Shape((0, 1)).name
 
 
+class Stack(list):
+    def push(self, x):
+        self.append(x)
+
+
+class Places(dict):
+    def __missing__(self, key):
+        place = self[key] = len(self)
+        return place
+
+
+class Money(int):
+    def __add__(self, other):
+        return Money(int(self) + int(other))
+
+    def __str__(self):
+        return f"${int(self) / 100:.2f}"
+
+
+def subclasses_of_built_in_classes(words):
+    stack, places, total = Stack(), Places(), Money(0)
+    for word in words:
+        stack.push(len(word))
+        total = total + stack[-1]
+    return [places[word] for word in words], len(stack), sum(stack), list(stack), str(total), int(total)
+
+
 PROGRAMS = [(settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
             (days, 2019, 13), (mixed, 4), (wrong, 3), (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3),
             (own_making, 4), (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3),
-            (members, 2)]
+            (members, 2), (subclasses_of_built_in_classes, ["a", "bc", "a"])]
 
 
 @pytest.mark.parametrize("function, args", [(f, args) for f, *args in PROGRAMS],
