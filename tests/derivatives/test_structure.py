@@ -182,3 +182,12 @@ def test_long_chains_of_numbers_that_are_read_twice_compile():
     for _ in range(40):
         y, d = y * y + 0.25 * y, d * (2 * y + 0.25)
     np.testing.assert_allclose(grad(space["chain"])(x), d)
+
+
+def test_equal_functions_of_the_library_are_compiled_once():
+    """The helpers of derivatives are inferred one by one; the product of matrices is in the module once, though the
+    function and both of its adjoints call it."""
+    made = grad(lambda a, b: np.mean(np.tanh(a @ b) ** 2), (0, 1))
+    made(np.ones((3, 4)), np.ones((4, 2)))
+    (text,) = made.inspect_llvm().values()
+    assert len([line for line in text.splitlines() if line.startswith("define") and ".matmat(" in line]) == 1
