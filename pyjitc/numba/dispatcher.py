@@ -336,6 +336,15 @@ class NumbaFunction(CompiledFunction):
             Counter(tuple(map(types.of, self._shown(args))) for args, there in found.items() if there is wanted)
             for wanted in (True, False)))
 
+    def _inspect(self, stage, signature):
+        """The text of a stage: also for a tuple of types of Numba, and with those as the keys of the dict."""
+        if signature is None:
+            return {args: self._inspect(stage, args) for args in self.signatures}
+        return super()._inspect(stage, self._as_compiled(signature).args)
+
+    def inspect_cfg(self, signature=None, show_wrapper=None, **kwargs):
+        return self._inspect("cfg", signature)
+
     def get_overload(self, sig):
         """The compiled function; one object accepts all types."""
         return self

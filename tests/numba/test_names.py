@@ -391,6 +391,9 @@ def test_disabled_compilation():
     with pytest.raises(RuntimeError, match="compilation disabled"):
         same.compile("(complex128,)")
     assert len(same.signatures) == 1
+    assert list(same.inspect_asm()) == same.signatures == [(nb.int64,)]
+    assert same.inspect_llvm(same.signatures[0]) == same.inspect_llvm((nb.int64,)) == same.inspect_llvm("(int64,)")
+    assert "digraph" in str(same.inspect_cfg((nb.int64,), show_wrapper="python"))
 
 
 def test_types_of_records():
