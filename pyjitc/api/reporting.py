@@ -169,7 +169,7 @@ def _functions(function, types, options) -> list[FunctionReport]:
     module = stages.optimise(typed.functions, options)
     for fn in module:
         for line, text in fn.memo.get("parallel", ()):
-            _note(by_file, fn.filename, line, Fact("parallel", text, True))
+            _note(by_file, fn.filename, line, Fact("parallel", text.partition(": ")[2], True))
         _costs(fn, by_file)
         _in_order(fn, options, by_file)
     target = link.host_target()
@@ -286,7 +286,11 @@ def _said(inst: ir.Inst) -> str:
     text = inst.op.doc or inst.op.name
     if text.startswith(f"{inst.op.name} "):
         text = text.partition("): ")[2] or text
-    text = re.sub(r"\{(\w+)\}", lambda m: str(inst.attrs.get(m[1], m[1])), re.split(r"[;:]", text)[0])
+    def shown(m):
+        value = inst.attrs.get(m[1], m[1])
+        return value.__qualname__ if isinstance(value, type) else str(value)
+
+    text = re.sub(r"\{(\w+)\}", shown, re.split(r"[;:]", text)[0])
     return text.strip()
 
 

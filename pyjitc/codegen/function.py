@@ -306,6 +306,10 @@ class FunctionEmitter(Emitter):
             self.lines = saved
         return label
 
+    def placed(self, fn: ir.Function, lines: list[str]) -> str:
+        """The text of a helper function that calls `fn`; where code has source locations, those are in it."""
+        return "\n".join(lines)
+
     def fail_by(self, inst: ir.Inst, raises) -> None:
         outer = self.held
         if outer is None:

@@ -46,6 +46,13 @@ class LocatedEmitter(FunctionEmitter):
             if lines[n].startswith("  ") and "\n" not in lines[n]:
                 lines[n] += place
 
+    def placed(self, fn: ir.Function, lines: list[str]) -> str:
+        """LLVM would drop the locations of `fn` where it inlines it in a function without any."""
+        scope = self.subprogram(ir.Function(fn.name, fn.qualname, fn.filename, fn.firstlineno))
+        place = self.debug_node(f"!DILocation(line: {fn.firstlineno}, column: 1, scope: !{scope})", True)
+        return "\n".join([f"{lines[0].removesuffix('{')}!dbg !{scope} {{",
+                          *[f"{line}, !dbg !{place}" if line.startswith("  ") else line for line in lines[1:]]])
+
     def debug_place(self, line: int, column: int, origin) -> int:
         scope, within = self.subprogram(self.fn), ""
         if origin is not None and origin != (self.fn.qualname, self.fn.filename):

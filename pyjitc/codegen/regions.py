@@ -23,12 +23,13 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
             v = e.assign(f"zext i1 {v} to i8")
         e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
     e.declare(pool.REGION)
-    return e.assign(f"call i32 @pyjitc_region(ptr {_entry(e.module, callee, [c for c, _ in parts])}, ptr {frame}, "
+    return e.assign(f"call i32 @pyjitc_region(ptr {_entry(e, callee, [c for c, _ in parts])}, ptr {frame}, "
                     f"i64 {chunks[0]}, ptr null)")
 
 
-def _entry(module, callee: ir.Function, types: list[str]) -> str:
+def _entry(outer, callee: ir.Function, types: list[str]) -> str:
     """The function that the pool calls: one for each callee, even if copies of a loop contain several calls."""
+    module = outer.module
     name = module.entries.get(callee)
     if name is not None:
         return name
@@ -41,6 +42,6 @@ def _entry(module, callee: ir.Function, types: list[str]) -> str:
         value = e.assign(f"load {memory_type(c)}, ptr {where}, align 8")
         given.append(f"{c} {e.assign(f'icmp ne i8 {value}, 0') if c == 'i1' else value}")
     status, _ = e.native_call(callee, given)
-    module.bodies.append("\n".join([f"define internal i32 {name}(ptr %frame, i64 %chunk) nounwind {{", *e.entry,
-                                    "  br label %enter", *e.lines, f"  ret i32 {status}", "}"]))
+    module.bodies.append(outer.placed(callee, [f"define internal i32 {name}(ptr %frame, i64 %chunk) nounwind {{",
+                                               *e.entry, "  br label %enter", *e.lines, f"  ret i32 {status}", "}"]))
     return name

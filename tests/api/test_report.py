@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import jit, njit
+from pyjitc import jit, njit, prange
 from pyjitc.api import sampling
 from pyjitc.api.cli import main
 from pyjitc.base.options import Options
@@ -164,21 +164,32 @@ def unequal(a, n):
     return s
 
 
+def unequal_in_parallel(a, n):
+    s = 0.0
+    for i in prange(n):
+        s += a[i]  # cheap
+        for k in range(50):
+            s += np.sin(a[i] + k)  # dear
+    return s
+
+
 def lines_with(comment, function=unequal):
     source, first = inspect.getsourcelines(function)
     return [first + n for n, line in enumerate(source) if comment in line]
 
 
-def test_samples_fall_on_the_lines_that_take_long():
+@pytest.mark.parametrize("function", [unequal, unequal_in_parallel])
+def test_samples_fall_on_the_lines_that_take_long(function):
     before = signal.getsignal(signal.SIGPROF)
     args = np.ones(2000), 2000
-    made = sampling.profile(unequal, (Array(float64, 1, "C"), Int), Options(), args, 0.4)
+    options = Options(parallel=function is unequal_in_parallel)
+    made = sampling.profile(function, (Array(float64, 1, "C"), Int), options, args, 0.4)
     assert signal.getsignal(signal.SIGPROF) == before
     assert made.calls > 1 and made.total >= 10
     assert {file for file, _ in made.lines} == {__file__}
-    dear, = lines_with("# dear")
+    dear, = lines_with("# dear", function)
     assert made.lines[__file__, dear] > made.total / 2
-    first, last = lines_with("def unequal")[0], lines_with("return s")[0]
+    first, last = lines_with("def unequal", function)[0], lines_with("return s", function)[0]
     assert all(first <= line <= last for _, line in made.lines)
     shown = sampling.speedscope("unequal", made)
     frames, (profile,) = shown["shared"]["frames"], shown["profiles"]
