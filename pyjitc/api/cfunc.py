@@ -25,7 +25,7 @@ __all__ = ["CFunc", "cfunc"]
 _foreign = lazy("pyjitc.lib.py.foreign")
 _lib = lazy("pyjitc.lib.np.elementwise.made")
 _stages = lazy("pyjitc.pipeline.stages")
-_OPTIONS = Options(nogil=True)
+OPTIONS = Options(nogil=True)
 
 
 def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
@@ -43,8 +43,13 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     have now. Raises ValueError or TypeError for an invalid signature, CompileError where the function cannot be
     compiled.
     """
+    return cfunc_with(OPTIONS, signature, **options)
+
+
+def cfunc_with(base: Options, signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
+    """`cfunc` with other options than `OPTIONS` as the default."""
     given = signature_of(signature)
-    chosen = with_environment(make_options(options, _OPTIONS))
+    chosen = with_environment(make_options(options, base))
     return lambda function: CFunc(function, given, chosen)
 
 

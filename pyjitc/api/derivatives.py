@@ -14,7 +14,7 @@ import numpy as np
 from ..base.options import Options
 from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch
+from ..infer.meaning import Apply, CallValue, Mismatch, NotNative
 from ..infer.names import describe
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
@@ -35,15 +35,16 @@ tree = trees  # the functions on trees, under JAX's name
 _DERIVATIVES = 256
 
 
-def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-                   argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+                   holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns (fun(...), gradient): see `grad`."""
     return _of_arguments("value_and_grad", fun, argnums, argnames,
-                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), True))
+                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), True,
+                                                                  bool(holomorphic)))
 
 
-def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-         argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+         holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns the gradient of `fun`, which must return a float.
 
     argnums: the position of the argument with respect to which to differentiate, 0 by default, or a tuple of positions,
@@ -51,6 +52,8 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     positions. The arguments must be floats, arrays of floats, or tuples, lists, dicts and dataclasses of these; the
     gradient has the same structure, types and shapes. Arrays that `fun` writes into are copied, so that the caller's do
     not change. has_aux: `fun` returns (value, other results), and the new function (gradient, other results).
+    holomorphic: `fun` is a holomorphic function of complex numbers that returns one, and the gradient is its complex
+    derivative.
 
     The derivative is made by reverse-mode automatic differentiation of the compiled form of `fun`, with its loops,
     branches, writes into arrays and exceptions.
@@ -60,7 +63,8 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     derivative.
     """
     return _of_arguments("grad", fun, argnums, argnames,
-                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), False))
+                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), False,
+                                                                  bool(holomorphic)))
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
@@ -101,35 +105,38 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
 
 
-def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+           holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the Jacobian of `fun`, by forward mode with one sweep for each element of the
     argument: best for few arguments and many results. The shape of the Jacobian is that of the result followed by that
     of the argument. argnums, argnames: see `grad`. With has_aux `fun` returns (value, other results), and the new
     function (Jacobian, other results)."""
     return _of_arguments("jacfwd", fun, argnums, argnames,
-                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacfwd", bool(has_aux)))
+                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacfwd", bool(has_aux),
+                                                                      bool(holomorphic)))
 
 
-def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+           holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """The same as `jacfwd`, by reverse mode with one sweep for each element of the result: best for many arguments and
     few results."""
     return _of_arguments("jacrev", fun, argnums, argnames,
-                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacrev", bool(has_aux)))
+                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacrev", bool(has_aux),
+                                                                      bool(holomorphic)))
 
 
 jacobian = jacrev
 
 
-def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, *,
+def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, holomorphic: bool = False, *,
             argnames: str | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
     shape of the argument twice, by forward mode over reverse mode. Raises TypeError for several arguments in
     `argnums`."""
     if type(argnums) in (tuple, list) or argnames is not None and not isinstance(argnames, str):
         raise TypeError("hessian takes one argument number: differentiate a function of one array")
-    return jacfwd(grad(fun, argnums, has_aux, argnames=argnames), argnums, has_aux, argnames=argnames)
+    return jacfwd(grad(fun, argnums, has_aux, holomorphic, argnames=argnames), argnums, has_aux, holomorphic,
+                  argnames=argnames)
 
 
 def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
@@ -403,7 +410,7 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
 
 
 @lru_cache(_DERIVATIVES)
-def _gradient(fun, options, argnums, has_aux, with_value):
+def _gradient(fun, options, argnums, has_aux, with_value, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     several = tuple([n % len(parameters) for n in several])
@@ -412,7 +419,7 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
                     f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS); return {result}", options,
-                    GRADIENTS=names.gradients)
+                    GRADIENTS=transforms.holomorphic_gradients if holomorphic else names.gradients)
     made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
@@ -445,11 +452,12 @@ def _plain(fun, options):
 
 
 @lru_cache(_DERIVATIVES)
-def _jacobian(fun, options, argnums, what, has_aux):
+def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     given = ", ".join(parameters)
-    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS)" for n in several]
+    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS, {holomorphic})"
+             for n in several]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     if has_aux:
         result = f"{result}, FUN({given})[1]"
@@ -527,7 +535,7 @@ def _stand_in(proto) -> FunctionType:
 def _of_closure(made, fun):
     """A function that compiled code makes: `made`, which was made of the stand-in of `fun`, with `fun` in its place."""
     if not isinstance(made, CompiledFunction):
-        raise Mismatch("a derivative or batch of a function with *args or defaults that is made in compiled code is "
+        raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
                        "not compiled yet", "give it positional parameters without defaults")
     inner = made.py_func
     cells = dict(zip(inner.__code__.co_freevars, inner.__closure__))
@@ -542,7 +550,7 @@ def _lasting(function):
     return prototype_of(function)
 
 
-_ARGUMENTS = "fun, argnums: Constant = 0, has_aux: Constant = False"
+_ARGUMENTS = "fun, argnums: Constant = 0, has_aux: Constant = False, holomorphic: Constant = False"
 for _function, _parameters_of in (
         (grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
         (hessian, _ARGUMENTS), (checkpoint, "fun"), (vmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0"),
@@ -568,3 +576,19 @@ def _jvp_rule(fun, primals, tangents):
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")
+
+
+def _of_values(function, made):
+    """Let compiled code call `vjp` or `linearize`; made: the function of the library that it calls."""
+    def rule(given, keywords):
+        if keywords:
+            raise NotNative(f"{function.__name__} takes no keyword arguments in compiled code")
+        if len(given) < 2:
+            raise Mismatch(f"{function.__name__} takes a function and its arguments")
+        return CallValue(constant(made), given[0], Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
+
+    function.rule = rule
+
+
+_of_values(vjp, names.pullback_of)
+_of_values(linearize, names.linearized)

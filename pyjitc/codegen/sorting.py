@@ -458,6 +458,68 @@ done:
   ret i32 0
 }}"""
 
+# Sorts the items of a native list, which are `width` numbers each and not nan. The result is 0, or 1 where nothing was
+# done.
+NEEDS["pyj_sort_native"] = "pyj_sort_columns",
+TEXT["pyj_sort_native"] = f"""
+define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %width, i64 %floats, i64 %flip) nounwind noinline {{
+start:
+  %row = shl i64 %width, 3
+  %each = add i64 %row, 32
+  %bytes = mul i64 %n, %each
+  %countable = icmp ult i64 %n, {_MOST}
+  br i1 %countable, label %room, label %ask
+ask:
+  ret i32 1
+room:
+  %a = call ptr @malloc(i64 %bytes)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %ask, label %made
+made:
+  %b = getelementptr [2 x i64], ptr %a, i64 %n
+  %copy = getelementptr [2 x i64], ptr %b, i64 %n
+  %total = mul i64 %n, %row
+  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 %total, i1 false)
+  br label %number
+number:
+  %i = phi i64 [ 0, %made ], [ %i1, %number ]
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  %atp = getelementptr i64, ptr %ap, i64 1
+  store i64 %i, ptr %atp
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %number, label %sort
+sort:
+  call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %copy, i64 %width, i64 0, i64 %floats, i64 %flip)
+  br label %write
+write:
+  %w = phi i64 [ 0, %sort ], [ %w1, %written ]
+  %to = phi ptr [ %items, %sort ], [ %to1, %written ]
+  %wp = getelementptr [2 x i64], ptr %a, i64 %w
+  %wop = getelementptr i64, ptr %wp, i64 1
+  %at = load i64, ptr %wop
+  %offset = mul i64 %at, %row
+  %from = getelementptr i8, ptr %copy, i64 %offset
+  br label %word
+word:
+  %k = phi i64 [ 0, %write ], [ %k1, %word ]
+  %fp = getelementptr i64, ptr %from, i64 %k
+  %value = load i64, ptr %fp
+  %tp = getelementptr i64, ptr %to, i64 %k
+  store i64 %value, ptr %tp
+  %k1 = add i64 %k, 1
+  %kmore = icmp slt i64 %k1, %width
+  br i1 %kmore, label %word, label %written
+written:
+  %to1 = getelementptr i64, ptr %to, i64 %width
+  %w1 = add i64 %w, 1
+  %wmore = icmp slt i64 %w1, %n
+  br i1 %wmore, label %write, label %done
+done:
+  call void @free(ptr %a)
+  ret i32 0
+}}"""
+
 # ---------------------------------------------------------------- heaps
 
 # The value of an int of at most two digits: `%small` is the same as `%value`; other ints jump to %ask.

@@ -11,12 +11,17 @@ Before:  ... y = yield v ; rest           After (step 0):  ... s = generator_sta
 """
 from __future__ import annotations
 
+from types import CodeType
+
 from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
 
 __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "is_talked_to",
            "returns_value"]
+
+
+_STOPPING = frozenset(("next", "StopIteration", "__next__"))  # what code names that may raise StopIteration
 
 
 class StepPrototype:
@@ -100,6 +105,43 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     return fn
 
 
+def _may_stop(code, space, seen) -> bool:
+    """Whether a StopIteration may be raised by code, or by functions beside it that it names."""
+    if code in seen:
+        return False
+    seen.add(code)
+    if not _STOPPING.isdisjoint(code.co_names):
+        return True
+    named = [getattr(space.get(name), "__code__", None) for name in code.co_names]
+    return any([isinstance(one, CodeType) and _may_stop(one, space, seen) for one in (*code.co_consts, *named)])
+
+
+def _converting(blocks, loc) -> list[ir.Block]:
+    """The handler around a generator that makes a RuntimeError of a StopIteration which leaves it (PEP 479)."""
+    stopped, convert, leave, again = map(ir.Block, ("stopped", "convert", "leave", "again"))
+    for block in blocks:
+        for inst in block.insts:
+            if inst.unwind is None and inst.op.effects & ir.RAISES and inst.op is not generic.YIELD:
+                inst.unwind = ir.Edge(stopped, ())
+    exc, cls, matches, true, before, made, text, error, raised = (ir.Value() for _ in range(9))
+    stopped.insts = [
+        ir.Inst(generic.CATCH, (), {}, exc, loc),
+        ir.Inst(control.CONST, (), {"value": StopIteration}, cls, loc),
+        ir.Inst(generic.EXC_MATCH, (exc, cls), {}, matches, loc), ir.Inst(generic.TRUTH, (matches,), {}, true, loc),
+        ir.Inst(control.BRANCH, (true,), {}, None, loc, [ir.Edge(convert, ()), ir.Edge(again, ())])]
+    again.insts = [ir.Inst(control.RERAISE, (exc,), {}, None, loc)]
+    convert.insts = [
+        ir.Inst(generic.EXC_ENTER, (exc,), {}, before, loc),
+        ir.Inst(control.CONST, (), {"value": RuntimeError}, made, loc),
+        ir.Inst(control.CONST, (), {"value": "generator raised StopIteration"}, text, loc),
+        ir.Inst(generic.CALL, (made, text), {"kwnames": ()}, error, loc, (), ir.Edge(leave, ())),
+        ir.Inst(control.RAISE, (error, exc), {}, None, loc, (), ir.Edge(leave, ()))]
+    leave.insts = [
+        ir.Inst(generic.CATCH, (), {}, raised, loc), ir.Inst(generic.EXC_LEAVE, (before,), {}, None, loc),
+        ir.Inst(control.RERAISE, (raised,), {}, None, loc)]
+    return [stopped, convert, leave, again]
+
+
 def _split(source: ir.Function, proto) -> list[ir.Block]:
     """The blocks at which steps 0, 1, ... begin, in closed form: every block has the values that it reads as
     parameters."""
@@ -138,6 +180,8 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
                     ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
             else:
                 current.insts.append(copy)
+    if not proto.library and _may_stop(proto.code, proto.globals, set()):
+        blocks += _converting(blocks, ir.Loc(source.firstlineno, 0, -1, -1))
     live = _live_in(blocks, {current: following for current, _, following, _ in yields}, callee)
     made: dict[ir.Value, int] = {callee: 0}
     for block in blocks:

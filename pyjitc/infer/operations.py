@@ -27,7 +27,9 @@ from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
     meaning_av, members_of, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, Operand, Restart, Share, Throw, UNKNOWN
+from .meaning import (
+    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand, Restart, Share, Throw,
+)
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
 
@@ -242,9 +244,9 @@ class Operations:
             self.refine(t.site, with_object(operands[1]).type)
             return test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
         if not isinstance(t, Cell):
-            raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
-                           f"supported",
-                           "return the value, or write into an array")
+            raise NotNative(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
+                            f"supported",
+                            "return the value, or write into an array")
         self.refine(operands[0].type.site, operands[1].type)
         return CellSet(operands[0], operands[1])
 
@@ -312,8 +314,8 @@ class Operations:
                     if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
                             getattr(holder, name), str):
                         return constant(getattr(holder, name))
-                    raise Mismatch(f"attribute '{name}' of a class is not compiled",
-                                   "read it outside the compiled function", AttributeError)
+                    raise NotNative(f"attribute '{name}' of a class is not compiled",
+                                    "read it outside the compiled function", AttributeError)
                 if value is UNKNOWN:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
                 if type(value) is classmethod and own(holder, name) is value:
@@ -383,8 +385,8 @@ class Operations:
         metaclass: Any = type(cls)
         if (metaclass.__setattr__ is not type.__setattr__ or name[:2] == name[-2:] == "__"
                 or hasattr(type(old), "__get__") or isinstance(value.type, (Function, FunctionObject, Singleton))):
-            raise Mismatch(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
-                           f"objects of the class can do", "assign outside the compiled function")
+            raise NotNative(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
+                            f"objects of the class can do", "assign outside the compiled function")
         variable = self.session.outer_variable(namespace(cls), name, name)
         if variable.content is None and old is not UNKNOWN:  # before the assignment a base class has the attribute
             self.session.grow(variable, variable_type({name: old}, name) or Object)
@@ -403,6 +405,11 @@ class Operations:
         x, name, *default = args
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
+        if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
+                target is getattr and (self.session.options.objects or self.is_called())):  # it may be a method
+            if target is hasattr:
+                return by_python(hasattr, x, name, type=Bool)
+            return self.library.attribute_named(x, name, default)
         if not name.known:
             raise Mismatch(f"the name that {called}() asks for must be a constant",
                            "compare the name with each that it may be")
@@ -414,6 +421,12 @@ class Operations:
             return self.library.attribute_or(x, name, default[0])
         there = self.has_attribute(x, name.value)
         return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
+
+    def is_called(self) -> bool:
+        """Whether the program calls the result of this instruction."""
+        reader, _ = self.analysis.shape.only_reader(self.inst, self.block)
+        return reader is not None and reader.op in (generic.CALL, generic.CALL_STAR) and (
+            reader.args[0] is self.inst.result)
 
     def has_attribute(self, x: Expr, name: str) -> bool:
         t = x.type
@@ -428,8 +441,8 @@ class Operations:
             return self.class_attribute(t.cls, name) is not UNKNOWN
         cls = type(holder) if isinstance(t, Singleton) else self.library.class_of(t)
         if cls is None or isinstance(t, Function) or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
-            raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled",
-                           "decide outside the compiled function")
+            raise NotNative(f"what attributes {describe(t)} has is not known when the function is compiled",
+                            "decide outside the compiled function")
         self.class_attribute(cls, name)
         return hasattr(cls if holder is None else holder, name)
 
@@ -437,6 +450,8 @@ class Operations:
         if isinstance(operands[0].type, ObjectOf):
             for name in (inst.attrs["name"], "__setattr__"):
                 self.class_attribute(operands[0].type.cls, name)
+        if operands[0].type is Object:
+            self.session.store_in_any(inst.attrs["name"], operands[1].type)
         holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
         if isinstance(holder, type) and not is_fixed(holder):
             return self.set_class_attribute(holder, inst.attrs["name"], operands[1])
@@ -659,8 +674,8 @@ class Operations:
         if items is None and (x.type is NoneType or is_scalar(x.type)):
             raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
         if items is None:
-            raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *",
-                           "pass a tuple")
+            raise NotNative(f"the length of this {describe(x.type)} must be known at compile time to be unpacked "
+                            "with *", "pass a tuple")
         return items
 
     def unpack(self, inst, operands):
@@ -745,7 +760,7 @@ class Operations:
             given = classes.type.elements if isinstance(classes.type, Tuple) else ()
             wanted = tuple(e.value for e in given if isinstance(e, Singleton))
             if not isinstance(classes.type, Tuple) or len(wanted) != len(given):
-                raise Mismatch("the class in `except` must be known at compile time")
+                raise NotNative("the class in `except` must be known at compile time")
         for cls in wanted:
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")
@@ -799,7 +814,7 @@ class Operations:
         wanted = cls.type.value
         fits = self.library.rule_for(isinstance)([subject, cls], {})
         if not fits.known:
-            raise Mismatch("a class pattern for an exception is not compiled yet", "use isinstance")
+            raise NotNative("a class pattern for an exception is not compiled yet", "use isinstance")
         if not fits.value:
             return Const(NoneType, None)
         parts = []
@@ -856,7 +871,7 @@ class Operations:
         return Const(Singleton(value), value)
 
     def unsupported(self, inst, operands):
-        raise Mismatch(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
+        raise NotNative(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
 
     def state(self, inst, operands):
         return self.generator_state(inst.attrs["step"], operands)

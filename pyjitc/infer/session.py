@@ -53,7 +53,8 @@ class Findings:
     __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
     def __init__(self, asks=False):
-        self.asks = asks  # whether the interpreter runs functions of Python's library without native form (asking.py)
+        # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
+        self.asks = asks
         # list displays that must be lists
         self.lists: set[ir.Inst] = set()
         self.every = False  # whether all list displays must be lists
@@ -137,13 +138,14 @@ class Session:
         self.findings = findings
         self.variables = 0
         self.attributes: dict[tuple[type, str], Content] = {}
+        self.stored_in_any: list[tuple[str | None, Type]] = []  # see store_in_any
         self.read: set[tuple[type, str]] = set()  # those attributes that the code reads
         self.exposed: set[type] = set()  # classes whose objects the interpreter gets and may change, under `jit`
         self.looked: dict[int, Any] = {}  # objects to which the code refers
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         # (id of the container, key) -> (analysis, block) that took its value for a constant
         self.readers: dict[tuple, dict] = {}
-        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/asking.py)
+        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/interpreted_library.py)
         self.asks = options.objects or self.findings.asks
         self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
@@ -279,7 +281,20 @@ class Session:
             if t is not None and (self.options.declared or not any_part(
                     t, lambda part: isinstance(part, Array) and part.layout == "A")):
                 found.grow(self.opened(t, self.arguments))
+            for stored, t in self.stored_in_any:
+                if stored is None or stored == name:
+                    found.grow(self.opened(t, self.arguments))
         return found
+
+    def store_in_any(self, name: str | None, t: Type) -> None:
+        """Record that a `t` is stored as an attribute of an object whose class is not known: of this name, or of any.
+        Attributes of which nothing is known keep the types that are checked when they are read."""
+        if t is Object or (name, t) in self.stored_in_any:
+            return
+        self.stored_in_any.append((name, t))
+        for cls, other in list(self.attributes):
+            if name is None or name == other:
+                self.note(cls, other, t)
 
     def note(self, cls: type, name: str, t: Type) -> None:
         """Record that objects of a class store a `t` as an attribute."""

@@ -291,8 +291,6 @@ class _Check:
                 if inst.result is not None:
                     defined.add(inst.result)
                     self.define(home, inst.result, node, block, inst)
-        if not uses:
-            return
         dom = Dominators.of_graph(successors)
         for node, value, block, inst in uses:
             where = home.get(value)

@@ -26,7 +26,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..infer.bind import slots_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
 from ..ops.structure import METHOD_MAKE
 from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
 from .build import is_sequence, a_type
@@ -95,7 +95,7 @@ class Rule:
                     if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
-                        raise Mismatch(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
+                        raise NotNative(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
         values = [slots[name] if name in slots else defaults[name] for name in names]
         if code.co_kwonlyargcount and self.signature is None:
             last = code.co_argcount
@@ -229,8 +229,8 @@ def _of_the_callable(path, args, kwargs, wrong):
         takes = False
     if takes:
         name = next((key for key in kwargs if f"'{key}'" in wrong.message), None)
-        return Mismatch(f"{path} with {name}= is not compiled" if name else f"{path} with {len(args)} positional "
-                        f"arguments is not compiled", wrong.hint)
+        return NotNative(f"{path} with {name}= is not compiled" if name else f"{path} with {len(args)} positional "
+                         f"arguments is not compiled", wrong.hint)
     try:
         target(*given[0], **given[1])
     except TypeError as error:

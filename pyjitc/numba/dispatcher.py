@@ -30,7 +30,6 @@ from . import types
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
 
-extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
@@ -239,8 +238,7 @@ class NumbaFunction(CompiledFunction):
 
     def _ready(self, types, full) -> bool:
         meanings.wants_literals  # importing it registers Numba's meanings of functions
-        with extended.as_in_numba():
-            return super()._ready(types, full)
+        return super()._ready(types, full)
 
     def _source(self, types) -> FunctionType:
         return self._wrapped.get(types, self.py_func)

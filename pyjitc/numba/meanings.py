@@ -5,7 +5,7 @@ import dis
 from types import FunctionType
 
 from ..infer.constants import constant
-from ..infer.meaning import Call, Mismatch
+from ..infer.meaning import Call, Mismatch, NotNative
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
@@ -18,7 +18,7 @@ _UNKNOWN = "literally() is called with a value that is not known at compile time
 
 def _range(args, kwargs):
     """range(2.5): floats are truncated, as programs that are written for Numba expect."""
-    if not extended.NUMBA_SEMANTICS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
+    if not extended.is_as_in_numba() or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
         return None
     ends = [constant(0), *args] if len(args) == 1 else args
     return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
@@ -30,7 +30,7 @@ def _literally(args, kwargs):
     if len(args) != 1 or kwargs:
         raise Mismatch("literally() takes exactly one positional argument")
     if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
-        raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
+        raise NotNative(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..types.typeof import typeof as _typeof
 from . import types
+from .absent import module_attribute
 
 __all__ = ["gdb", "gdb_breakpoint", "gdb_init", "get_num_threads", "get_parallel_chunksize", "get_thread_id",
            "literal_unroll", "literally", "objmode", "parallel_chunksize", "pndindex", "prange", "set_num_threads",
@@ -158,3 +159,6 @@ class _Chunksize:
 get_parallel_chunksize = _of_package("get_parallel_chunksize", _get_parallel_chunksize)
 set_parallel_chunksize = _of_package("set_parallel_chunksize", _set_parallel_chunksize)
 parallel_chunksize = _of_package("parallel_chunksize", _Chunksize)
+
+
+__getattr__ = module_attribute("special", frozenset())

@@ -18,6 +18,7 @@ from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
 from . import errors
+from .absent import Absent
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -1077,3 +1078,27 @@ def from_ctypes(t) -> Type:
 __all__ += [name for name, value in list(globals().items())
             if (isinstance(value, (Type, frozenset)) or isinstance(value, type) and issubclass(value, Type))
             and not name.startswith("_") and name not in __all__]
+
+_ABSENT = frozenset("""
+BaseAnonymousTuple BaseContainerIterator BaseContainerPayload CompileResultWAP ConstSized Conversion EphemeralArray
+EphemeralPointer ExceptionInstance ListIter ListPayload MakeFunctionLiteral ObjModeDispatcher Object Pair Phantom
+Poison RecursiveCall SetEntry SetIter SetIterableType SetIteratorType SetPayload UndefVar UndefinedType
+UnicodeIteratorType all_str argsnkwargs_to_str code_type get_hashable_key npy_bitgen npy_rng
+parse_integer_bitwidth parse_integer_signed py2_string_type pyfunc_type range_iter32_type range_iter64_type
+range_state32_type range_state64_type sizeof_unicode_char unsigned_range_iter64_type unsigned_range_state64_type
+""".split())
+
+
+def __getattr__(name: str):
+    """Other names for types, such as c_int64, and names that cannot be used here."""
+    for start in ("c_", "np_", "py_"):
+        found = globals().get(name[len(start):])
+        if name.startswith(start) and (isinstance(found, Type) or name.endswith("_domain") and found is not None):
+            return found
+    if name == "bool":
+        return boolean
+    if name in ("TypingError", "LiteralTypingError"):
+        return getattr(errors, name)
+    if name in _ABSENT:
+        return Absent(f"types.{name}")
+    raise AttributeError(f"module 'numba.types' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import Loop, LoopNest, in_edges
+from ..ir.cfg import Loop, LoopNest, in_edges, used_from_outside
 from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
@@ -51,11 +51,9 @@ def shared(fn: ir.Function) -> list[ir.Value]:
     """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
     Python's: threads would count references to native ones without a lock."""
     found: dict[ir.Value, None] = {}
-    for loop, inside in defined(fn):
-        for block in loop.blocks:
-            for inst in block.insts:
-                for values in (inst.args, *[edge.args for edge in inst.edges()]):
-                    found.update(dict.fromkeys([v for v in values if v not in inside]))
+    for loop in LoopNest(fn).loops:
+        if "independent" in loop.header.terminator.attrs:
+            found.update(dict.fromkeys(used_from_outside(loop.blocks)))
     return list(found)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, used_from_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
 from ..ops.parallel import GET_CHUNK_SIZE
@@ -653,14 +653,8 @@ class _Region(Carried):
         fn.blocks = reverse_postorder(fn)
 
     def live_ins(self, starts) -> list[ir.Value]:
-        found: dict[ir.Value, None] = {}
-        for block in self.inside:
-            for inst in block.insts:
-                for v in inst.args:
-                    found[v] = None
-                for edge in inst.edges():
-                    if edge is not self.count.exit and id(edge) not in self.unwinds:
-                        found.update(dict.fromkeys(edge.args))
+        found = dict.fromkeys(used_from_outside(
+            self.inside, lambda edge: edge is self.count.exit or id(edge) in self.unwinds))
         found.update(dict.fromkeys(step for step in self.counters.values() if type(step) is not int))
         found.update(dict.fromkeys(v for p, v in starts.items() if not any(p in part.params and part.starts_anew
                                                                           for part in self.parts)))

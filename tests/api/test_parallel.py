@@ -1767,6 +1767,40 @@ def test_folds_are_shared(capsys):
     assert capsys.readouterr().out.count("runs on several threads") == 3
 
 
+def _along(a):
+    rows, columns = a.sum(axis=1), a.sum(axis=0)
+    most = (a * 2).max(axis=1)
+    first = a.argmin(axis=1)
+    return rows, columns, most, first, a.argmax(axis=0)
+
+
+def _along_three(a):
+    return a.sum(axis=(1, 2)), a.mean(axis=0)
+
+
+def _places(a):
+    return a.argmin(), a.argmax()
+
+
+@pytest.mark.parametrize("function, shapes, shared", [
+    (_along, [(130, 601), (2, 4), (1, 700), (0, 3), (3, 40_000)], 4), (_along_three, [(60, 3, 512), (4, 2, 1)], 1),
+    (_places, [(300, 401), (3, 1)], 1)])
+def test_folds_along_an_axis_are_shared(function, shapes, shared, capsys):
+    """Each element of the result is folded by one thread, in NumPy's order; the first of equal elements, or of nans,
+    is found."""
+    compiled = njit(parallel=True)(function)
+    for shape in shapes:
+        a = np.round(np.random.default_rng(1).random(shape), 2)
+        given = [a, np.asfortranarray(a)] if a.ndim == 3 else [a]
+        if a.size:
+            given.append(a.copy())
+            given[-1].flat[[a.size // 2, -1]] = np.nan
+        for x in given:
+            assert not difference(outcome(function, (x,)), outcome(compiled, (x,))), (shape, x.strides)
+    compiled.parallel_diagnostics()
+    assert capsys.readouterr().out.count("runs on several threads") >= shared
+
+
 def test_chunks_of_a_chosen_size():
     """The threads of a loop take as many iterations at a time as the program says; sums do not change with it where
     they are exact."""

@@ -280,8 +280,6 @@ def test_jacobians_of_results_that_are_tuples():
         for found, wanted in zip(jacobian(X), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-14)
     assert jacfwd(lambda x: (x * x, (x + 1.0, 3)))(2.0) == (4.0, (1.0, None))
-    with pytest.raises(TypeError, match="a Jacobian is by a number or an array, not by a tree"):
-        jacrev(lambda p: p["w"] * p["b"])({"w": X, "b": 1.0})
 
 
 def test_other_results_may_be_lists_and_dicts():
@@ -416,6 +414,12 @@ def test_any_callable():
     np.testing.assert_array_equal(vmap(push)(np.eye(len(X))), np.diag(2 * X))
 
 
+def test_numbers_as_arrays_without_axes():
+    """np.where of a number is an array without axes; its gradient is a float."""
+    f = grad(lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), 0.0))
+    assert f(-1.0) == 0.0 and f(2.0) == 0.5 and grad(f)(2.0) == -0.25
+
+
 def test_functions_that_compiled_code_makes():
     def outer(a, x):
         g = grad(lambda y: a * y ** 3)
@@ -427,5 +431,9 @@ def test_functions_that_compiled_code_makes():
     by_a, by_x = grad(outer, (0, 1))(1.5, X)
     assert by_a == pytest.approx(value / 1.5)
     np.testing.assert_allclose(by_x, 3.0 + 6.0 * X)
+    both = njit(lambda a, x: (vjp(lambda y: a * y * y, x)[1](x), linearize(lambda y: a * y * y, x)[1](x)))
+    (pulled,), pushed = both(1.5, X)
+    np.testing.assert_allclose(pulled, 3.0 * X * X, rtol=1e-15)
+    np.testing.assert_allclose(pushed, pulled, rtol=1e-15)
     with pytest.raises(pyjitc.TypingError, match="checkpoint of a function that compiled code makes"):
         njit(lambda a: checkpoint(lambda y: a * y)(a))(2.0)

@@ -1,13 +1,14 @@
-"""getattr and hasattr with a constant name."""
+"""getattr, setattr and hasattr, with constant names and with names that are computed."""
 import enum
 import math
 import types
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, njit
+from pyjitc import TypingError, jit, njit
 from tests.oracle import agree
 
 Point = namedtuple("Point", "x y")
@@ -100,3 +101,67 @@ def test_wrong_calls(call, message):
     exec(f"def f(x, name): return {call}", scope)
     with pytest.raises(TypingError, match=message):
         njit(scope["f"])(np.ones(2), "size")
+
+
+@dataclass
+class Box:
+    w: int
+    h: float = 1.5
+    tag = "t"
+
+    @property
+    def area(self):
+        return self.w * self.h
+
+    def set(self, **named):
+        for name, value in named.items():
+            setattr(self, name, value)
+        return self
+
+
+class Branch:
+    __slots__ = "key", "left", "right"
+
+    def __init__(self, key):
+        self.key = key
+        self.left = self.right = None
+
+
+def read(box, names):
+    return [hasattr(box, name) for name in names], [getattr(box, name, -1) for name in names], getattr(box, names[-1])
+
+
+def write(box, pairs):
+    for name, value in pairs:
+        setattr(box, name, value)
+    return box.w, box.set(h=2.5), box.h
+
+
+def grown(keys):
+    root = Branch(keys[0])
+    for key in keys[1:]:
+        at = root
+        while True:
+            side = "left" if key < at.key else "right"
+            below = getattr(at, side)
+            if below is None:
+                setattr(at, side, Branch(key))
+                break
+            at = below
+    return root.left.key, root.right.left.key, root.right.right is None
+
+
+@pytest.mark.parametrize("compiler", [njit, jit])
+def test_computed_names(compiler):
+    agree(grown, [5, 2, 8, 6], compiled=compiler(grown))
+    compiled = compiler(read)
+    for names in (["w", "h", "area", "tag"], ["w", "zz"], ["zz", "h"]):
+        agree(read, Box(2), names, compiled=compiled)
+    compiled = compiler(write)
+    for pairs in ([("w", 3), ("h", 4)], [("w", 3), ("zz", 4)], [("area", 4)]):
+        agree(write, Box(2), pairs, compiled=compiled)
+
+
+def test_a_method_whose_name_is_computed_is_refused():
+    with pytest.raises(TypingError, match="the name that getattr.. asks for must be a constant"):
+        njit(lambda box, name: getattr(box, name)(w=3))(Box(2), "set")

@@ -673,3 +673,38 @@ def test_ends_of_slices():
         for s in (slice(None, None, step), slice(-3, 9, step), slice(7, -7, step), slice(0, None, step)):
             for n in (5, 0, -1):
                 agree(ends, s, n, compiled=compiled)
+
+
+def test_a_stop_iteration_that_leaves_a_generator_is_a_runtime_error():
+    def pairs(it):
+        while True:
+            yield next(it), next(it)
+
+    def first(x):
+        if not x:
+            raise StopIteration(5)
+        yield x[0]
+
+    def taken(x, n):
+        try:
+            return [pair for pair in pairs(iter(x))] if n else [v for v in first(x)]
+        except RuntimeError as e:
+            return str(e), repr(e.__cause__), e.__context__ is e.__cause__
+
+    def caught(it):
+        try:
+            yield next(it)
+        except StopIteration:
+            yield -1
+
+    def escapes(x):
+        for pair in pairs(iter(x)):
+            x = x[1:]
+        return x
+
+    compiled = njit(taken)
+    for x in ([], [1], [1, 2, 3]):
+        for n in range(2):
+            agree(taken, x, n, compiled=compiled)
+    agree(lambda x: list(caught(iter(x))), [])
+    agree(escapes, [1, 2, 3])

@@ -411,3 +411,25 @@ def test_guvectorize_writes_back_to_inputs_that_are_converted():
     for wrong, error in (((2,), ValueError), ((-1,), ValueError), (("z",), RuntimeError)):
         with pytest.raises(error, match="writable_args has"):
             nb.guvectorize(["void(f8[:], f8[:])"], "(t),()", writable_args=wrong)(spread)
+
+
+def test_modules_and_names_without_a_counterpart_can_be_imported():
+    print_all = """
+import pyjitc.numba
+pyjitc.numba.install()
+import numba
+from numba.core import cgutils, dispatcher, withcontexts, callwrapper
+from numba.core.datamodel.registry import register_default
+from numba.core.errors import WarningsFixer
+from numba.np.types import NPDatetime
+from numba.typed.typedlist import ListType, NativeValue
+from numba.types import Poison, c_int64, np_signed_domain, pyfunc_type
+print(c_int64, isinstance(1, Poison), hasattr(numba.types, "nothing"), hasattr(numba.core, "nothing"), NPDatetime)
+try:
+    WarningsFixer(1)
+except NotImplementedError as error:
+    print(error)
+"""
+    shown = run(print_all).splitlines()
+    assert shown == ["int64 False False False <class 'pyjitc.numba.types.NPDatetime'>",
+                     "pyjitc has no numba.core.errors.WarningsFixer"]

@@ -96,7 +96,7 @@ def derived(functions, options):
         if primal in named:
             wrt = tuple(k for k, p in enumerate(named[primal].params) if is_varying(p.type))
             fn.memo["derivative"] = Request(named[primal], mode, wrt, False)
-    make.run(functions, options, None)
+    make.run(functions, options, stages._helper)
     return functions
 
 

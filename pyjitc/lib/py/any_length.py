@@ -11,7 +11,7 @@ import operator
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
@@ -177,7 +177,7 @@ def bound(binder, items: Expr | None, keywords: Expr | None, more) -> Expr:
     if keywords is not None:
         held.append(keywords.type.values)
     if any([t is None for t in held]):
-        raise Mismatch(f"{describe(items.type)} of functions or generators is not compiled as the arguments of a call",
+        raise NotNative(f"{describe(items.type)} of functions or generators is not compiled as the arguments of a call",
                        "pass them one by one, or as one tuple")
     item = functools.reduce(k.wider, held)
     if keywords is None:
@@ -218,7 +218,7 @@ _CALLED = {1: called_1, 2: called_2, 3: called_3, 4: called_4}
 def called(callee: Expr, args, kwargs) -> Expr:
     """`callee(*args, **kwargs)`, where arguments of several types are items of what was unpacked, and no operands."""
     if kwargs or len(args) not in _CALLED:
-        raise Mismatch("values of several types that are unpacked with * are not compiled as arguments of this call",
+        raise NotNative("values of several types that are unpacked with * are not compiled as arguments of this call",
                        "pass them one by one")
     return Call(_CALLED[len(args)], callee, *args)
 
@@ -322,8 +322,8 @@ def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
         hint = f"write {target.__name__}(x)"
     else:
         hint = "pass them one by one, or as one tuple"
-    raise Mismatch(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
-                   hint)
+    raise NotNative(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
+                    hint)
 
 
 PROTOCOLS = {TupleOf: _TupleOf()}

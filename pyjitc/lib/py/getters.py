@@ -10,7 +10,7 @@ import functools
 import operator
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.exceptions import EXC_MATCH
 from ...ops.structure import METHOD_MAKE, TUPLE_MAKE
@@ -88,8 +88,8 @@ def _one(x: Expr, args, kwargs) -> Expr:
 def _suppress(args, kwargs):
     classes = [x.type.value if isinstance(x.type, Singleton) else None for x in args]
     if kwargs or not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
-        raise Mismatch("the exceptions that contextlib.suppress() takes must be known when the function is compiled",
-                       "write try and except")
+        raise NotNative("the exceptions that contextlib.suppress() takes must be known when the function is compiled",
+                        "write try and except")
     found = _made(contextlib.suppress, tuple(classes), (), ())
     return Const(Singleton(found), found)
 

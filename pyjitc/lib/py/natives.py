@@ -9,7 +9,7 @@ from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
-    NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
+    NATIVE_SORT, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
 from ...ops.structure import TUPLE_GET, UNION_MAKE
 from ...types.kinds import (
@@ -516,12 +516,20 @@ def sort(x, backwards):
             if without_order(get(x, i)):
                 sort_outside(x, backwards)
                 return
+    if NATIVE_LEN(x) > 12 and sorted_by_digits(x, backwards):
+        return
     if backwards:  # equal items keep their order
         reverse(x)
         merge_sort(x)
         reverse(x)
     else:
         merge_sort(x)
+
+
+@_rule
+def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
+    """Whether items are numbers, or tuples of a few of these, and were sorted."""
+    return Apply(NATIVE_SORT, x, backwards) if _is_plain(x.type.item) else Const(Bool, False)
 
 
 def sort_outside(x, backwards):

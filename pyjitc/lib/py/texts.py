@@ -13,7 +13,7 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
 from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
@@ -149,8 +149,8 @@ class _Text(Protocol):
             if is_numpy_scalar(y.type):
                 return constant(SYMBOLS[op](np.int8(0), ""))  # the type of the result differs between NumPy versions
             if isinstance(y.type, (Singleton, Exception_)) and (fixed(x) is UNKNOWN or fixed(y) is UNKNOWN):
-                raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
-                               "compare outside, and pass a number or a bool")
+                raise NotNative(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
+                                "compare outside, and pass a number or a bool")
         return None
 
     def compare_text(self, op, x, y):

@@ -757,7 +757,12 @@ class _Reverse:
         result_type = inst.result.type if call.kept is call.result else inst.result.type.elements[0]
         given = [as_it_was(x.type, tree, False) for x, tree in zip(inst.args, call.args)]
         given += [as_it_was(kept_type, call.kept, True), cotangent(result_type, call.result)]
-        found = called(b, call.rules.backward, self.helpers, given)
+        rule = call.rules.backward
+        if isinstance(rule, Function) and type(rule.result) is not k.Tuple:
+            raise refused(self.fn, inst, "the backward rule of this function never returns here, as far as is known: "
+                          "it calls the function itself, whose derivative is this rule",
+                          "write out in the rule what it computes by that call")
+        found = called(b, rule, self.helpers, given)
         for n, tree in enumerate(tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)):
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 

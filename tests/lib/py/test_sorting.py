@@ -78,6 +78,22 @@ def test_numbers(n):
             assert repr(expected) == repr(found) and all(x is y for x, y in zip(expected, found))
 
 
+def own_lists(values, up):
+    own = [((x, i % 3), i // 2) for i, x in enumerate(values)]
+    own.sort(reverse=up)
+    return own[:]
+
+
+def test_lists_that_do_not_leave():
+    """Sorted by digits where there are more than a few items and no nan."""
+    compiled = njit(own_lists)
+    for n in (2, 12, 13, 1300):
+        for values in ([math.nan, 2.0, 1.0, *map(float, range(n, 0, -1))], *numbers(n, random.Random(n))):
+            for up in (False, True):
+                assert repr(compiled(values, up)) == repr(own_lists(values, up))
+    assert all("pyj_sort_native" in text for text in compiled.inspect_llvm().values())
+
+
 def raises_in_a_key(pairs, n):
     pairs.sort(key=lambda p: 10 // (p[0] - n))
     return pairs

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import DISCARD, METHOD_MAKE
 from ....types.kinds import (
@@ -73,7 +73,7 @@ class _Array(Protocol):
         _no_records(op, x, y)
         x, y = _no_list(x), _no_list(y)
         if op in ("==", "!=") and NoneType in (x.type, y.type):
-            raise Mismatch(f"an array {op} None is not compiled", "write `is None`")
+            raise NotNative(f"an array {op} None is not compiled", "write `is None`")
         return elementwise.compare(op, x, y)
 
     compared = compare
@@ -147,15 +147,15 @@ class _Array(Protocol):
 def _is_field(a, name: str) -> bool:
     """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
     return isinstance(a.type.dtype, Record) and name in (a.type.dtype.dtype.names or ()) and (
-        issubclass(a.type.dtype.cls, np.record) or bool(extended.NUMBA_SEMANTICS))
+        issubclass(a.type.dtype.cls, np.record) or extended.is_as_in_numba())
 
 
 def _no_records(op, *operands):
     kinds = [x.type.dtype for x in operands if isinstance(x.type, Array) and isinstance(x.type.dtype, Record)]
     if any(t.is_text for t in kinds):
-        raise Mismatch(f"{op} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
+        raise NotNative(f"{op} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
     if kinds:
-        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
+        raise NotNative(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
 
 PROTOCOLS = {Array: _Array()}

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....base.errors import did_you_mean, suggest
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
@@ -54,7 +54,7 @@ def field(a: Expr, name) -> Expr:
 def _name_of(i: Expr, names):
     """The field of a record that an index names or numbers."""
     if not i.known:
-        raise Mismatch("the name of a field must be known at compile time", "write it as a constant")
+        raise NotNative("the name of a field must be known at compile time", "write it as a constant")
     if i.type is Str:
         return i.value
     if k.is_integer(i.type) and -len(names) <= i.value < len(names):
@@ -71,12 +71,12 @@ def getitem(a: Expr, i: Expr) -> Expr:
         _with_fields(a)
         return field(a, _name_of(i, ()))
     if is_list(i.type) and any(t is Str for _, t in i.type.members):
-        raise Mismatch("several fields at once are not compiled", "take them one by one")
+        raise NotNative("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
         if a.type.dtype.is_text:
-            raise Mismatch("index arrays and masks of arrays of strings are not compiled",
-                           "take the elements in a loop")
-        raise Mismatch("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
+            raise NotNative("index arrays and masks of arrays of strings are not compiled",
+                            "take the elements in a loop")
+        raise NotNative("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
     return subscripts.getitem(a, i)
 
 
@@ -92,8 +92,8 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
         _with_fields(a)
         return _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
-        raise Mismatch("index arrays and masks of structured arrays are not compiled",
-                       "assign to the fields: a['x'][i] = v")
+        raise NotNative("index arrays and masks of structured arrays are not compiled",
+                        "assign to the fields: a['x'][i] = v")
     return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
 
 
@@ -133,8 +133,8 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
-    raise Mismatch(f"assigning {a_type(v.type)} to records is not compiled",
-                   "assign a tuple, or to the fields one by one")
+    raise NotNative(f"assigning {a_type(v.type)} to records is not compiled",
+                    "assign a tuple, or to the fields one by one")
 
 
 def put_tuple(target, values, names, j):
@@ -174,7 +174,7 @@ class _RecordOfArray(Protocol):
     """a[i] of a structured array."""
 
     def binary(self, op, x, y, inplace):
-        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
+        raise NotNative(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
     reflected = binary
 
@@ -231,7 +231,7 @@ class _RecordOfArray(Protocol):
 def _has_attributes(rec) -> bool:
     """Whether fields are attributes: for np.record, and for all records in programs that are compiled with Numba's
     semantics."""
-    return issubclass(rec.cls, np.record) or bool(extended.NUMBA_SEMANTICS)
+    return issubclass(rec.cls, np.record) or extended.is_as_in_numba()
 
 
 def _record_of(x: Expr):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import PACK, TUPLE_GET
 from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, RecordView, Slice,
@@ -65,7 +65,7 @@ def index_items(a: Array, i: Expr):
             used += 1
         elif t is not NoneType and t is not Ellipsis_:
             if t is Bool or t is NpBool or isinstance(t, Array):
-                raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
+                raise NotNative("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
             raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
                            "boolean arrays "
                            "are valid indices", whole_number(t), IndexError)

@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from ....infer.meaning import Apply, Expr, Mismatch
+from ....infer.meaning import Apply, Expr, NotNative
 from ....ops.structure import DISCARD
 from ....types import kinds as k
 from ... import extended
@@ -22,8 +22,8 @@ __all__ = ["compared", "load", "store"]
 
 def load(view: Expr) -> Expr:
     """The value of a view without axes."""
-    if not extended.NUMBA_SEMANTICS:
-        raise Mismatch("an element of an array of strings is not compiled", "pass a list of strings: x.tolist()")
+    if not extended.is_as_in_numba():
+        raise NotNative("an element of an array of strings is not compiled", "pass a list of strings: x.tolist()")
     return call_python(np.ndarray.item, view, type=k.Str if view.type.dtype.dtype.kind == "U" else k.Bytes)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.blas import BLAS
 from ....ops.math import MULADD
@@ -601,7 +601,7 @@ def as_array(name: str, x: Expr) -> Expr:
     """The operand of a product; raises Mismatch where it is no array."""
     if isinstance(x.type, Array):
         return x
-    raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
+    raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
 
 
 def retyped(*args: Expr):
@@ -728,11 +728,11 @@ def dot_product(a, b, out=None):
     """The expression of np.dot(a, b, out)."""
     for x in (a, b):
         if not isinstance(x.type, Array) and not is_number(x.type):
-            raise Mismatch(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
+            raise NotNative(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
     scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
     if scalar:
         if out is not None:
-            raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
+            raise NotNative("np.dot of a number with out= is not compiled", "multiply")
         # NumPy converts numbers to arrays first, so Python numbers are not weak here.
         a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
         return (elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b))
