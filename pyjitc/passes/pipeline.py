@@ -92,8 +92,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         if check:
             check(module, "merged")
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, check) if (
-        _makes_lists(module) or _makes_tables(module) or _may_share_tables(module)) else ()
+    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _may_share_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
@@ -119,15 +118,9 @@ def _makes_lists(module: list[ir.Function]) -> bool:
 
 
 def _may_share_tables(module: list[ir.Function]) -> bool:
-    """Whether functions of a module may share dicts or sets that the module makes."""
-    return len(module) > 1 and any([_LOOK_FOR[localtables](inst.op) for fn in module for block in fn.blocks
-                                    for inst in block.insts])
-
-
-def _makes_tables(module: list[ir.Function]) -> bool:
-    """Whether functions with parallel loops, or that these call, may get local tables. `parallel` asks of a callee
-    whether it works on Python objects, before the passes run over it."""
-    return any([fn.flags.parallel and _LOOK_FOR[localtables](inst.op)
+    """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops:
+    `parallel` asks of a callee whether it works on Python objects, before the passes run over it."""
+    return any([(len(module) > 1 or fn.flags.parallel) and _LOOK_FOR[localtables](inst.op)
                 for fn in module for block in fn.blocks for inst in block.insts])
 
 
@@ -148,7 +141,7 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     natives.run(found, helpers, own)
     if check:
         check(found, "natives")
-    if _makes_tables(found):
+    if any([fn.flags.parallel for fn in found]) and _may_share_tables(found):
         for fn in found:
             localtables.run(fn)
         if check:
