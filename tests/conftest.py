@@ -1,6 +1,10 @@
 """Every compile in the tests verifies its IR after each pass, in child processes too. Ctrl-C interrupts, also where a
 shell started the tests in the background and so had it ignored: tests send it to themselves. No compiled code is found
-on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr."""
+on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr.
+
+Nothing that is there before the first test is garbage: the collector need not visit it in every test that asks for a
+full collection."""
+import gc
 import os
 import signal
 
@@ -10,6 +14,15 @@ os.environ["PYJITC_VERIFY"] = "1"
 os.environ["PYJITC_CACHE_DIR"] = os.path.join(os.devnull, "nowhere")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    gc.disable()
+    yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -25,7 +25,7 @@ __all__ = ["CFunc", "cfunc"]
 _foreign = lazy("pyjitc.lib.py.foreign")
 _lib = lazy("pyjitc.lib.np.elementwise.made")
 _stages = lazy("pyjitc.pipeline.stages")
-_OPTIONS = Options(nogil=True)
+OPTIONS = Options(nogil=True)
 
 
 def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
@@ -43,9 +43,17 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
     have now. Raises ValueError or TypeError for an invalid signature, CompileError where the function cannot be
     compiled.
     """
+    return cfunc_with(OPTIONS, signature, **options)
+
+
+def cfunc_with(base: Options, signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
+    """`cfunc` with other options than `OPTIONS` as the default."""
     given = signature_of(signature)
-    chosen = with_environment(make_options(options, _OPTIONS))
+    chosen = with_environment(make_options(options, base))
     return lambda function: CFunc(function, given, chosen)
+
+
+_ADDRESSED: set = set()  # the code of functions whose address a program has
 
 
 class CFunc:
@@ -70,7 +78,7 @@ class CFunc:
         self._result = numpy_counterpart(self._result)
         form = entries.Callback(tuple(_llvm(t) for t in signature.args), _llvm(self._result))
         self._native = specialisation.alone(self._compiled, form)
-        self.address = self._native.image.address(entries.ENTRY)
+        self._address = self._native.image.address(entries.ENTRY)
 
     def _compiled(self, form):
         entry = _lib.callback(self.py_func, self._signature.args, self._result)
@@ -81,11 +89,19 @@ class CFunc:
     def __call__(self, *args, **kwargs):
         return self.py_func(*args, **kwargs)
 
+    @property
+    def address(self) -> int:
+        """The address. Nothing says how long it is used: the code stays in memory from now on."""
+        _ADDRESSED.add(self._native)
+        return self._address
+
+    _wrapper_address = address  # Numba's name
+
     @functools.cached_property
     def ctypes(self):
         """The function as a ctypes function."""
         kind = ctypes.CFUNCTYPE(_of_ctypes(self._result), *map(_of_ctypes, self._signature.args))
-        made = kind(self.address)
+        made = kind(self._address)
         made._pyjitc_kept = self  # the code lives as long as the ctypes function that may call it
         return made
 
@@ -103,7 +119,7 @@ class CFunc:
         return _stages.inspect(self.py_func, self._signature.args, self.options, "llvm")
 
     def __repr__(self):
-        return f"<pyjitc C function {self.__qualname__} at {self.address:#x}>"
+        return f"<pyjitc C function {self.__qualname__} at {self._address:#x}>"
 
 
 _LLVM = {"b": "i1", "f2": "half", "f4": "float", "f8": "double"}

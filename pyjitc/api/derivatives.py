@@ -5,22 +5,25 @@ the small function is compiled like any other. This module is loaded when one of
 """
 from __future__ import annotations
 
-from functools import lru_cache
-from types import FunctionType
+from functools import lru_cache, partial
+from types import CellType, FunctionType
 from typing import Any, Callable, Sequence
 
 import numpy as np
 
 from ..base.options import Options
-from ..front.functions import placed
+from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
-from ..infer.meaning import CallValue, Mismatch
+from ..infer.meaning import Apply, CallValue, Mismatch, NotNative
+from ..infer.names import describe
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
-from ..types.kinds import Singleton, Tuple
+from ..ops import structure
+from ..types.kinds import Function, Singleton, Tuple
 from . import trees
+from .callables import OfAnyCount, is_of_any_count, of_count, opened, python_of
 from .dispatch import CompiledFunction, Dispatcher
 from .jit import njit
 
@@ -30,18 +33,18 @@ __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hes
 tree = trees  # the functions on trees, under JAX's name
 # the most compiled functions that are cached for calls that make them again, as grad(f)(x) in a loop does
 _DERIVATIVES = 256
-_VARIADIC = 0x4 | 0x8
 
 
-def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-                   argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+                   holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns (fun(...), gradient): see `grad`."""
-    function, options = _compilable("value_and_grad", fun)
-    return _gradient(function, options, _checked(argnums, argnames, function), bool(has_aux), True)
+    return _of_arguments("value_and_grad", fun, argnums, argnames,
+                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), True,
+                                                                  bool(holomorphic)))
 
 
-def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-         argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+         holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns the gradient of `fun`, which must return a float.
 
     argnums: the position of the argument with respect to which to differentiate, 0 by default, or a tuple of positions,
@@ -49,6 +52,8 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     positions. The arguments must be floats, arrays of floats, or tuples, lists, dicts and dataclasses of these; the
     gradient has the same structure, types and shapes. Arrays that `fun` writes into are copied, so that the caller's do
     not change. has_aux: `fun` returns (value, other results), and the new function (gradient, other results).
+    holomorphic: `fun` is a holomorphic function of complex numbers that returns one, and the gradient is its complex
+    derivative.
 
     The derivative is made by reverse-mode automatic differentiation of the compiled form of `fun`, with its loops,
     branches, writes into arrays and exceptions.
@@ -57,8 +62,9 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     that `fun` does not have. A call raises CompileError, at the line of the program, for an operation without a
     derivative.
     """
-    function, options = _compilable("grad", fun)
-    return _gradient(function, options, _checked(argnums, argnames, function), bool(has_aux), False)
+    return _of_arguments("grad", fun, argnums, argnames,
+                         lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), False,
+                                                                  bool(holomorphic)))
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
@@ -71,7 +77,8 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = Fa
     primals, tangents = tuple(primals), tuple(tangents)
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
-    return _pushed(*_compilable("jvp", fun), len(primals), bool(has_aux))(*primals, tangents)
+    function, options, first = _compilable("jvp", fun, len(primals))
+    return _pushed(function, options, len(first), len(primals), bool(has_aux))(*first, *primals, tangents)
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
@@ -80,14 +87,10 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
 
     Each call of the pullback runs `fun` again, since nothing is stored between the calls. Arrays among the arguments
     are copied. Raises CompileError for an operation without a derivative."""
-    primals = tuple(map(_own, primals))
-    function, options = _compilable("vjp", fun)
-    result = _plain(function, options)(*map(_own, primals))
-    pull = _pulled(function, options, len(primals), bool(has_aux))
-
-    def pullback(cotangent):
-        return pull(*primals, cotangent)[1]
-
+    function, options, first = _compilable("vjp", fun, len(primals))
+    given = (*first, *map(_own, primals))
+    result = _plain(function, options)(*map(_own, given))
+    pullback = partial(_pulled(function, options, len(first), len(primals), bool(has_aux)), *given)
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
 
@@ -95,47 +98,45 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     """Forward mode: (`fun(*primals)`, pushforward). The pushforward takes one tangent for each argument and returns the
     derivative of the result in that direction. With has_aux: (value, pushforward, other results). Raises CompileError
     for an operation without a derivative."""
-    primals = tuple(map(_own, primals))
-    function, options = _compilable("linearize", fun)
-    result = _plain(function, options)(*map(_own, primals))
-    push = _pushed(function, options, len(primals), bool(has_aux))
-
-    def pushforward(*tangents):
-        return push(*primals, tangents)[1]
-
+    function, options, first = _compilable("linearize", fun, len(primals))
+    given = (*first, *map(_own, primals))
+    result = _plain(function, options)(*map(_own, given))
+    pushforward = partial(_pushed(function, options, len(first), len(primals), bool(has_aux), True), *given)
     return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
 
 
-def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+           holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the Jacobian of `fun`, by forward mode with one sweep for each element of the
     argument: best for few arguments and many results. The shape of the Jacobian is that of the result followed by that
     of the argument. argnums, argnames: see `grad`. With has_aux `fun` returns (value, other results), and the new
     function (Jacobian, other results)."""
-    function, options = _compilable("jacfwd", fun)
-    return _jacobian(function, options, _checked(argnums, argnames, function), "jacfwd", bool(has_aux))
+    return _of_arguments("jacfwd", fun, argnums, argnames,
+                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacfwd", bool(has_aux),
+                                                                      bool(holomorphic)))
 
 
-def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False, *,
-           argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+           holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """The same as `jacfwd`, by reverse mode with one sweep for each element of the result: best for many arguments and
     few results."""
-    function, options = _compilable("jacrev", fun)
-    return _jacobian(function, options, _checked(argnums, argnames, function), "jacrev", bool(has_aux))
+    return _of_arguments("jacrev", fun, argnums, argnames,
+                         lambda function, options, wrt: _jacobian(function, options, wrt, "jacrev", bool(has_aux),
+                                                                      bool(holomorphic)))
 
 
 jacobian = jacrev
 
 
-def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, *,
+def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, holomorphic: bool = False, *,
             argnames: str | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
     shape of the argument twice, by forward mode over reverse mode. Raises TypeError for several arguments in
     `argnums`."""
-    chosen = _checked(argnums, argnames, _compilable("hessian", fun)[0])
-    if type(chosen) is tuple:
+    if type(argnums) in (tuple, list) or argnames is not None and not isinstance(argnames, str):
         raise TypeError("hessian takes one argument number: differentiate a function of one array")
-    return jacfwd(grad(fun, chosen, has_aux), chosen, has_aux)
+    return jacfwd(grad(fun, argnums, has_aux, holomorphic, argnames=argnames), argnums, has_aux, holomorphic,
+                  argnames=argnames)
 
 
 def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
@@ -161,15 +162,24 @@ def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequ
 
 
 def _batch_of(what, fun, in_axes, out_axes):
-    function, options = _compilable(what, fun)
-    count = len(_parameters(function))
-    axes = tuple(map(_fixed, in_axes)) if isinstance(in_axes, (tuple, list)) else (in_axes,) * count
-    if len(axes) != count:
-        raise ValueError(f"in_axes has {len(axes)} items, and {function.__qualname__}() takes {count} arguments")
-    if all(axis is None for axis in axes):
+    function, first = opened(what, fun)
+    several = isinstance(in_axes, (tuple, list))
+    given = tuple(map(_fixed, in_axes)) if several else in_axes
+    if given is None or several and all(axis is None for axis in given):
         raise ValueError(f"{what} must have at least one argument with a batch: in_axes is None for all")
-    out = _fixed(out_axes)
-    return _batched(function, options, axes, out, what)
+    out, options = _fixed(out_axes), _options(function)
+
+    def made(one):
+        count = len(_parameters(one)) - len(first)
+        axes = given if several else (given,) * count
+        if len(axes) != count:
+            raise ValueError(f"in_axes has {len(axes)} items, and {one.__qualname__}() takes {count} arguments")
+        return _batched(one, options, (None,) * len(first) + axes, out, what)
+
+    # JAX maps the arguments that are given, not the defaults of others
+    found = OfAnyCount(function, made) if is_of_any_count(function) or python_of(function).__defaults__ else made(
+        function)
+    return partial(found, *first) if first else found
 
 
 def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
@@ -192,8 +202,9 @@ def _check_once(fun, args, modes, atol, rtol, eps):
     value, tangent = jvp(fun, tuple(map(_own, args)), tangents)
     name = getattr(fun, "__qualname__", repr(fun))
     if "fwd" in modes:
-        plain = _plain(*_compilable("check_grads", fun))
-        ends = [plain(*(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
+        function, options, first = _compilable("check_grads", fun, len(args))
+        plain = _plain(function, options)
+        ends = [plain(*first, *(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
                         for x, t in zip(args, tangents))) for sign in (1, -1)]
         _compare(f"{name}(): forward mode and central differences", tangent,
                  _map(lambda y, z, t: None if t is None else (y - z) / (2 * eps), *ends, tangent), atol, rtol)
@@ -278,17 +289,24 @@ def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
 
 def checkpoint(fun: Callable) -> CompiledFunction:
     """`fun`, of which reverse mode keeps the arguments alone: the derivative runs it again, for less memory."""
+    return _repeated(fun)
+
+
+@lru_cache(_DERIVATIVES)
+def _repeated(fun):
     return _with_rules("checkpoint", fun, "checkpoint", ())
 
 
 def _with_rules(what, fun, kind, fixed):
-    function, options = _compilable(what, fun)
-    parameters = _parameters(function, fixed)
+    function, first = opened(what, fun)
+    if first:
+        raise TypeError(f"{what} takes a function, not a partial or a bound method: write a function around it")
+    options, parameters = _options(function), _parameters(function, fixed)
     fixed = tuple([n % len(parameters) for n in fixed])
-    made = _carrier(function, what, parameters,
-                    f"return CUSTOM(FUN, KIND, RULE, SECOND, {fixed!r}, {', '.join(parameters)})", options,
-                    CUSTOM=ruled.custom, KIND=kind, RULE=None, SECOND=None)
-    made.py_func.__defaults__ = _python(function).__defaults__
+    rules = "'checkpoint', None, None" if kind == "checkpoint" else "KIND, RULE, SECOND"
+    made = _carrier(function, what, parameters, f"return CUSTOM(FUN, {rules}, {fixed!r}, {', '.join(parameters)})",
+                    options, CUSTOM=ruled.custom, KIND=kind, RULE=None, SECOND=None)
+    made.py_func.__defaults__ = python_of(function).__defaults__
     return made
 
 
@@ -302,16 +320,35 @@ def _give(made, fun, kind, rule, second=None):
 # -- making them
 
 
-def _compilable(name: str, fun) -> tuple:
-    """(the function, the options to compile with)."""
-    if isinstance(fun, CompiledFunction):
-        return fun, fun.options
-    if type(fun) is FunctionType:
-        return fun, None
-    if callable(fun):
-        raise TypeError(f"{name} takes a Python function, not {fun!r}: write one around it, "
-                        f"as in {name}(lambda x: ...)")
-    raise TypeError(f"{name} takes a function, not {fun!r}")
+def _options(fun):
+    """The options to compile a function with."""
+    return fun.options if isinstance(fun, CompiledFunction) else None
+
+
+def _compilable(name: str, fun, count: int) -> tuple:
+    """(the function, the options to compile with, the first arguments that it gets) for a call with `count`
+    arguments."""
+    function, first = opened(name, fun)
+    options = _options(function)
+    if is_of_any_count(function):
+        function = of_count(function, len(first) + count)
+    return function, options, first
+
+
+def _of_arguments(name: str, fun, argnums, argnames, make):
+    """What make(function, options, positions of the arguments that vary) returns, for any callable."""
+    function, first = opened(name, fun)
+    options = _options(function)
+
+    def made(one):
+        wrt = _checked(argnums, argnames, one)
+        if first:  # argnums do not count them
+            wrt = tuple([n if n < 0 else n + len(first) for n in wrt]) if type(wrt) is tuple else (
+                wrt if wrt < 0 or argnames is not None else wrt + len(first))
+        return make(one, options, wrt)
+
+    found = OfAnyCount(function, made) if is_of_any_count(function) else made(function)
+    return partial(found, *first) if first else found
 
 
 def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
@@ -334,17 +371,12 @@ def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
     raise TypeError(f"argnums must be an int or a tuple of ints, not {argnums!r}")
 
 
-def _python(fun) -> FunctionType:
-    """The Python function behind a function or its compiled form."""
-    return fun.py_func if isinstance(fun, CompiledFunction) else fun
-
-
 def _parameters(fun, argnums=()) -> tuple[str, ...]:
     """The names of the parameters."""
-    code = _python(fun).__code__
-    if code.co_flags & _VARIADIC or code.co_kwonlyargcount:
-        raise TypeError(f"{fun.__qualname__}() has *args, **kwargs or keyword-only parameters, and derivatives are "
-                        "only for positional parameters; write a function with positional parameters around it")
+    code = python_of(fun).__code__
+    if is_of_any_count(fun):
+        raise TypeError(f"{fun.__qualname__}() has *args, and a derivative of its own is given for positional "
+                        "parameters; write a function with positional parameters around it")
     given = code.co_varnames[:code.co_argcount]
     for n in argnums:
         if not -len(given) <= n < len(given):
@@ -363,11 +395,12 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
         space["MARKS"] = MARKS
     # in one line, for tracebacks
     exec(f"def make(FUN, {', '.join(space)}):\n    def carrier({', '.join(parameters)}): {body}\n    return carrier",
-         _python(fun).__globals__, found)
-    made, code = found["make"](fun, **space), _python(fun).__code__
+         python_of(fun).__globals__, found)
+    made, code = found["make"](fun, **space), python_of(fun).__code__
     made.__code__ = placed(made.__code__, what, code.co_filename, code.co_firstlineno)
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
+    TRANSFORMED.add(made.__code__)
     made = njit(made) if options is None else Dispatcher(made, options)
     if marked and MARKS is None:
         del space["MARKS"]
@@ -377,7 +410,7 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
 
 
 @lru_cache(_DERIVATIVES)
-def _gradient(fun, options, argnums, has_aux, with_value):
+def _gradient(fun, options, argnums, has_aux, with_value, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     several = tuple([n % len(parameters) for n in several])
@@ -386,27 +419,31 @@ def _gradient(fun, options, argnums, has_aux, with_value):
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
                     f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS); return {result}", options,
-                    GRADIENTS=names.gradients)
-    made.py_func.__defaults__ = _python(fun).__defaults__
+                    GRADIENTS=transforms.holomorphic_gradients if holomorphic else names.gradients)
+    made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
 
 @lru_cache(_DERIVATIVES)
-def _pushed(fun, options, count, has_aux):
-    given = [f"x{n}" for n in range(count)]
-    result = "found[0][0], found[1][0], found[0][1]" if has_aux else "found"
-    return _carrier(fun, "jvp", (*given, "tangents"),
-                    f"found = PUSHED(FUN, {tuple(range(count))!r}, tangents, ({', '.join(given)},), MARKS); "
-                    f"return {result}",
-                    options, PUSHED=names.pushed)
+def _pushed(fun, options, fixed, count, has_aux, linear=False):
+    """The derivative in a direction by the last `count` of the arguments; linear: the function takes one parameter for
+    each tangent and returns the derivative alone."""
+    given = [f"x{n}" for n in range(fixed + count)]
+    along = [f"t{n}" for n in range(count)] if linear else ["tangents"]
+    tangents = f"({', '.join(along)},)" if linear else "tangents"
+    result = "found[1][0]" if has_aux and linear else "found[1]" if linear else (
+        "found[0][0], found[1][0], found[0][1]" if has_aux else "found")
+    return _carrier(fun, "jvp", (*given, *along),
+                    f"found = PUSHED(FUN, {tuple(range(fixed, fixed + count))!r}, {tangents}, "
+                    f"({', '.join(given)},), MARKS); return {result}", options, PUSHED=names.pushed)
 
 
 @lru_cache(_DERIVATIVES)
-def _pulled(fun, options, count, has_aux):
-    given = ", ".join(f"x{n}" for n in range(count))
-    return _carrier(fun, "vjp", (*(f"x{n}" for n in range(count)), "cotangent"),
-                    f"return PULLED(FUN, {tuple(range(count))!r}, {has_aux!r}, cotangent, ({given},), MARKS)", options,
-                    PULLED=names.pulled)
+def _pulled(fun, options, fixed, count, has_aux):
+    given = [f"x{n}" for n in range(fixed + count)]
+    return _carrier(fun, "vjp", (*given, "cotangent"),
+                    f"return PULLED(FUN, {tuple(range(fixed, fixed + count))!r}, {has_aux!r}, cotangent, "
+                    f"({', '.join(given)},), MARKS)[1]", options, PULLED=names.pulled)
 
 
 @lru_cache(_DERIVATIVES)
@@ -415,17 +452,18 @@ def _plain(fun, options):
 
 
 @lru_cache(_DERIVATIVES)
-def _jacobian(fun, options, argnums, what, has_aux):
+def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     given = ", ".join(parameters)
-    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS)" for n in several]
+    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS, {holomorphic})"
+             for n in several]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     if has_aux:
         result = f"{result}, FUN({given})[1]"
     one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
     made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one)
-    made.py_func.__defaults__ = _python(fun).__defaults__
+    made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
 
@@ -475,22 +513,60 @@ def _own(x):
 def _maker(function, parameters):
     """Let compiled code call a function that makes compiled functions: the call runs at compile time."""
     def rule(fun, *rest):
-        if not isinstance(fun.type, Singleton):
-            raise Mismatch(f"{function.__name__} of a function that is made in compiled code is not compiled yet",
-                           "define the function at the top level of the module, and pass what it captures")
-        return constant(function(fun.type.value, *rest))
+        if isinstance(fun.type, Singleton):
+            try:
+                return constant(function(fun.type.value, *rest))
+            except TypeError as error:
+                raise Mismatch(str(error)) from None
+        if not isinstance(fun.type, Function):
+            raise Mismatch(f"{function.__name__} takes a function, not {describe(fun.type)}")
+        return _of_closure(function(_stand_in(fun.type.proto), *rest), fun)
 
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
 
 
-_ARGUMENTS = "argnums: Constant = 0, has_aux: Constant = False"
-for _function, _rest in ((grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
-                         (hessian, _ARGUMENTS), (vmap, "in_axes: Constant = 0, out_axes: Constant = 0"),
-                         (pmap, "in_axes: Constant = 0, out_axes: Constant = 0")):
-    _maker(_function, f"fun, {_rest}")
+@lru_cache(_DERIVATIVES)
+def _stand_in(proto) -> FunctionType:
+    """A Python function with the code of one that compiled code makes, whose closure is known there only."""
+    code = proto.code
+    return FunctionType(code, proto.globals, code.co_name, None, tuple([CellType() for _ in code.co_freevars]))
+
+
+def _of_closure(made, fun):
+    """A function that compiled code makes: `made`, which was made of the stand-in of `fun`, with `fun` in its place."""
+    if not isinstance(made, CompiledFunction):
+        raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
+                       "not compiled yet", "give it positional parameters without defaults")
+    inner = made.py_func
+    cells = dict(zip(inner.__code__.co_freevars, inner.__closure__))
+    closure = Apply(structure.TUPLE_MAKE, *[fun if name == "FUN" else constant(cell.cell_contents)
+                                            for name, cell in cells.items()], cls=None)
+    return Apply(structure.FUNCTION_MAKE, closure, type=Function(_lasting(inner), (closure.type,), ("closure",)))
+
+
+@lru_cache(_DERIVATIVES)
+def _lasting(function):
+    """The prototype of a function; it is interned, so it must be kept alive."""
+    return prototype_of(function)
+
+
+_ARGUMENTS = "fun, argnums: Constant = 0, has_aux: Constant = False, holomorphic: Constant = False"
+for _function, _parameters_of in (
+        (grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
+        (hessian, _ARGUMENTS), (checkpoint, "fun"), (vmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0"),
+        (pmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0")):
+    _maker(_function, _parameters_of)
+
+
+def _opened(x):
+    """A tuple that the program captures, which is one constant where it contains arrays, as a tuple of its items."""
+    if isinstance(x.type, Singleton) and type(x.type.value) is tuple:
+        return Apply(structure.TUPLE_MAKE, *[_opened(constant(item)) for item in x.type.value], cls=None)
+    return x
 
 
 def _jvp_rule(fun, primals, tangents):
+    primals, tangents = _opened(primals), _opened(tangents)
     for name, x in (("primals", primals), ("tangents", tangents)):
         if not isinstance(x.type, Tuple):
             raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
@@ -500,3 +576,19 @@ def _jvp_rule(fun, primals, tangents):
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")
+
+
+def _of_values(function, made):
+    """Let compiled code call `vjp` or `linearize`; made: the function of the library that it calls."""
+    def rule(given, keywords):
+        if keywords:
+            raise NotNative(f"{function.__name__} takes no keyword arguments in compiled code")
+        if len(given) < 2:
+            raise Mismatch(f"{function.__name__} takes a function and its arguments")
+        return CallValue(constant(made), given[0], Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
+
+    function.rule = rule
+
+
+_of_values(vjp, names.pullback_of)
+_of_values(linearize, names.linearized)

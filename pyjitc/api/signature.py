@@ -181,7 +181,9 @@ def convert(value, given: Type, wanted: Type, digits: bool = False):
         elif is_numpy_scalar(given) and np.can_cast(value.dtype, dtype, "safe"):
             return np.asarray(value).astype(dtype)[()]
     elif isinstance(wanted, Array) and isinstance(given, Array):
-        if (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim) and (given.writable or not wanted.writable) \
+        same = given.dtype == wanted.dtype or isinstance(given.dtype, kinds.Record) and isinstance(
+            wanted.dtype, kinds.Record) and given.dtype.dtype == wanted.dtype.dtype  # np.record or np.void
+        if same and given.ndim == wanted.ndim and (given.writable or not wanted.writable) \
                 and (given.aligned or not wanted.aligned):
             if (wanted.layout == "A" or wanted.layout == given.layout
                 or getattr(value.flags, f"{wanted.layout.lower()}_contiguous")):

@@ -32,7 +32,7 @@ __all__ = ["vectorize", "guvectorize"]
 
 _stages = lazy("pyjitc.pipeline.stages")
 _loops = lazy("pyjitc.lib.np.elementwise.made")
-_OPTIONS = Options(error_model="numpy", nogil=True)
+OPTIONS = Options(error_model="numpy", nogil=True)
 _TARGETS = ("cpu", "parallel")
 
 
@@ -53,10 +53,16 @@ def vectorize(signatures: Any = None, /, *, target: str = "cpu", identity: Any =
     identity: the start value of a reduction: 0, 1, another number, None, or 'reorderable'. target: 'cpu' or 'parallel'.
     Other options are those of `njit`. Raises ValueError for an invalid signature or target.
     """
+    return vectorize_with(OPTIONS, signatures, target=target, identity=identity, **options)
+
+
+def vectorize_with(base: Options, signatures: Any = None, /, *, target: str = "cpu", identity: Any = None,
+                   **options: Any) -> Any:
+    """`vectorize` with other options than `OPTIONS` as the default."""
     function, declared = _function_or_signatures("vectorize", signatures)
     if declared and isinstance(declared[0], Signature) is False:
         raise TypeError("signatures are text or types, as in 'float64(float64)'")
-    chosen = _chosen(target, options)
+    chosen = _chosen(base, target, options)
     if function is not None:
         return _vectorized(function, (), chosen, identity)
     return lambda function: _vectorized(_plain("vectorize", function), declared, chosen, identity)
@@ -79,6 +85,13 @@ def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target:
     array; a result without core dimensions is an array of one item, `out[0]`. writable_args: names or positions of the
     inputs that the function writes to. Raises ValueError for an invalid layout or signature.
     """
+    return guvectorize_with(OPTIONS, signatures, layout, target=target, identity=identity, writable_args=writable_args,
+                            **options)
+
+
+def guvectorize_with(base: Options, signatures: Any = None, layout: str | None = None, /, *, target: str = "cpu",
+                     identity: Any = None, writable_args: Iterable[str | int] = (), **options: Any) -> Callable:
+    """`guvectorize` with other options than `OPTIONS` as the default."""
     given = signatures
     if layout is None and isinstance(signatures, str) and "->" in signatures:
         layout, given = signatures, None
@@ -87,7 +100,7 @@ def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target:
     function, declared = _function_or_signatures("guvectorize", given)
     if function is not None:
         raise TypeError("guvectorize takes the layout of the operands, as in guvectorize('(n)->()')")
-    chosen = _chosen(target, options)
+    chosen = _chosen(base, target, options)
     parsed = _parsed_layout(layout)
     return lambda function: _generalised(_plain("guvectorize", function), declared, layout, parsed, chosen, identity,
                                          writable_args)
@@ -120,11 +133,11 @@ def _plain(name: str, function) -> FunctionType:
     return function
 
 
-def _chosen(target: str, options: dict) -> Options:
+def _chosen(base: Options, target: str, options: dict) -> Options:
     if target not in _TARGETS:
         raise ValueError(f"target={target!r}: choose 'cpu' or 'parallel'; write kernels for GPUs with pyjitc.cuda")
     return with_environment(make_options({name: value for name, value in options.items() if name != "parallel"},
-                                         _OPTIONS))
+                                         base))
 
 
 def _disabled() -> bool:
@@ -341,14 +354,18 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     record = _Cores(function, options, declared, ("guvectorize", layout, identity, tuple(writable)), identity)
     record.cores = cores
     record.shapes = tuple(k >= len(ins) for k in range(len(cores)))
-    record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
-    if not outs:
+    given = names[:len(ins)]
+    wrong = [one for one in writable if one not in given and one not in range(len(ins))]
+    if wrong:
+        raise (RuntimeError if isinstance(wrong[0], str) else ValueError)(
+            f"guvectorize: writable_args has {wrong[0]!r}, and the inputs of {function.__qualname__}() are "
+            f"{', '.join(f'{k}: {name}' for k, name in enumerate(given))}")
+    back = record.writable = frozenset(names.index(one) if isinstance(one, str) else one for one in writable)
+    if not outs:  # every operand may be written to, but some are broadcast, which NumPy would take for a reduction
         record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
                         layout.replace(" ", ""))
-    # otherwise every operand may be written to, and some are broadcast, which NumPy would take for a reduction
-    if outs:
-        ufuncs.write_back(ufunc, record.writable)
+    ufuncs.write_back(ufunc, back)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
     if record.dynamic:

@@ -306,6 +306,14 @@ class FunctionEmitter(Emitter):
             self.lines = saved
         return label
 
+    def fail_by(self, inst: ir.Inst, raises) -> None:
+        outer = self.held
+        if outer is None:
+            self.held = self.lock()
+        raises()
+        self.jump(self.fail(inst))
+        self.held = outer
+
     def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
         """The block that releases owned references and goes to the handler or the caller. Where another exit holds the
         same values except the first or the last, it goes on there. (Python objects are released in order, because

@@ -14,8 +14,8 @@ __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
 drops, elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
     "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
-_OF_OBJECTS = frozenset(("pyj_place", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field", "pyj_put",
-                         "pyj_put_value"))
+_OF_OBJECTS = frozenset(("pyj_place", "pyj_in_dict", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field",
+                         "pyj_put", "pyj_put_value"))
 
 
 _OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # helpers that use a large table
@@ -1035,8 +1035,9 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
             if nogil and symbol in with_lock:
                 locked[symbol] = with_lock[symbol]
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
-        # Optimising code that is called rarely, or waits for malloc, would cost more than most kernels do.
-        parts.append(body if is_often_called(name)
+        # Optimising code that is called rarely, or waits for malloc, would cost more than most kernels do. Helpers that
+        # run in loops are optimised; without nogil they are in images of their own (shared.py).
+        parts.append(body if is_often_called(name) or nogil and search_of(name)
                      else body.replace(" noinline", " alwaysinline" if name in inlined else " noinline optnone"))
     for symbol in sorted(locked):
         result, args = locked[symbol]

@@ -521,7 +521,7 @@ LEAVES: dict[type, Leaf] = {
     k.ObjectOf: Leaf(_REFERENCE, _pointer, _open_object),
     k.FunctionObject: Leaf(_REFERENCE, _pointer, _open_function_object), k.Cell: Leaf(_REFERENCE),
     k.ObjectCell: Leaf(_REFERENCE, _pointer, _open_object_cell),
-    k.NativeList: Leaf(_REFERENCE), k.NativeObject: Leaf(_REFERENCE), k.Within: Leaf(_REFERENCE),
+    **dict.fromkeys((k.NativeList, k.NativeObject, k.NativeTable, k.Within), Leaf(_REFERENCE)),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),

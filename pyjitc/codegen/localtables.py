@@ -1,11 +1,11 @@
 """Helpers of local tables: dicts and sets that compiled code makes and that do not escape (passes/localtables.py).
 
-A table starts with the head of a Python object, so that it is reference-counted and freed as one; the offsets of its
-other fields are in ops/localtables.py. `entries` are in insertion order, each (hash, words of the key, words of the
-value); the hash of a removed entry is -1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a
-removed entry. `objects` has a bit for each word of an entry that is a reference to an object, and `drop` releases the
-references of an entry to native lists, if there are any. A new table contains room for a few entries. Programs share
-these helpers: they are compiled once, see shared.py.
+A table starts with the count of references to it; the offsets of its other fields are in ops/localtables.py.
+`entries` are in insertion order, each (hash, words of the key, words of the value); the hash of a removed entry is
+-1. `indices` are 32-bit numbers of entries, -1 for a free slot and -2 for a removed entry. `objects` has a bit for
+each word of an entry that is a reference to an object, and `drop` releases the references of an entry to native
+lists, if there are any. A new table contains room for a few entries. Programs share these helpers: they are compiled
+once, see shared.py.
 
 The probing is CPython's. The hash of an int is the int with its upper half added, so that neighbouring ints get
 neighbouring slots: the ints of programs are often dense.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..ops import localtables as at
 from ..runtime import platform
-from ..runtime.platform import STR, STR_STATE
+from ..runtime.platform import DICT, KEYS, STR, STR_STATE
 from . import tables
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
@@ -46,10 +46,8 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
     return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {value}, ptr %{name}.at\n"
 
 
-# A substitute for a class: the interpreter only reads `tp_dealloc` of it, which has the same offset in all versions.
-TEXT["pyj_table_class"] = "@pyj_table_class = internal global [128 x i64] zeroinitializer"
 _define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
-{_store("ptr @pyj_table_free", "@pyj_table_class", platform.TYPE_DEALLOC, "free")}
+
   %room = mul i64 %stride, {2 * _FEW // 3}
   %bytes = add i64 %room, {_BYTES}
   %d = call ptr @malloc(i64 %bytes)
@@ -60,7 +58,7 @@ lost:
   ret ptr null
 made:
   store i64 1, ptr %d
-{_store("ptr @pyj_table_class", "%d", platform.OB_TYPE, "class")}{_store("i64 0", "%d", at.USED, "used")}
+{_store("i64 0", "%d", at.USED, "used")}
 {_store("i64 0", "%d", at.COUNT, "count")}{_store(f"i64 {2 * _FEW // 3}", "%d", at.ROOM, "capacity")}
 {_store(f"i64 {_FEW - 1}", "%d", at.MASK, "mask")}{_store("i64 %stride", "%d", at.STRIDE, "each")}
 {_store("i64 %objects", "%d", at.OBJECTS, "objects")}{_store("ptr %drop", "%d", at.DROP, "dropped")}
@@ -69,7 +67,7 @@ made:
   %first = getelementptr i8, ptr %d, i64 {_BYTES}
 {_store("ptr %first", "%d", at.ENTRIES, "entries")}
   %set = call ptr @memset(ptr %own, i32 255, i64 {4 * _FEW})
-  ret ptr %d""", "pyj_table_class", "pyj_table_free", shared=True)
+  ret ptr %d""", shared=True)
 _define("void @pyj_table_drop(ptr %d, ptr %e)", f"""
 start:
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("lists", "ptr", "%d", at.DROP)}
@@ -127,6 +125,23 @@ apart:
 done:
   call void @free(ptr %d)
   ret void""", "pyj_table_drop", shared=True)
+
+_define("void @pyj_table_retain(ptr %d)", """
+  %old = load i64, ptr %d
+  %new = add i64 %old, 1
+  store i64 %new, ptr %d
+  ret void""")
+_define("void @pyj_table_release(ptr %d)", """
+  %old = load i64, ptr %d
+  %new = sub i64 %old, 1
+  store i64 %new, ptr %d
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %dead, label %done
+dead:
+  call void @pyj_table_free(ptr %d)
+  br label %done
+done:
+  ret void""", "pyj_table_free")
 
 # Make room for twice as many entries: 0, or -1 where memory is exhausted.
 _define("i32 @pyj_table_grow(ptr %d)", f"""
@@ -640,3 +655,65 @@ claim:
   ret i64 %slot
 fail:
   ret i64 -1""", "pyj_table_claim_str", "pyj_release_object", shared=True)
+
+# ---------------------------------------------------------------- leaving
+
+_PUT_INDEX = "".join(f"""{_width}:
+  %n{_width} = trunc i64 %count to i{8 * _size}
+  %p{_width} = getelementptr i{8 * _size}, ptr %indices, i64 %place
+  store i{8 * _size} %n{_width}, ptr %p{_width}
+  br label %write
+""" for _width, _size in (("one", 1), ("two", 2), ("four", 4)))
+# Adds a key that is missing to a new dict of the interpreter and consumes the references to key and value; 0, or -1 for
+# an exception. The interpreter adds the first one, which decides what kind of dict it is, and whatever has no room; the
+# dict is not one of texts only.
+_define("i32 @pyj_table_fill(ptr %d, ptr %key, ptr %value, i64 %hash)", f"""
+{_load("keys", "ptr", "%d", DICT["keys"])}{_load("count", "i64", "%keys", KEYS["count"])}
+{_load("room", "i64", "%keys", KEYS["count"] - 8)}
+  %some = icmp sgt i64 %count, 0
+  %spare = icmp sgt i64 %room, 0
+  %ready = and i1 %some, %spare
+  br i1 %ready, label %search, label %ask
+ask:
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %value)
+  ret i32 %status
+search:
+{tables.EXTENT}
+  %mask = sub i64 %size, 1
+  %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
+  %entries = getelementptr i8, ptr %indices, i64 %total
+  %place0 = and i64 %hash, %mask
+  br label %look
+look:
+  %place = phi i64 [ %place0, %search ], [ %place1, %next ]
+  %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
+  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
+  %free = icmp eq i64 %n, -1
+  br i1 %free, label %claim, label %next
+{_NEXT}
+claim:
+  switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
+{_PUT_INDEX}eight:
+  %p8 = getelementptr i64, ptr %indices, i64 %place
+  store i64 %count, ptr %p8
+  br label %write
+write:
+  %offset = mul i64 %count, 24
+  %e = getelementptr i8, ptr %entries, i64 %offset
+  store i64 %hash, ptr %e
+{_store("ptr %key", "%e", 8, "key")}{_store("ptr %value", "%e", 16, "value")}
+  %count1 = add i64 %count, 1
+  store i64 %count1, ptr %count.p
+  %room1 = sub i64 %room, 1
+  store i64 %room1, ptr %room.p
+{_load("used", "i64", "%d", DICT["used"])}
+  %used1 = add i64 %used, 1
+  store i64 %used1, ptr %used.p
+  ret i32 0""" if platform.tables_are_known() else """
+  %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
+  call void @Py_DecRef(ptr %key)
+  call void @Py_DecRef(ptr %value)
+  ret i32 %status""", "pyj_dict_index", shared=True)
+TEXT["pyj_dict_index"], TEXT["pyj_int_hash"] = tables.TEXT["pyj_dict_index"], tables.TEXT["pyj_int_hash"]

@@ -25,6 +25,12 @@ _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
 {_get("form2", "ptr", "%kept", 40)}
   %bare = icmp eq ptr %form2, null
   %can = and i1 %can0, %bare"""
+# A new list has so many bytes for items behind its head; where these are not enough it gets memory for them elsewhere.
+_FEW = 64
+_OWN = f"""
+  %own = getelementptr i8, ptr %head, i64 {HEAD}
+  %is.own = icmp eq ptr %base, %own
+"""
 # Capacity grows by half; a Python list needs a few steps for as much.
 TEXT = {
     "pyj_native_new": f"""
@@ -32,14 +38,21 @@ define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) n
   %many = icmp ugt i64 %room, {_MOST}
   br i1 %many, label %fail, label %make
 make:
-  %head = call ptr @malloc(i64 {HEAD})
+  %bytes = mul i64 %room, %size
+  %small = icmp ule i64 %bytes, {_FEW}
+  %whole = select i1 %small, i64 {HEAD + _FEW}, i64 {HEAD}
+  %head = call ptr @malloc(i64 %whole)
   %bad = icmp eq ptr %head, null
   br i1 %bad, label %fail, label %room.of
 room.of:
-  %none = icmp eq i64 %room, 0
-  br i1 %none, label %fill, label %some
+  br i1 %small, label %inside, label %some
+inside:
+  %each = trunc i64 %size to i32
+  %fitting = udiv i32 {_FEW}, %each
+  %places = zext i32 %fitting to i64
+  %own = getelementptr i8, ptr %head, i64 {HEAD}
+  br label %fill
 some:
-  %bytes = mul i64 %room, %size
   %items = call ptr @malloc(i64 %bytes)
   %full = icmp eq ptr %items, null
   br i1 %full, label %undo, label %fill
@@ -47,9 +60,10 @@ undo:
   call void @free(ptr %head)
   br label %fail
 fill:
-  %data = phi ptr [ null, %room.of ], [ %items, %some ]
+  %data = phi ptr [ %own, %inside ], [ %items, %some ]
+  %got = phi i64 [ %places, %inside ], [ %room, %some ]
 {_put("a", "i64", "1", "%head", COUNT)}{_put("b", "i64", "%length", "%head", LENGTH)}\
-{_put("c", "i64", "%room", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
+{_put("c", "i64", "%got", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
 {_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}\
 {_put("g", "ptr", "null", "%head", SOURCE)}
   ret ptr %head
@@ -88,7 +102,19 @@ count:
   br i1 %many, label %fail, label %make
 make:
   %bytes = mul i64 %wanted, %size
-  %items = call ptr @realloc(ptr %base, i64 %bytes)
+{_OWN}  br i1 %is.own, label %apart, label %again
+again:
+  %longer = call ptr @realloc(ptr %base, i64 %bytes)
+  br label %got
+apart:
+  %fresh = call ptr @malloc(i64 %bytes)
+  %none = icmp eq ptr %fresh, null
+  br i1 %none, label %fail, label %copy
+copy:
+  call void @llvm.memcpy.p0.p0.i64(ptr %fresh, ptr %base, i64 {_FEW}, i1 false)
+  br label %got
+got:
+  %items = phi ptr [ %longer, %again ], [ %fresh, %copy ]
   %full = icmp eq ptr %items, null
   br i1 %full, label %fail, label %fill
 fill:
@@ -121,7 +147,8 @@ fill:
   %data = getelementptr i8, ptr %items, i64 %gap
   %held = mul i64 %length, %size
   %moved = call ptr @memmove(ptr %data, ptr %old, i64 %held)
-  call void @free(ptr %base)
+{_OWN}  %given = select i1 %is.own, ptr null, ptr %base
+  call void @free(ptr %given)
 {_put("a", "i64", "%after", "%head", ROOM)}{_put("b", "ptr", "%data", "%head", DATA)}\
 {_put("c", "ptr", "%items", "%head", BASE)}
   ret i32 0
@@ -502,7 +529,11 @@ define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{
 start:
 {_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}\
 {_get("text", "ptr", "%head", SOURCE)}{loop}
+{_OWN}  br i1 %is.own, label %objects, label %memory
+memory:
   call void @free(ptr %base)
+  br label %objects
+objects:
   call void @pyj_release_object(ptr %object)
   call void @pyj_release_object(ptr %text)
   call void @free(ptr %head)

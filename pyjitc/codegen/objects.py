@@ -1,7 +1,7 @@
 """The runtime of objects of classes, in LLVM text: helpers for programs with such objects (see ops/objects.py)."""
 from __future__ import annotations
 
-from ..runtime.platform import KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
+from ..runtime.platform import DICT, KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
 
 __all__ = ["TEXT"]
 
@@ -74,6 +74,63 @@ store:
   br label %done
 done:
   ret void
+}}""",
+    # An attribute in the dict of an object, if it has one, a borrowed reference; null where it is not found. It mostly
+    # has the number that it has among the inline values, else it is one of the first.
+    "pyj_in_dict": f"""
+define internal ptr @pyj_in_dict(ptr %dict, ptr %name, i64 %at) nounwind noinline {{
+start:
+  %none = icmp eq ptr %dict, null
+  br i1 %none, label %no, label %keys.of
+keys.of:
+  %keysp = getelementptr i8, ptr %dict, i64 {DICT["keys"]}
+  %keys = load ptr, ptr %keysp
+  %valuesp = getelementptr i8, ptr %dict, i64 {DICT["values"]}
+  %values = load ptr, ptr %valuesp
+  %kindp = getelementptr i8, ptr %keys, i64 {KEYS.get("kind", 0)}
+  %kind = load i8, ptr %kindp
+  %any = icmp eq i8 %kind, 0
+  br i1 %any, label %no, label %entries
+entries:
+  %split = icmp ne ptr %values, null
+  %countp = getelementptr i8, ptr %keys, i64 {KEYS["count"]}
+  %count = load i64, ptr %countp
+  %few = icmp ult i64 %count, 64
+  %tested = select i1 %few, i64 %count, i64 64
+  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS.get("bytes", 0)}
+  %log = load i8, ptr %bytesp
+  %wide = zext i8 %log to i64
+  %size = shl i64 1, %wide
+  %skip = add i64 %size, {KEYS["indices"]}
+  %first = getelementptr i8, ptr %keys, i64 %skip
+  %hint = lshr i64 %at, 3
+  %known = icmp ult i64 %hint, %count
+  br i1 %known, label %likely, label %test
+likely:
+  %entry0 = getelementptr [2 x ptr], ptr %first, i64 %hint
+  %key0 = load ptr, ptr %entry0
+  %same0 = icmp eq ptr %key0, %name
+  br i1 %same0, label %found, label %test
+test:
+  %n = phi i64 [ 0, %entries ], [ 0, %likely ], [ %next, %compare ]
+  %more = icmp ult i64 %n, %tested
+  br i1 %more, label %compare, label %no
+compare:
+  %entry = getelementptr [2 x ptr], ptr %first, i64 %n
+  %key = load ptr, ptr %entry
+  %same = icmp eq ptr %key, %name
+  %next = add i64 %n, 1
+  br i1 %same, label %found, label %test
+found:
+  %number = phi i64 [ %hint, %likely ], [ %n, %compare ]
+  %in.entry = getelementptr [2 x ptr], ptr %first, i64 %number, i64 1
+  %all.values = getelementptr i8, ptr %values, i64 {8 if PYTHON >= (3, 13) else 0}
+  %in.values = getelementptr ptr, ptr %all.values, i64 %number
+  %where = select i1 %split, ptr %in.values, ptr %in.entry
+  %value = load ptr, ptr %where
+  ret ptr %value
+no:
+  ret ptr null
 }}""",
     # An attribute that an object stores, a borrowed reference; null where it has none in a place of its own.
     "pyj_look": """

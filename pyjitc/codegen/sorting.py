@@ -11,7 +11,8 @@ from .tables import SIZE_AND_SIGN
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
-_FEW = 48  # the most items that are sorted by insertion
+_FEW = 32  # the most items that are sorted by insertion
+_MOST = 1 << 32  # as many items are sorted by the interpreter
 
 
 def _load(name: str, kind: str, pointer: str, offset) -> str:
@@ -20,18 +21,51 @@ def _load(name: str, kind: str, pointer: str, offset) -> str:
 
 NEEDS: dict[str, tuple[str, ...]] = {}
 # Sorts n pairs of an unsigned number and a word by the numbers, stably; `differ` has the bits in which the numbers
-# differ. The result is in `a` or in `b`, which has the same size. It is a radix sort with digits of 11 bits, the lowest
-# first. For large ranges it sorts the upper three digits and then by insertion; where that has too much to do, all
-# digits are sorted.
-_DIGIT = 11
+# differ. The result is in `a` or in `b`, which has the same size. It is a radix sort with the lowest digit first, of 11
+# bits, or of 8 where there are few items; one reading counts up to three digits. For large ranges it sorts the upper
+# three digits and then by insertion; where that has too much to do, all digits are sorted.
+_DIGIT, _SMALL_DIGIT, _MANY = 11, 8, 1200
+
+
+def _count(digits: int) -> str:
+    """A loop that counts how often each value of the lowest `digits` digits from `bit` on occurs."""
+    name = f"c{digits}"
+    text = f"""
+{name}:
+  %{name}.i = phi i64 [ 0, %group ], [ %{name}.next, %{name} ]
+  %{name}.p = getelementptr [2 x i64], ptr %from, i64 %{name}.i
+  %{name}.key = load i64, ptr %{name}.p
+  %{name}.s0 = lshr i64 %{name}.key, %bit"""
+    for d in range(digits):
+        text += f"""
+  %{name}.b{d} = and i64 %{name}.s{d}, %mask
+  %{name}.n{d}.p = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 {d}, i64 %{name}.b{d}
+  %{name}.n{d} = load i32, ptr %{name}.n{d}.p
+  %{name}.m{d} = add i32 %{name}.n{d}, 1
+  store i32 %{name}.m{d}, ptr %{name}.n{d}.p
+  %{name}.s{d + 1} = lshr i64 %{name}.s{d}, %width"""
+    return text + f"""
+  %{name}.next = add i64 %{name}.i, 1
+  %{name}.more = icmp slt i64 %{name}.next, %n
+  br i1 %{name}.more, label %{name}, label %counted"""
+
+
+_CLEAR = "".join(f"""
+  %row{d} = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 {d}
+  call void @llvm.memset.p0.i64(ptr %row{d}, i8 0, i64 %row.bytes, i1 false)""" for d in range(3))
 TEXT: dict[str, str] = {"pyj_sort_entries": f"""
 define internal ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ) nounwind noinline {{
 start:
-  %counts = alloca [{1 << _DIGIT} x i64]
+  %counts = alloca [3 x [{1 << _DIGIT} x i32]], align 64
   %few = icmp sle i64 %n, {_FEW}
   %high = call i64 @llvm.ctlz.i64(i64 %differ, i1 false)
   %top = sub i64 64, %high
-  %over = sub i64 %top, {3 * _DIGIT}
+  %many = icmp sge i64 %n, {_MANY}
+  %width = select i1 %many, i64 {_DIGIT}, i64 {_SMALL_DIGIT}
+  %three = select i1 %many, i64 {3 * _DIGIT}, i64 {3 * _SMALL_DIGIT}
+  %mask = select i1 %many, i64 {(1 << _DIGIT) - 1}, i64 {(1 << _SMALL_DIGIT) - 1}
+  %row.bytes = select i1 %many, i64 {4 << _DIGIT}, i64 {4 << _SMALL_DIGIT}
+  %over = sub i64 %top, %three
   %large = icmp sgt i64 %over, 0
   %lowest = select i1 %large, i64 %over, i64 0
   %budget = shl i64 %n, 3
@@ -83,59 +117,66 @@ radix:
   %first = phi ptr [ %a, %start ], [ %sorting, %put ]
   %second = phi ptr [ %b, %start ], [ %spare, %put ]
   %least = phi i64 [ %lowest, %start ], [ 0, %put ]
+  br label %group
+group:
+  %from = phi ptr [ %first, %radix ], [ %to.d, %whether ]
+  %to = phi ptr [ %second, %radix ], [ %from.d, %whether ]
+  %bit = phi i64 [ %least, %radix ], [ %bit1, %whether ]
+  %bits.left = sub i64 %top, %bit
+{_CLEAR}  %twice = shl i64 %width, 1
+  %two = icmp sgt i64 %bits.left, %width
+  %all.three = icmp sgt i64 %bits.left, %twice
+  %one.or.two = select i1 %two, i64 2, i64 1
+  %digits = select i1 %all.three, i64 3, i64 %one.or.two
+  switch i64 %digits, label %c1 [ i64 3, label %c3  i64 2, label %c2 ]
+{_count(1)}{_count(2)}{_count(3)}
+counted:
   br label %digit
 digit:
-  %from = phi ptr [ %first, %radix ], [ %to, %scatter ]
-  %to = phi ptr [ %second, %radix ], [ %from, %scatter ]
-  %bit = phi i64 [ %least, %radix ], [ %bit1, %scatter ]
-  call void @llvm.memset.p0.i64(ptr %counts, i8 0, i64 {8 << _DIGIT}, i1 false)
-  br label %count
-count:
-  %c = phi i64 [ 0, %digit ], [ %c1, %count ]
-  %cp = getelementptr [2 x i64], ptr %from, i64 %c
-  %ck = load i64, ptr %cp
-  %cs = lshr i64 %ck, %bit
-  %cb = and i64 %cs, {(1 << _DIGIT) - 1}
-  %cnp = getelementptr i64, ptr %counts, i64 %cb
-  %cn = load i64, ptr %cnp
-  %cn1 = add i64 %cn, 1
-  store i64 %cn1, ptr %cnp
-  %c1 = add i64 %c, 1
-  %cmore = icmp slt i64 %c1, %n
-  br i1 %cmore, label %count, label %sums
+  %d = phi i64 [ 0, %counted ], [ %d1, %scattered ]
+  %from.d = phi ptr [ %from, %counted ], [ %to.d, %scattered ]
+  %to.d = phi ptr [ %to, %counted ], [ %from.d, %scattered ]
+  %bit.d = phi i64 [ %bit, %counted ], [ %bit1, %scattered ]
+  br label %sums
 sums:
-  %s = phi i64 [ 0, %count ], [ %s1, %sums ]
-  %sum = phi i64 [ 0, %count ], [ %sum1, %sums ]
-  %snp = getelementptr i64, ptr %counts, i64 %s
-  %sn = load i64, ptr %snp
-  store i64 %sum, ptr %snp
-  %sum1 = add i64 %sum, %sn
+  %s = phi i64 [ 0, %digit ], [ %s1, %sums ]
+  %sum = phi i32 [ 0, %digit ], [ %sum1, %sums ]
+  %snp = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 %d, i64 %s
+  %sn = load i32, ptr %snp
+  store i32 %sum, ptr %snp
+  %sum1 = add i32 %sum, %sn
   %s1 = add i64 %s, 1
-  %smore = icmp slt i64 %s1, {1 << _DIGIT}
+  %smore = icmp ule i64 %s1, %mask
   br i1 %smore, label %sums, label %scatter.loop
 scatter.loop:
   %m = phi i64 [ 0, %sums ], [ %m1, %scatter.loop ]
-  %mp = getelementptr [2 x i64], ptr %from, i64 %m
+  %mp = getelementptr [2 x i64], ptr %from.d, i64 %m
   %pair = load <2 x i64>, ptr %mp, align 8
   %mk = extractelement <2 x i64> %pair, i32 0
-  %ms = lshr i64 %mk, %bit
-  %mb = and i64 %ms, {(1 << _DIGIT) - 1}
-  %mnp = getelementptr i64, ptr %counts, i64 %mb
-  %mn = load i64, ptr %mnp
-  %mn1 = add i64 %mn, 1
-  store i64 %mn1, ptr %mnp
-  %dp = getelementptr [2 x i64], ptr %to, i64 %mn
+  %ms = lshr i64 %mk, %bit.d
+  %mb = and i64 %ms, %mask
+  %mnp = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 %d, i64 %mb
+  %mn = load i32, ptr %mnp
+  %mn1 = add i32 %mn, 1
+  store i32 %mn1, ptr %mnp
+  %place = zext i32 %mn to i64
+  %dp = getelementptr [2 x i64], ptr %to.d, i64 %place
   store <2 x i64> %pair, ptr %dp, align 8
   %m1 = add i64 %m, 1
   %mmore = icmp slt i64 %m1, %n
-  br i1 %mmore, label %scatter.loop, label %scatter
-scatter:
-  %bit1 = add i64 %bit, {_DIGIT}
+  br i1 %mmore, label %scatter.loop, label %scattered
+scattered:
+  %bit1 = add i64 %bit.d, %width
+  %d1 = add i64 %d, 1
   %again = icmp slt i64 %bit1, %top
-  br i1 %again, label %digit, label %turned
+  %here = icmp slt i64 %d1, %digits
+  %same.group = and i1 %again, %here
+  br i1 %same.group, label %digit, label %whether
+whether:
+  br i1 %again, label %group, label %turned
 turned:
-  %from1 = phi ptr [ %to, %scatter ]
-  %to1 = phi ptr [ %from, %scatter ]
+  %from1 = phi ptr [ %to.d, %whether ]
+  %to1 = phi ptr [ %from.d, %whether ]
   %exact = icmp eq i64 %least, 0
   br i1 %exact, label %done, label %insert
 done:
@@ -159,7 +200,9 @@ begin:
   %floats = icmp eq ptr %class, @PyFloat_Type
   %ints = icmp eq ptr %class, @PyLong_Type
   %known = or i1 %floats, %ints
-  br i1 %known, label %room, label %ask
+  %countable = icmp ult i64 %n, {_MOST}
+  %sorts = and i1 %known, %countable
+  br i1 %sorts, label %room, label %ask
 ask:
   ret i32 1
 room:
@@ -345,7 +388,9 @@ define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinlin
 start:
 {_load("size", "i64", "%list", OB_SIZE)}
   %whole = icmp eq i64 %size, %n
-  br i1 %whole, label %begin, label %ask
+  %countable = icmp ult i64 %n, {_MOST}
+  %sorts = and i1 %whole, %countable
+  br i1 %sorts, label %begin, label %ask
 ask:
   ret i32 1
 begin:
@@ -405,6 +450,68 @@ write:
   %o = load ptr, ptr %op
   %ip = getelementptr ptr, ptr %items, i64 %w
   store ptr %o, ptr %ip
+  %w1 = add i64 %w, 1
+  %wmore = icmp slt i64 %w1, %n
+  br i1 %wmore, label %write, label %done
+done:
+  call void @free(ptr %a)
+  ret i32 0
+}}"""
+
+# Sorts the items of a native list, which are `width` numbers each and not nan. The result is 0, or 1 where nothing was
+# done.
+NEEDS["pyj_sort_native"] = "pyj_sort_columns",
+TEXT["pyj_sort_native"] = f"""
+define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %width, i64 %floats, i64 %flip) nounwind noinline {{
+start:
+  %row = shl i64 %width, 3
+  %each = add i64 %row, 32
+  %bytes = mul i64 %n, %each
+  %countable = icmp ult i64 %n, {_MOST}
+  br i1 %countable, label %room, label %ask
+ask:
+  ret i32 1
+room:
+  %a = call ptr @malloc(i64 %bytes)
+  %failed = icmp eq ptr %a, null
+  br i1 %failed, label %ask, label %made
+made:
+  %b = getelementptr [2 x i64], ptr %a, i64 %n
+  %copy = getelementptr [2 x i64], ptr %b, i64 %n
+  %total = mul i64 %n, %row
+  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 %total, i1 false)
+  br label %number
+number:
+  %i = phi i64 [ 0, %made ], [ %i1, %number ]
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  %atp = getelementptr i64, ptr %ap, i64 1
+  store i64 %i, ptr %atp
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %number, label %sort
+sort:
+  call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %copy, i64 %width, i64 0, i64 %floats, i64 %flip)
+  br label %write
+write:
+  %w = phi i64 [ 0, %sort ], [ %w1, %written ]
+  %to = phi ptr [ %items, %sort ], [ %to1, %written ]
+  %wp = getelementptr [2 x i64], ptr %a, i64 %w
+  %wop = getelementptr i64, ptr %wp, i64 1
+  %at = load i64, ptr %wop
+  %offset = mul i64 %at, %row
+  %from = getelementptr i8, ptr %copy, i64 %offset
+  br label %word
+word:
+  %k = phi i64 [ 0, %write ], [ %k1, %word ]
+  %fp = getelementptr i64, ptr %from, i64 %k
+  %value = load i64, ptr %fp
+  %tp = getelementptr i64, ptr %to, i64 %k
+  store i64 %value, ptr %tp
+  %k1 = add i64 %k, 1
+  %kmore = icmp slt i64 %k1, %width
+  br i1 %kmore, label %word, label %written
+written:
+  %to1 = getelementptr i64, ptr %to, i64 %width
   %w1 = add i64 %w, 1
   %wmore = icmp slt i64 %w1, %n
   br i1 %wmore, label %write, label %done

@@ -183,7 +183,7 @@ on{bits}:
 
 # s[::-1] == t, without the reversed text as an object. Up to eight bytes are read as one word, together with what the
 # object has in front of them, which is shifted out.
-_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+_define("i1 @pyj_str_mirrored_any(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
   %aslong = icmp eq i64 %n, %m
   br i1 %aslong, label %states, label %no
@@ -246,11 +246,39 @@ yes:
 no:
   ret i1 false""", shared=True)
 
+# The same, where a short ASCII text is compared with its own reverse without a call: what stands in front of the
+# characters is read and shifted out.
+_define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
+{_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
+  %own = icmp eq ptr %s, %t
+  %above = sub i64 %n, 1
+  %few = icmp ult i64 %above, 8
+  %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %short = and i1 %few, %plain
+  %quick = and i1 %own, %short
+  br i1 %quick, label %word, label %other
+word:
+  %end = getelementptr i8, ptr %s, i64 %n
+  %last = getelementptr i8, ptr %end, i64 {STR["ascii"] - 8}
+  %all = load i64, ptr %last, align 1
+  %bits = shl i64 %n, 3
+  %out = sub i64 64, %bits
+  %chars = lshr i64 %all, %out
+  %turned = call i64 @llvm.bswap.i64(i64 %chars)
+  %reversed = lshr i64 %turned, %out
+  %mirrored = icmp eq i64 %reversed, %chars
+  ret i1 %mirrored
+other:
+  %found = call i1 @pyj_str_mirrored_any(ptr %s, ptr %t)
+  ret i1 %found""", "pyj_str_mirrored_any")
+
 # ---------------------------------------------------------------- appending
 
-# The fields of an object besides its characters, for UTF-8 that was requested; an ASCII object has only the first of
-# them until 3.11.
+# The fields of an object besides its characters, for wchar_t and for UTF-8 that were requested; an ASCII object has
+# only the first of them. Until 3.11 characters of four bytes are the wchar_t, too.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
+_WCHARS = 64  # the offset of the number of wchar_t until 3.11
 _SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
 
 
@@ -258,6 +286,46 @@ def _kept_is_null(name: str, offset: int | None) -> str:
     if offset is None:
         return f"  %{name} = icmp eq i64 0, 0\n"
     return f"{_load(f'{name}.kept', 'ptr', '%x', offset)}  %{name} = icmp eq ptr %{name}.kept, null\n"
+
+
+def _first_is_free() -> str:
+    """%first: whether the first of these fields refers to nothing else than the characters."""
+    if not STR_IN_PIECES:
+        return _kept_is_null("first", None)
+    return f"""{_kept_is_null("first.none", _KEPT[0])}
+  %first.own = getelementptr i8, ptr %x, i64 {STR["wide"]}
+  %first.shared = icmp eq ptr %first.none.kept, %first.own
+  %first = or i1 %first.none, %first.shared
+"""
+
+
+def _share(name: str, x: str, length: str) -> str:
+    """Write down where the wchar_t of an object with characters of four bytes are, after it has changed."""
+    if not STR_IN_PIECES:
+        return ""
+    return f"""  %{name}.chars = getelementptr i8, ptr {x}, i64 {STR["wide"]}
+  %{name}.p = getelementptr i8, ptr {x}, i64 {_KEPT[0]}
+  store ptr %{name}.chars, ptr %{name}.p
+  %{name}.length.p = getelementptr i8, ptr {x}, i64 {_WCHARS}
+  store i64 {length}, ptr %{name}.length.p
+"""
+
+
+def _widen(name: str, of: str, to: str) -> str:
+    """Copy the n + 1 characters of `source` to `target`, which has wider ones, and return the object."""
+    return f"""
+widen{name}:
+  %i{name} = phi i64 [ 0, %{'which' if to == 'i16' else 'four'} ], [ %j{name}, %widen{name} ]
+  %s{name} = getelementptr {of}, ptr %source, i64 %i{name}
+  %c{name} = load {of}, ptr %s{name}
+  %w{name} = zext {of} %c{name} to {to}
+  %t{name} = getelementptr {to}, ptr %target, i64 %i{name}
+  store {to} %w{name}, ptr %t{name}
+  %j{name} = add i64 %i{name}, 1
+  %m{name} = icmp ult i64 %j{name}, %n1
+  br i1 %m{name}, label %widen{name}, label %done{name}
+done{name}:
+  ret ptr %to"""
 
 
 # x + y; the reference to x is consumed. If x has no other reference and no cached hash, it becomes the result where
@@ -274,25 +342,27 @@ _define("ptr @pyj_str_append(ptr %x, ptr %y)", f"""
 {_load("xs", "i32", "%x", STR["state"])}{_load("ys", "i32", "%y", STR["state"])}
 {_load("m", "i64", "%x", STR["length"])}{_load("n", "i64", "%y", STR["length"])}
   %unhashed = icmp eq i64 %hash, -1
-  %xor = xor i32 %xs, %ys
-  %sizes = and i32 %xor, {STR_STATE["sizes"]}
+  %xform = and i32 %xs, {STR_STATE["sizes"]}
+  %yform = and i32 %ys, {STR_STATE["sizes"]}
+  %holds = icmp uge i32 %xform, %yform
   %wider = xor i32 %ys, -1
   %ascii = and i32 %xs, {STR_STATE["ascii"]}
   %loses = and i32 %ascii, %wider
   %interned = and i32 %xs, 3
-  %whole = and i32 %xs, 32
+  %both = and i32 %xs, %ys
+  %whole = and i32 %both, 32
   %pieces = xor i32 %whole, 32
-  %bits1 = or i32 %sizes, %loses
-  %bits2 = or i32 %interned, %pieces
-  %bits = or i32 %bits1, %bits2
+  %bits1 = or i32 %interned, %loses
+  %bits = or i32 %bits1, %pieces
   %alike = icmp eq i32 %bits, 0
   %t1 = and i1 %may, %single
   %t2 = and i1 %unhashed, %alike
-  %t3 = and i1 %t1, %t2
+  %t4 = and i1 %t1, %t2
+  %t3 = and i1 %t4, %holds
   br i1 %t3, label %mine, label %slow
 mine:
   %plain = icmp ne i32 %ascii, 0
-{_kept_is_null("first", _KEPT[0])}
+{_first_is_free()}
   br i1 %plain, label %measure, label %wide
 wide:
 {_kept_is_null("second", _KEPT[1])}
@@ -339,11 +409,28 @@ copy:
   %yplain = icmp ne i32 %yascii, 0
   %yat = select i1 %yplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
   %source = getelementptr i8, ptr %y, i64 %yat
-  %bytes = add i64 %adds, %size
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %bytes, i1 false)
   %lenp = getelementptr i8, ptr %to, i64 {STR["length"]}
   store i64 %newlen, ptr %lenp
+  %same = icmp eq i32 %xform, %yform
+  %n1 = add i64 %n, 1
+  %quad = icmp eq i64 %size, 4
+  br i1 %quad, label %share, label %copied
+share:
+{_share("wchars", "%to", "%newlen")}
+  br label %copied
+copied:
+  br i1 %same, label %bytes, label %which
+bytes:
+  %length = add i64 %adds, %size
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %length, i1 false)
   ret ptr %to
+which:
+  %two = icmp eq i64 %size, 2
+  %one = icmp eq i32 %yform, {STR_STATE["one"]}
+  br i1 %two, label %widen12, label %four
+four:
+  br i1 %one, label %widen14, label %widen24
+{_widen("12", "i8", "i16")}{_widen("14", "i8", "i32")}{_widen("24", "i16", "i32")}
 memory:
   call void @Py_DecRef(ptr %x)
   %error = call ptr @PyErr_NoMemory()
@@ -354,62 +441,128 @@ slow:
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
 
-# The same for one character, which is passed without an object.
+# The same for one character, which is passed without an object. Blocks of memory have a multiple of eight bytes: if
+# the text ends within eight bytes there is room for another character.
+_define("ptr @pyj_str_append_code_wide(ptr %x, i64 %code)", f"""
+  %grows = load i64, ptr @pyjitc_str_grows
+  %may = icmp ne i64 %grows, 0
+  %count = load i64, ptr %x
+  %single = icmp eq i64 %count, 1
+{_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
+{_load("m", "i64", "%x", STR["length"])}{_first_is_free()}
+  %unhashed = icmp eq i64 %hash, -1
+  %form = and i32 %xs, {STR_STATE["sizes"] | 3}
+  %ascii = and i32 %xs, {STR_STATE["ascii"]}
+  %plain = icmp ne i32 %ascii, 0
+  %t1 = and i1 %may, %single
+  %t2 = and i1 %unhashed, %first
+  %t3 = and i1 %t1, %t2
+  br i1 %t3, label %mine, label %other
+mine:
+  switch i32 %form, label %other [ i32 {STR_STATE["one"]}, label %one  i32 {STR_STATE["two"]}, label %two
+                                   i32 {STR_STATE["four"]}, label %four ]
+one:
+  %most = select i1 %plain, i64 128, i64 256
+  br label %limit
+two:
+  br label %limit
+four:
+  br label %limit
+limit:
+  %below = phi i64 [ %most, %one ], [ 65536, %two ], [ {0x110000}, %four ]
+  %size = phi i64 [ 1, %one ], [ 2, %two ], [ 4, %four ]
+  %holds = icmp ult i64 %code, %below
+  br i1 %holds, label %measure, label %other
+measure:
+  br i1 %plain, label %room, label %wide
+wide:
+{_kept_is_null("second", _KEPT[1])}
+  br i1 %second, label %room, label %other
+room:
+  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %chars = mul i64 %m, %size
+  %end = add i64 %at, %chars
+  %used = add i64 %end, %size
+  %inside = and i64 %used, 7
+  %free = icmp ne i64 %inside, 0
+  br i1 %free, label %put, label %ask
+ask:
+  %small = icmp ule i64 %used, {_SMALL}
+  br i1 %small, label %step, label %large
+step:
+  %inside16 = and i64 %used, 15
+  %half = icmp ne i64 %inside16, 0
+  br i1 %half, label %put, label %other
+large:
+  %usable = call i64 @malloc_usable_size(ptr %x)
+  %fits = icmp ult i64 %used, %usable
+  br i1 %fits, label %put, label %other
+put:
+  %last = getelementptr i8, ptr %x, i64 %end
+  %null = getelementptr i8, ptr %x, i64 %used
+  %m1 = add i64 %m, 1
+  store i64 %m1, ptr %m.p
+  switch i64 %size, label %put1 [ i64 2, label %put2  i64 4, label %put4 ]
+put1:
+  %code1 = trunc i64 %code to i8
+  store i8 %code1, ptr %last
+  store i8 0, ptr %null
+  ret ptr %x
+put2:
+  %code2 = trunc i64 %code to i16
+  store i16 %code2, ptr %last
+  store i16 0, ptr %null
+  ret ptr %x
+put4:
+  %code4 = trunc i64 %code to i32
+  store i32 %code4, ptr %last
+  store i32 0, ptr %null
+{_share("wchars", "%x", "%m1")}
+  ret ptr %x
+other:
+  %char = call ptr @pyj_str_char(i64 %code)
+  %failed = icmp eq ptr %char, null
+  br i1 %failed, label %drop, label %join
+join:
+  %made = call ptr @pyj_str_append(ptr %x, ptr %char)
+  call void @Py_DecRef(ptr %char)
+  ret ptr %made
+drop:
+  call void @Py_DecRef(ptr %x)
+  ret ptr null""", "pyj_str_char", "pyj_str_append", shared=True)
 _define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
   %may = icmp ne i64 %grows, 0
   %count = load i64, ptr %x
   %single = icmp eq i64 %count, 1
 {_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
-{_load("m", "i64", "%x", STR["length"])}
+{_load("m", "i64", "%x", STR["length"])}{_kept_is_null("first", _KEPT[0])}
   %unhashed = icmp eq i64 %hash, -1
-  %plain = and i32 %xs, {STR_STATE["sizes"] | STR_STATE["ascii"] | 3}
-  %ascii = icmp eq i32 %plain, {STR_STATE["one"] | STR_STATE["ascii"]}
+  %form = and i32 %xs, {STR_STATE["sizes"] | STR_STATE["ascii"] | 3}
+  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
   %low = icmp ult i64 %code, 128
-{_kept_is_null("first", _KEPT[0])}
+  %used = add i64 %m, {STR["ascii"] + 1}
+  %inside = and i64 %used, 7
+  %free = icmp ne i64 %inside, 0
   %t1 = and i1 %may, %single
-  %t2 = and i1 %unhashed, %ascii
+  %t2 = and i1 %unhashed, %plain
   %t3 = and i1 %low, %first
   %t4 = and i1 %t1, %t2
-  %t5 = and i1 %t3, %t4
-  %used = add i64 %m, {STR["ascii"] + 1}
-  %inside = and i64 %used, 15
-  %step = icmp ne i64 %inside, 0
-  %small = icmp ult i64 %used, {_SMALL}
-  %t6 = and i1 %step, %small
-  br i1 %t5, label %mine, label %other
-mine:
-  br i1 %t6, label %put, label %large
-large:
-  br i1 %small, label %other, label %ask
-ask:
-  %past = icmp ugt i64 %used, {_SMALL}
-  br i1 %past, label %measure, label %other
-measure:
-  %usable = call i64 @malloc_usable_size(ptr %x)
-  %room = icmp ult i64 %used, %usable
-  br i1 %room, label %put, label %other
+  %t5 = and i1 %t3, %free
+  %t6 = and i1 %t4, %t5
+  br i1 %t6, label %put, label %other
 put:
-  %end = getelementptr i8, ptr %x, i64 %used
-  %last = getelementptr i8, ptr %end, i64 -1
+  %null = getelementptr i8, ptr %x, i64 %used
+  %last = getelementptr i8, ptr %null, i64 -1
   %byte = trunc i64 %code to i8
   store i8 %byte, ptr %last
-  store i8 0, ptr %end
+  store i8 0, ptr %null
   %m1 = add i64 %m, 1
-  %lenp = getelementptr i8, ptr %x, i64 {STR["length"]}
-  store i64 %m1, ptr %lenp
+  store i64 %m1, ptr %m.p
   ret ptr %x
 other:
-  %one = call ptr @pyj_str_char(i64 %code)
-  %failed = icmp eq ptr %one, null
-  br i1 %failed, label %drop, label %join
-join:
-  %made = call ptr @pyj_str_append(ptr %x, ptr %one)
-  call void @Py_DecRef(ptr %one)
-  ret ptr %made
-drop:
-  call void @Py_DecRef(ptr %x)
-  ret ptr null""", "pyj_str_char", "pyj_str_append", shared=True)
+  %made = call ptr @pyj_str_append_code_wide(ptr %x, i64 %code)
+  ret ptr %made""", "pyj_str_append_code_wide")
 
 # ---------------------------------------------------------------- numbers
 

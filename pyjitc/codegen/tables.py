@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..runtime import platform
 from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
 
-__all__ = ["DECLARATIONS", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
+__all__ = ["DECLARATIONS", "EXTENT", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 # Bits of the version of a dict that are not part of the number: the watchers to notify, and from 3.13 on a count of
@@ -290,7 +290,7 @@ if platform.PYTHON < (3, 11):
   br i1 %whole, label %search, label %ask
 """
     _KIND_OF_INTS = _KIND
-    _EXTENT = f"""
+    EXTENT = f"""
 {_load("size", "i64", "%keys", KEYS["size"])}
   %below2 = icmp ugt i64 %size, 255
   %below4 = icmp ugt i64 %size, 65535
@@ -312,7 +312,7 @@ else:
 {_load("keys", "ptr", "%d", DICT["keys"])}{_load("kind", "i8", "%keys", KEYS["kind"])}
   switch i8 %kind, label %ask [ i8 0, label %search  i8 1, label %absent ]
 """
-    _EXTENT = f"""
+    EXTENT = f"""
 {_load("log", "i8", "%keys", KEYS["size"])}{_load("bytes", "i8", "%keys", KEYS["bytes"])}
   %logw = zext i8 %log to i64
   %bytesw = zext i8 %bytes to i64
@@ -321,7 +321,7 @@ else:
   %total = shl i64 1, %bytesw
 """
 _SEARCH = f"""
-{_EXTENT}
+{EXTENT}
   %mask = sub i64 %size, 1
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total

@@ -6,7 +6,11 @@ import sys
 import weakref
 from types import CodeType, FunctionType
 
-__all__ = ["Prototype", "prototype_of", "nested", "carrier", "placed"]
+__all__ = ["Prototype", "TRANSFORMED", "prototype_of", "nested", "carrier", "placed"]
+
+# code of functions that api/derivatives.py makes: only inference can run their bodies, so that the interpreter calls
+# the compiled functions instead
+TRANSFORMED: weakref.WeakSet = weakref.WeakSet()
 
 
 class Prototype:

@@ -19,11 +19,11 @@ from ..types.kinds import (
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
+from .meaning import UNKNOWN, Again, Mismatch, NotNative, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
-asking = lazy(f"{__package__}.asking")  # only functions that use what has no native form load it
+interpreted_library = lazy(f"{__package__}.interpreted_library")  # only for what has no native form
 leaving = lazy(f"{__package__}.leaving")  # only functions that return functions or iterators load it
 
 displays = lazy(f"{__package__}.displays")
@@ -42,9 +42,9 @@ def _defect(error: Exception) -> Mismatch:
     while at.tb_next is not None:
         at = at.tb_next
     where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
-    found = Mismatch(f"{type(error).__name__} in the compiler: {error}",
-                     f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
-                     f"written another way")
+    found = NotNative(f"{type(error).__name__} in the compiler: {error}",
+                      f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
+                      f"written another way")
     found.__cause__ = error
     return found
 
@@ -84,8 +84,9 @@ class Analysis:
         self.running = False
         self.waiting = False
         self.forgiving = session.asks and not is_of_python(spec.proto)
-        self.evaluator = Evaluator(self) if not self.forgiving else (
-            forgiving.Forgiving(self) if session.options.objects else asking.Asking(self))
+        kind = Evaluator if not self.forgiving else (
+            forgiving.Forgiving if session.options.objects else interpreted_library.InterpretedLibrary)
+        self.evaluator = kind(self)
         entry = self.fn.entry
         self.incoming[entry] = {}
         for param, av in zip(entry.params, spec.args, strict=True):

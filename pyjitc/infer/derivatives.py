@@ -2,12 +2,15 @@
 them."""
 from __future__ import annotations
 
+import numpy as np
+
 from ..ops import arith, derivative, structure
 from ..types import kinds as k
+from ..types.lattice import dtype_of
 from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
-from .meaning import UNKNOWN, Apply, Derived, Mismatch, Ruled
+from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, Ruled
 from .names import describe
 
 __all__ = ["settle", "settle_ruled"]
@@ -28,7 +31,13 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
     name = called.spec.proto.qualname
-    if e.of_displays is not None and holds_display(_differentiated(av[0], e)):
+    found = _differentiated(av[0], e)
+    if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
+        for i in e.wrt:
+            _check_argument(name, i, e.operands[i].type, e.mode)
+        one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
+        return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux))
+    if e.of_displays is not None and holds_display(found):
         return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt:
         _check_argument(name, i, e.operands[i].type, e.mode)
@@ -65,6 +74,8 @@ def settle_ruled(evaluator, e: Ruled):
         function, *first = rule
         found, _ = evaluator.settle(evaluator.call(constant(function), [*first, *map(_unknown, types)], {}))
         assert type(found) is UserCall
+        if found.spec.error is not None:
+            raise found.spec.error
         return found.spec
 
     name = f"{e.operands[-2].type.value.__qualname__}()"
@@ -104,7 +115,8 @@ def _fits(t, wanted) -> bool:
     if type(wanted) is k.Array:
         return t is k.NoneType or is_number_that_varies(t) or (
             type(t) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim)
-    return t is k.NoneType or is_number_that_varies(t)
+    return t is k.NoneType or is_number_that_varies(t) or (  # np.zeros_like(x) of a number
+        type(t) is k.Array and t.ndim == 0 and is_number_that_varies(t.dtype))
 
 
 def _check_argument(name, i, t, mode):

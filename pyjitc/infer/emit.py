@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.errors import TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
@@ -594,7 +595,10 @@ class _Emission:
     def throw(self, e):
         named = e.exception is NameError and e.name is not None and not self.session.options.nogil
         if e.given is None and not named:
-            self.terminate(exceptions.THROW, (), {"cls": e.exception, "message": e.message})
+            cls = e.exception
+            if cls is TypeError and self.session.options.numba and self.unwind is None:
+                cls = TypingError  # what programs for Numba catch where an operation does not accept the types
+            self.terminate(exceptions.THROW, (), {"cls": cls, "message": e.message})
             return
         args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]
         attrs = {"cls": e.exception}

@@ -28,7 +28,7 @@ from .join import AV, join
 from .expressions import Split, UserCall, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
+    NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
 )
 from .names import describe, has_generator, is_of_python, needs_objects, with_object
 from .operations import HANDLERS, Operations, static_value
@@ -330,8 +330,8 @@ class Evaluator(Operations):
         if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
             raise NeedsList
         if any_part(meaning.stored, _cannot_be_read_again):
-            raise Mismatch(f"an attribute that holds {with_article(describe(content.type)[1:-1])} is not compiled",
-                           "store a number, an array, a tuple or an object of a class")
+            raise NotNative(f"an attribute that holds {with_article(describe(content.type)[1:-1])} is not compiled",
+                            "store a number, an array, a tuple or an object of a class")
         variable.grow(meaning.stored)
         meaning.type, meaning.value = NoneType, None
         return meaning, VOID
@@ -352,12 +352,10 @@ class Evaluator(Operations):
             return nest, None
         t = nest.dtype or (numpy_counterpart(kernel.type) if is_python_number(kernel.type) else kernel.type)
         if not is_numpy_scalar(t):
-            raise Mismatch(f"an array of {describe(t)} is not compiled")
+            raise NotNative(f"an array of {describe(t)} is not compiled")
         # the lengths of the shape are not specialised: a template is compiled once for a rank
         arguments = [Operand(-1, nest.arguments[0].type), *nest.arguments[1:]]
-        of = nest.template
-        if self.session.options.parallel or self.analysis.spec.proto.code in self.session.parallel:
-            of = getattr(of, "in_parts", of)
+        of = self.in_parts(nest.template)
         template = self.user_call(self.session.prototype(of), [*arguments, Const(DType(t), dtype_of(t))], None, of)
         if self.settle(template)[1] is None:
             return nest, None
@@ -395,8 +393,8 @@ class Evaluator(Operations):
         if proto.code in self.session.findings.left:
             raise self.session.findings.left[proto.code]
         if generators.acts_on_close(self.session.build(proto)):
-            raise Mismatch("a generator that yields inside try/finally is not compiled yet",
-                           "do what the `finally` does where the generator is used")
+            raise NotNative("a generator that yields inside try/finally is not compiled yet",
+                            "do what the `finally` does where the generator is used")
         if not proto.library and any([spec.proto.code is proto.code and spec.proto is not proto
                                       for spec in self.session.callers((self.analysis, self.inst))]):
             self.session.self_made.add(proto.code)
@@ -404,8 +402,8 @@ class Evaluator(Operations):
         if self.consumed_once():
             return state
         if generators.returns_value(self.session.build(proto)):
-            raise Mismatch("a generator that returns a value is not compiled as an object",
-                           "iterate over the call itself")
+            raise NotNative("a generator that returns a value is not compiled as an object",
+                            "iterate over the call itself")
         return Share(state)
 
     def consumed_once(self):
@@ -463,20 +461,30 @@ class Evaluator(Operations):
             args = [self.freevar(None, (), "__class__"), Local(entry.params[0])]
         args = [self.settle(x)[0] if x.type is None else x for x in args]
         if len(args) != 2 or kwargs or args[1].type is None:
-            raise Mismatch("super() is compiled without arguments, or with a class and an object",
-                           "call the method of the other class by its name")
+            raise NotNative("super() is compiled without arguments, or with a class and an object",
+                            "call the method of the other class by its name")
         cls, x = args
         holder = cls.type.value if isinstance(cls.type, Singleton) else None
         if isinstance(x.type, ObjectOf) and isinstance(holder, type):
             if not issubclass(x.type.cls, holder):
                 return Throw(TypeError, "super(type, obj): obj must be an instance or subtype of type")
             return Apply(structure.STRUCT_MAKE, x, type=Super(holder, x.type))
-        raise Mismatch(f"super() of {with_article(describe(x.type)[1:-1])} is not compiled",
-                       "call the method of the other class by its name")
+        raise NotNative(f"super() of {with_article(describe(x.type)[1:-1])} is not compiled",
+                        "call the method of the other class by its name")
 
     def unsealed(self, x):
         """A container of the program, or one that the interpreter has made, with type variables for its items."""
         return Apply(structure.RETYPE, x, type=self.session.opened(x.type, self.session.arguments))
+
+    def in_parts(self, function):
+        """The version of a function of the library for several threads, under `parallel=True`, if it has one. That
+        version itself calls the other one, for few elements."""
+        here = self.analysis.spec.proto.code
+        if self.session.options.parallel or here in self.session.parallel:
+            found = getattr(function, "in_parts", None)
+            if found is not None and found.__code__ is not here:
+                return found
+        return function
 
     def user_call(self, proto, operands, closure, function):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
@@ -520,9 +528,9 @@ class Evaluator(Operations):
                     return rule(args, kwargs)
                 except AttributeError as error:  # a rule for arrays got another operand
                     if error.obj is None or isinstance(error.obj, Type):
-                        raise Mismatch(f"{getattr(target, '__name__', target)}() of "
-                                       f"{', '.join(describe(x.type) for x in args)} "
-                                       "is not compiled yet") from None
+                        raise NotNative(f"{getattr(target, '__name__', target)}() of "
+                                        f"{', '.join(describe(x.type) for x in args)} "
+                                        "is not compiled yet") from None
                     raise
                 except Mismatch:
                     plain = [plain_int(x) for x in args]
@@ -543,6 +551,9 @@ class Evaluator(Operations):
             if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
+                if proto.library:
+                    function = self.in_parts(function)
+                    proto = self.session.prototype(function)
                 operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)

@@ -17,6 +17,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from ..base.errors import with_article
 from ..base.lazy import lazy
+from ..front.functions import TRANSFORMED
 from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
@@ -31,7 +32,9 @@ from .boxed import by_python
 from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
-from .meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, Operand, RecursiveGenerator, Restart
+from .meaning import (
+    UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Restart,
+)
 from .names import describe, is_of_python
 from .session import value_of_member
 
@@ -127,11 +130,15 @@ class Forgiving(Evaluator):
     def leave(self, inst, error):
         """Leave a function of an installed package, of which the interpreter would do a part, to the interpreter as a
         whole, together with the functions of packages that call it: compiled code would continue with objects, and
-        might compile much of a large package."""
+        might compile much of a large package. A derivative is left as a whole, too: the interpreter calls the compiled
+        one, which is made for the trees that it gets."""
         specs = list(self.session.callers((self.analysis, inst)))
         own = _package(specs[-1].proto)
         found = None
         for spec in specs[:-1]:
+            if spec.proto.code in TRANSFORMED:
+                found = spec.proto.code
+                break
             if not _is_installed(spec.proto) or _package(spec.proto) == own:
                 break
             found = spec.proto.code
@@ -209,24 +216,24 @@ class Forgiving(Evaluator):
             spec = meaning.spec
             if spec in self.given_up or spec.error is not None and spec.function is not None:
                 self.given_up.add(spec)
-                raise spec.error or Mismatch(f"{spec.proto.qualname} is not compiled")
+                raise spec.error or NotNative(f"{spec.proto.qualname} is not compiled")
         return super().settle(meaning)
 
     def generator(self, proto, callee, operands):
         if not self.consumed_once() and (self.session.findings.generators or generators.is_talked_to(
                 self.session.build(proto))):
-            raise Mismatch("a generator that is kept, and takes values or handles exceptions that are thrown into it, "
-                           "is not compiled")
+            raise NotNative("a generator that is kept, and takes values or handles exceptions that are thrown into it, "
+                            "is not compiled")
         return super().generator(proto, callee, operands)
 
     def user_call(self, proto, operands, closure, function):
         if is_of_python(proto) and not proto.library and any(x.type is Object for x in operands):
-            raise Mismatch(f"{proto.qualname} of a Python object is not compiled")
+            raise NotNative(f"{proto.qualname} of a Python object is not compiled")
         reason = self.session.findings.left.get(proto.code)
         if reason is not None:
             if type(reason) is RecursiveGenerator:
                 raise reason
-            raise Mismatch(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
+            raise NotNative(f"{proto.qualname} of {_package(proto)} is not compiled: {reason.message}")
         return super().user_call(proto, operands, closure, function)
 
     def constant_of(self, inst, value):
@@ -287,14 +294,14 @@ def _call_star(self, inst, operands):
 def _own(x):
     """The receiver of a change: a value that is passed unboxed has no object that could be changed."""
     if isinstance(x.type, (ListDisplay, DictDisplay, Attributes)) and not x.known:
-        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code is passed by value")
+        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code is passed by value")
     return x
 
 
 def _set_attribute(self, inst, operands):
     x, value = operands
     if isinstance(x.type, Singleton) and isinstance(x.type.value, (type, ModuleType)):
-        raise Mismatch("what the code was compiled from would change")  # the interpreter runs the whole function
+        raise NotNative("what the code was compiled from would change")  # the interpreter runs the whole function
     return by.set_attribute(_own(x), inst.attrs["name"], value)
 
 

@@ -13,7 +13,7 @@ from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
            "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NeedsObjects", "NeedsList", "RecursiveGenerator", "Restart", "Again"]
+           "NotNative", "NeedsObjects", "NeedsList", "RecursiveGenerator", "Restart", "Again"]
 
 
 class _Unknown:
@@ -41,13 +41,13 @@ class Mismatch(Exception):
         self.exception = exception
         self.given = given
 
-    @property
-    def is_gap(self) -> bool:
-        """Whether it refuses what the interpreter does; else the interpreter would raise the same exception."""
-        return "compile" in self.message
+
+class NotNative(Mismatch):
+    """Raised where the interpreter does the operation, and compiled code has no form for it. Where any other Mismatch
+    is raised, the interpreter would raise the same exception."""
 
 
-class RecursiveGenerator(Mismatch):
+class RecursiveGenerator(NotNative):
     """A generator, which `code` makes, would hold another one that the same code has made in it, to any depth."""
 
     def __init__(self, code):

@@ -5,7 +5,7 @@ from ..base.errors import with_article
 from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Cell, Function, Generator, Type, Unbound, any_part, all_parts
-from .meaning import Expr, Mismatch, NeedsObjects
+from .meaning import Expr, Mismatch, NotNative, NeedsObjects
 
 __all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "with_object"]
 
@@ -19,8 +19,8 @@ def with_object(x: Expr) -> Expr:
     """`x`, which must have an object for the interpreter."""
     needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
-        raise Mismatch(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
-                       "pass numbers, arrays, tuples or strings")
+        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
+                        "pass numbers, arrays, tuples or strings")
     return x
 
 

@@ -27,7 +27,9 @@ from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
     meaning_av, members_of, new_list,
 )
-from .meaning import Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, Operand, Restart, Share, Throw, UNKNOWN
+from .meaning import (
+    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand, Restart, Share, Throw,
+)
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
 
@@ -242,9 +244,9 @@ class Operations:
             self.refine(t.site, with_object(operands[1]).type)
             return test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
         if not isinstance(t, Cell):
-            raise Mismatch(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
-                           f"supported",
-                           "return the value, or write into an array")
+            raise NotNative(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
+                            f"supported",
+                            "return the value, or write into an array")
         self.refine(operands[0].type.site, operands[1].type)
         return CellSet(operands[0], operands[1])
 
@@ -312,8 +314,8 @@ class Operations:
                     if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
                             getattr(holder, name), str):
                         return constant(getattr(holder, name))
-                    raise Mismatch(f"attribute '{name}' of a class is not compiled",
-                                   "read it outside the compiled function", AttributeError)
+                    raise NotNative(f"attribute '{name}' of a class is not compiled",
+                                    "read it outside the compiled function", AttributeError)
                 if value is UNKNOWN:
                     raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
                 if type(value) is classmethod and own(holder, name) is value:
@@ -383,8 +385,8 @@ class Operations:
         metaclass: Any = type(cls)
         if (metaclass.__setattr__ is not type.__setattr__ or name[:2] == name[-2:] == "__"
                 or hasattr(type(old), "__get__") or isinstance(value.type, (Function, FunctionObject, Singleton))):
-            raise Mismatch(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
-                           f"objects of the class can do", "assign outside the compiled function")
+            raise NotNative(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
+                            f"objects of the class can do", "assign outside the compiled function")
         variable = self.session.outer_variable(namespace(cls), name, name)
         if variable.content is None and old is not UNKNOWN:  # before the assignment a base class has the attribute
             self.session.grow(variable, variable_type({name: old}, name) or Object)
@@ -439,8 +441,8 @@ class Operations:
             return self.class_attribute(t.cls, name) is not UNKNOWN
         cls = type(holder) if isinstance(t, Singleton) else self.library.class_of(t)
         if cls is None or isinstance(t, Function) or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
-            raise Mismatch(f"what attributes {describe(t)} has is not known when the function is compiled",
-                           "decide outside the compiled function")
+            raise NotNative(f"what attributes {describe(t)} has is not known when the function is compiled",
+                            "decide outside the compiled function")
         self.class_attribute(cls, name)
         return hasattr(cls if holder is None else holder, name)
 
@@ -672,8 +674,8 @@ class Operations:
         if items is None and (x.type is NoneType or is_scalar(x.type)):
             raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
         if items is None:
-            raise Mismatch(f"the length of this {describe(x.type)} must be known at compile time to be unpacked with *",
-                           "pass a tuple")
+            raise NotNative(f"the length of this {describe(x.type)} must be known at compile time to be unpacked "
+                            "with *", "pass a tuple")
         return items
 
     def unpack(self, inst, operands):
@@ -758,7 +760,7 @@ class Operations:
             given = classes.type.elements if isinstance(classes.type, Tuple) else ()
             wanted = tuple(e.value for e in given if isinstance(e, Singleton))
             if not isinstance(classes.type, Tuple) or len(wanted) != len(given):
-                raise Mismatch("the class in `except` must be known at compile time")
+                raise NotNative("the class in `except` must be known at compile time")
         for cls in wanted:
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")
@@ -812,7 +814,7 @@ class Operations:
         wanted = cls.type.value
         fits = self.library.rule_for(isinstance)([subject, cls], {})
         if not fits.known:
-            raise Mismatch("a class pattern for an exception is not compiled yet", "use isinstance")
+            raise NotNative("a class pattern for an exception is not compiled yet", "use isinstance")
         if not fits.value:
             return Const(NoneType, None)
         parts = []
@@ -869,7 +871,7 @@ class Operations:
         return Const(Singleton(value), value)
 
     def unsupported(self, inst, operands):
-        raise Mismatch(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
+        raise NotNative(f"{inst.attrs['construct']} is not supported in compiled functions", inst.attrs.get("hint", ""))
 
     def state(self, inst, operands):
         return self.generator_state(inst.attrs["step"], operands)

@@ -53,7 +53,8 @@ class Findings:
     __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
 
     def __init__(self, asks=False):
-        self.asks = asks  # whether the interpreter runs functions of Python's library without native form (asking.py)
+        # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
+        self.asks = asks
         # list displays that must be lists
         self.lists: set[ir.Inst] = set()
         self.every = False  # whether all list displays must be lists
@@ -144,7 +145,7 @@ class Session:
         self.outer: dict[tuple, Variable] = {}  # (id of the container, key) -> Variable
         # (id of the container, key) -> (analysis, block) that took its value for a constant
         self.readers: dict[tuple, dict] = {}
-        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/asking.py)
+        # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/interpreted_library.py)
         self.asks = options.objects or self.findings.asks
         self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
@@ -239,9 +240,10 @@ class Session:
                          for t, v in args)
         else:
             args = tuple((t, only_value(t)) for t, _ in args)
-        # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest).
+        # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest); under
+        # `numba` some operations have another meaning.
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
-               id(function) if function and function.__closure__ else None, self.options.parallel)
+               id(function) if function and function.__closure__ else None, self.options.parallel, self.options.numba)
         spec = self.specs.get(key) or self.library.memo.get(key)
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1

@@ -14,7 +14,7 @@ from ..types.kinds import (
 from .analysis import Analysis
 from .emit import close, emit
 from .expressions import Split, UserCall
-from .meaning import UNKNOWN, Expr, Mismatch, Restart, Throw
+from .meaning import UNKNOWN, Expr, Mismatch, NotNative, Restart, Throw
 from .session import Findings, Session, only_value
 
 __all__ = ["specialise"]
@@ -112,7 +112,8 @@ def _raises_at_run_time(session, spec) -> bool:
     exclude (`if key == "#"`)."""
     analysis = spec.analysis
     if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
-            error.is_gap or error.hint or inst.op.effects & ir.TERMINATOR for inst, error in analysis.errors.items()]):
+            isinstance(error, NotNative) or error.hint or inst.op.effects & ir.TERMINATOR
+            for inst, error in analysis.errors.items()]):
         return False
     for inst, error in analysis.errors.items():
         analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
@@ -158,7 +159,7 @@ def _in_the_program(spec, inst, error, entry, library):
         return spec, inst, error
     module = called.globals["__name__"]
     if module.startswith("pyjitc.cuda"):
-        return spec, inst, Mismatch(f"{module}.{called.qualname} is not compiled: {error.message}", error.hint)
+        return spec, inst, NotNative(f"{module}.{called.qualname} is not compiled: {error.message}", error.hint)
     return spec, inst, library.of_python(called.qualname, module, error)
 
 

@@ -11,7 +11,7 @@ from typing import Callable, Iterable
 from .core import Block, Edge, Function, Inst, Value
 
 __all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in_edges", "Dominators", "Loop",
-           "LoopNest", "live_in", "uses_of"]
+           "LoopNest", "live_in", "used_from_outside", "uses_of"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -118,14 +118,26 @@ class Dominators:
             def successors_of(node):
                 found = succs[node] = successors(node)
                 return found
-        order = _postorder(fn.entry, successors_of)
+        self._grow(fn.entry, successors_of)
+
+    @classmethod
+    def of_graph(cls, successors_of: list[list[int]]) -> Dominators:
+        """The tree of a graph that is not a function's: node -> its successors; node 0 is the entry."""
+        tree = cls.__new__(cls)
+        tree.tails, tree.successors = {}, dict(enumerate(successors_of))
+        tree._grow(0, successors_of.__getitem__)
+        return tree
+
+    def _grow(self, entry, successors_of):
+        order = _postorder(entry, successors_of)
         order.reverse()
         self.order = order
+        successors = self.successors
         number = self.number = {node: k for k, node in enumerate(order)}
         preds: list[list[int]] = [[] for _ in order]
-        for node, found in succs.items():
+        for node in order:
             k = number[node]
-            for succ in found:
+            for succ in successors[node]:
                 preds[number[succ]].append(k)
         idom = [-1] * len(order)
         idom[0] = 0
@@ -261,6 +273,20 @@ class LoopNest:
             for block in loop.blocks:
                 self.of[block] = loop
             self.loops.append(loop)
+
+
+def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = lambda edge: False) -> list[Value]:
+    """The values that the instructions of `blocks` use and that are not defined there, in the order of their first
+    uses. leaves: an edge -> whether what it passes is not a use."""
+    blocks = list(blocks)
+    defined = {p for block in blocks for p in block.params}
+    defined.update([inst.result for block in blocks for inst in block.insts])
+    found: dict[Value, None] = {}
+    for block in blocks:
+        for inst in block.insts:
+            for values in (inst.args, *[edge.args for edge in inst.edges() if not leaves(edge)]):
+                found.update(dict.fromkeys([v for v in values if v not in defined]))
+    return list(found)
 
 
 def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:

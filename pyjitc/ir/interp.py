@@ -137,6 +137,16 @@ def _convert(value, source: Any, target: Any):
     return value
 
 
+def _place(inst, a, indices) -> tuple:
+    """The indices of the element that a load or store accesses."""
+    axis = inst.attrs.get("walk")
+    if axis is None:
+        return indices
+    *first, offset = indices
+    first[axis] += offset // a.strides[axis]
+    return tuple(first)
+
+
 def _undefined(t: k.Type):
     """A value that is never used: zero, where the type has one."""
     if k.is_number(t):
@@ -442,10 +452,10 @@ class _Machine:
     # -- memory
 
     def do_array_load(self, inst, a, *indices):
-        return a[indices]
+        return a[_place(inst, a, indices)]
 
     def do_array_store(self, inst, a, *rest):
-        a[rest[:-1]] = rest[-1]
+        a[_place(inst, a, rest[:-1])] = rest[-1]
 
     def do_row_copy(self, inst, a, b, *rest):
         row = (*rest[:-1], slice(rest[-1]))

@@ -4,14 +4,16 @@ every value has the type that the rule of its operation gives, and calls fit the
 
 After the refcount pass, every owned reference is released once on every path.
 
-Run after inference and after every pass when PYJITC_VERIFY is set. Linear but for the dominator tree.
+Run after inference and after every pass when PYJITC_VERIFY is set. Linear but for the dominator tree. The tests run it
+some hundred thousand times, so what the loops need of an operation is looked up once, and the types that a rule gives
+are kept.
 """
 from __future__ import annotations
 
 from ..base.errors import VerifyError
 from ..types.kinds import Array, Bool, NoneType, Type, is_integer, is_refcounted
 from .cfg import Dominators
-from .core import ALLOCATES, CONSUMES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from .core import ALLOCATES, CONSUMES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Op, Value
 from .show import show
 
 __all__ = ["verify", "verify_module"]
@@ -67,20 +69,37 @@ class _Check:
     def block(self, block: Block):
         if not block.insts:
             self.fail("empty block", block)
+        generic = self.generic
         for value in block.params:
             self.typed(value, block)
         last = len(block.insts) - 1
         for at, inst in enumerate(block.insts):
-            terminates = bool(inst.op.effects & TERMINATOR)
-            if terminates is not (at == last):
-                self.fail("a terminator in the middle" if terminates else "no terminator at the end", block, inst)
-            self.effects(block, inst)
-            for edge in inst.edges():
+            op = inst.op
+            known = _known.get(op)
+            if known is None:
+                known = _known[op] = _Known(op)
+            if known.terminates is not (at == last):
+                self.fail("a terminator in the middle" if known.terminates else "no terminator at the end", block,
+                          inst)
+            if known.generic and not generic:
+                self.fail("a generic operation in typed IR", block, inst)
+            if not known.raises and (inst.unwind is not None or inst.cleanup):
+                self.fail(f"{'values to release' if inst.unwind is None else 'an unwind edge'} at an operation that "
+                          "cannot raise", block, inst)
+            if inst.attrs and not inst.attrs.keys() <= known.attrs:
+                self.fail(f"{op.name} takes no {', '.join(sorted(inst.attrs.keys() - known.attrs))}: the doc of an "
+                          "operation declares what it takes", block, inst)
+            expected = 1 + len(inst.attrs.get("cases", ())) if op.name == "switch" else known.targets
+            if len(inst.targets) != expected:
+                self.fail(f"{len(inst.targets)} targets instead of {expected}", block, inst)
+            for edge in inst.targets:
                 self.edge(block, inst, edge)
+            if inst.unwind is not None:
+                self.edge(block, inst, inst.unwind)
             if inst.result is not None:
                 self.typed(inst.result, block, inst)
-            if not self.generic:
-                self.types(block, inst)
+            if not generic:
+                self.types(block, inst, known)
 
     def typed(self, value: Value, block: Block, inst: Inst | None = None):
         if self.generic:
@@ -88,22 +107,6 @@ class _Check:
                 self.fail(f"value {value!r} of generic IR has a type", block, inst)
         elif not isinstance(value.type, Type):
             self.fail(f"value {value.name or 'v'} has no type", block, inst)
-
-    def effects(self, block: Block, inst: Inst):
-        op = inst.op
-        if op.effects & GENERIC and not self.generic:
-            self.fail("a generic operation in typed IR", block, inst)
-        if inst.unwind is not None and not op.effects & RAISES:
-            self.fail("an unwind edge at an operation that cannot raise", block, inst)
-        if not inst.attrs.keys() <= op.attrs | NOTES:
-            unknown = sorted(inst.attrs.keys() - op.attrs - NOTES)
-            self.fail(f"{op.name} takes no {', '.join(unknown)}: the doc of an operation declares what it takes",
-                      block, inst)
-        if inst.cleanup and not op.effects & RAISES:
-            self.fail("values to release at an operation that cannot raise", block, inst)
-        expected = 1 + len(inst.attrs.get("cases", ())) if op.name == "switch" else _TARGETS.get(op.name, 0)
-        if len(inst.targets) != expected:
-            self.fail(f"{len(inst.targets)} targets instead of {expected}", block, inst)
 
     def edge(self, block: Block, inst: Inst, edge: Edge):
         target = edge.block
@@ -120,10 +123,13 @@ class _Check:
                           f"{target.name}",
                           block, inst)
 
-    def types(self, block: Block, inst: Inst):
-        op, name = inst.op, inst.op.name
-        types = tuple(value.type for value in inst.args)
+    def types(self, block: Block, inst: Inst, known: _Known):
+        types = tuple([value.type for value in inst.args])
         given = None if inst.result is None else inst.result.type
+        attrs = inst.attrs
+        if not attrs and known.results.get(types, _Known) is given:
+            return
+        op, name = inst.op, inst.op.name
         if name == "const":
             if given is None or types:
                 self.fail("a constant is a result without operands", block, inst)
@@ -143,10 +149,12 @@ class _Check:
         else:
             expected = types
             try:
-                result = op.rule(types, inst.attrs) if op.rule is not None else given
+                result = op.rule(types, attrs) if op.rule is not None else given
             except Exception as error:
                 self.fail(f"{name} of {_list(types)}: {type(error).__name__}: {error}", block, inst)
-        if "tree" in inst.attrs:
+            if not attrs and op.rule is not None:
+                known.results[types] = result
+        if "tree" in attrs:
             self.nest(block, inst)
         if types != expected:
             self.fail(f"{name} of {_list(types)} instead of {_list(expected)}", block, inst)
@@ -257,36 +265,38 @@ class _Check:
 
     def dominance(self):
         """Check dominance in a graph whose nodes are the parts of blocks between the points that exceptions leave."""
-        heads = {block: Block(block.name) for block in self.fn.blocks}
-        home: dict[Value, Block] = {}
-        uses: list[tuple[Block, Value, Block, Inst]] = []
-        for block in self.fn.blocks:
-            node, defined = heads[block], set(block.params)
+        blocks = self.fn.blocks
+        heads = {block: k for k, block in enumerate(blocks)}
+        successors: list[list[int]] = [[] for _ in blocks]
+        home: dict[Value, int] = {}
+        uses: list[tuple[int, Value, Block, Inst]] = []
+        for node, block in enumerate(blocks):
             for value in block.params:
                 self.define(home, value, node, block)
+            defined = set(block.params)
             for inst in block.insts:
-                raised = [] if inst.unwind is None else inst.unwind.args
-                for value in (*inst.args, *raised, *inst.cleanup, *(v for edge in inst.targets for v in edge.args)):
+                unwind = inst.unwind
+                for value in inst.args:
                     if value not in defined:
                         uses.append((node, value, block, inst))
-                edges = [Edge(heads[edge.block]) for edge in inst.edges()]
-                if inst.unwind is not None and inst is not block.insts[-1]:
-                    rest = Block(block.name)
-                    node.insts.append(Inst(inst.op, targets=[*edges, Edge(rest)]))
-                    node = rest
-                elif inst is block.insts[-1]:
-                    node.insts.append(Inst(inst.op, targets=edges))
+                if unwind is not None or inst.targets or inst.cleanup:
+                    edges = inst.edges()
+                    uses += [(node, value, block, inst) for read in (inst.cleanup, *[edge.args for edge in edges])
+                             for value in read if value not in defined]
+                    successors[node] += [heads[edge.block] for edge in edges]
+                    if unwind is not None and inst is not block.insts[-1]:
+                        successors[node].append(len(successors))
+                        node = len(successors)
+                        successors.append([])
                 if inst.result is not None:
                     defined.add(inst.result)
                     self.define(home, inst.result, node, block, inst)
-        shadow = Function(self.fn.name)
-        shadow.blocks = [heads[self.fn.blocks[0]]]
-        dom = Dominators(shadow)
+        dom = Dominators.of_graph(successors)
         for node, value, block, inst in uses:
             where = home.get(value)
             if where is None:
                 self.fail(f"{value!r} is read but defined nowhere", block, inst)
-            if node in dom.number and (where is node or where not in dom.number or not dom.dominates(where, node)):
+            if node in dom.number and (where == node or where not in dom.number or not dom.dominates(where, node)):
                 self.fail(f"{value!r} is read where its definition need not have run", block, inst)
 
     def define(self, home, value, node, block, inst=None):
@@ -295,6 +305,24 @@ class _Check:
         if value.inst is not inst:
             self.fail(f"{value!r} names {'another' if value.inst else 'no'} instruction as its definition", block, inst)
         home[value] = node
+
+
+class _Known:
+    """What the verifier asks of an operation; results: operand types -> the type that its rule gives without
+    attributes."""
+
+    __slots__ = ("terminates", "raises", "generic", "attrs", "targets", "results")
+
+    def __init__(self, op: Op):
+        self.terminates = bool(op.effects & TERMINATOR)
+        self.raises = bool(op.effects & RAISES)
+        self.generic = bool(op.effects & GENERIC)
+        self.attrs = op.attrs | NOTES
+        self.targets = _TARGETS.get(op.name, 0)
+        self.results: dict[tuple[Type, ...], Type | None] = {}
+
+
+_known: dict[Op, _Known] = {}
 
 
 def _list(types) -> str:

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from .build import outlined
+from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
            "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
-           "for_all", "full", "grown", "mapped", "move_row", "narrowed", "outer", "plus", "pushed", "pushed_complex",
-           "reduced", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
+           "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
+           "reduced", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
 def copied(x):
@@ -86,21 +87,29 @@ def accumulate(total, given):
     array."""
     if not isinstance(given, np.ndarray):
         total += given
-    elif given.ndim > total.ndim:
-        accumulate(total, np.sum(given, axis=0))
-    elif given.shape == total.shape:
-        total += given
     else:
-        total += narrowed(given, total.shape, 0)
+        total += reduced(total.shape, given)
 
 
-def narrowed(given, shape, axis):
-    """The sums over the axes that have length 1 in `shape`."""
-    if axis == len(shape):
-        return given
-    if shape[axis] == 1 and given.shape[axis] != 1:
-        return narrowed(np.sum(given, axis=axis, keepdims=True), shape, axis + 1)
-    return narrowed(given.copy(), shape, axis + 1)
+def add_broadcast(total, given):
+    """Add an array to one of as many axes: summed along those in which `total` has length 1, and repeated along those
+    in which it has length 1 itself."""
+    if given.ndim > 1:
+        for i in range(max(len(total), len(given))):
+            add_broadcast(total[0 if len(total) == 1 else i], given[0 if len(given) == 1 else i])
+    elif len(total) == 1:
+        total[0] += row_total(given)
+    elif len(given) == 1:
+        for i in range(len(total)):
+            ARRAY_STORE(total, i, ARRAY_LOAD(total, i) + ARRAY_LOAD(given, 0))
+    else:
+        for i in range(len(given)):
+            ARRAY_STORE(total, i, ARRAY_LOAD(total, i) + ARRAY_LOAD(given, i))
+
+
+@outlined
+def row_total(x):
+    return np.sum(x)
 
 
 def for_all(shape, x, g):
@@ -128,13 +137,27 @@ def accumulate_if(wanted, total, given):
 
 def reduced(shape, given):
     """The adjoints of an array of this shape from those of an array to which it was broadcast, or to which it was
-    summed."""
+    summed: the given array itself, where the shapes are equal."""
+    if given.ndim > len(shape):
+        return reduced(shape, np.sum(given, axis=0))
+    if given.shape == shape:
+        return given
+    return of_shape(shape, given)
+
+
+def reduced_copy(shape, given):
+    """The same in an array of its own."""
     if given.ndim > len(shape):
         return reduced(shape, np.sum(given, axis=0))
     if given.shape == shape:
         return given.copy()
+    return of_shape(shape, given)
+
+
+@outlined
+def of_shape(shape, given):
     found = np.zeros(shape, given.dtype)
-    accumulate(found, given)
+    add_broadcast(found, strided(given))
     return found
 
 

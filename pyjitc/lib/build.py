@@ -195,7 +195,8 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
         for t in types) else ""
     if any(map(k.is_numpy_scalar, types)) and any(isinstance(t, k.Tuple) for t in types):
         hint = "make an array of the tuple: np.array(x)"
-    if op == "+" and types[0] is k.Str and not k.is_numpy_scalar(types[-1]) and not isinstance(types[-1], k.Array):
+    if op == "+" and len(types) == 2 and types[0] is k.Str and not (
+            k.is_numpy_scalar(types[1]) or isinstance(types[1], k.Array)):
         return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:
         return Mismatch(f"bad operand type for unary {op}: '{names[0]}'", hint)

@@ -1,6 +1,8 @@
 """The functions that `pyjitc.grad` and its like call inside the functions that they make, each with its rule."""
 from __future__ import annotations
 
+import numpy as np
+
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Derived
 from ..ops import arith as a
@@ -12,7 +14,7 @@ from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
 from .trees import applied, arranged, flat, marked, of_trees, structured, tuples
 
-__all__ = ["gradients", "pulled", "pushed", "stop_gradient"]
+__all__ = ["gradients", "linearized", "pullback_of", "pulled", "pushed", "stop_gradient"]
 
 
 def _items(x):
@@ -97,6 +99,44 @@ def pulled_of_trees(f, marks, order, varied, others, of_varied, has_aux, cotange
 
 def pushed_of_trees(f, marks, order, varied, others, of_varied, tangents):
     return pushed(applied, (3,), (tangents,), (f, marks, order, varied, others))
+
+
+# -- vjp and linearize in compiled code
+
+
+def pullback_of(f, args):
+    """(f(*args), its pullback)"""
+    kept = own(args)
+
+    def pullback(cotangent):
+        return pulled(spread, (1,), False, cotangent, (f, kept))[1][0]
+
+    return f(*args), pullback
+
+
+def linearized(f, args):
+    """(f(*args), the function from tangents to the change of the result)"""
+    kept = own(args)
+
+    def pushforward(*tangents):
+        return pushed(spread, (1,), (tangents,), (f, kept))[1]
+
+    return f(*args), pushforward
+
+
+def spread(f, args):
+    return f(*args)
+
+
+def own(x):
+    """x with copies of its arrays, which the program may write into later."""
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return (own(x[0]),) + own(x[1:])
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    return x
 
 
 def stopped(x):

@@ -10,28 +10,31 @@ from typing import Callable
 
 from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "NUMBA_SEMANTICS", "OPERATORS", "as_in_numba", "attribute", "method",
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "as_in_numba", "attribute", "is_as_in_numba", "method",
            "operation"]
 
 FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}
-# Not empty while a function is compiled with the semantics of Numba where those differ; its option `numba` says so in
-# the key of the cache.
-NUMBA_SEMANTICS: list = []
+_numba: list = []  # not empty while a function is compiled with the option `numba`
 # key: the name of the function in module operator; rule(args, kwargs) may return None
 OPERATORS: dict[str, list[Callable]] = {}
 
 
 @contextmanager
 def as_in_numba():
-    """Context in which functions are compiled with semantics of Numba: fields of any record are attributes, and ranges
-    accept floats."""
-    NUMBA_SEMANTICS.append(None)
+    """Context in which a function is compiled with the semantics of Numba, because its options say so."""
+    _numba.append(None)
     try:
         yield
     finally:
-        NUMBA_SEMANTICS.pop()
+        _numba.pop()
+
+
+def is_as_in_numba() -> bool:
+    """Whether the function that is compiled has the option `numba`, which rules do not see: fields of any record are
+    attributes, and ranges accept floats."""
+    return bool(_numba)
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:

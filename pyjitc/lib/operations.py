@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base.lazy import lazy
 from ..infer.boxed import by_python
 from ..infer.constants import is_wide
-from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, Throw
+from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops.arith import BNOT
@@ -109,12 +109,12 @@ def _equality(op: str, x: Expr, y: Expr) -> Expr:
         try:
             same = bool(a == b)
         except Exception:
-            raise Mismatch(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile time") from None
+            raise NotNative(f"{describe(x.type)} and {describe(y.type)} cannot be compared at compile time") from None
         return Const(Bool, same if op == "==" else not same)
     if x.type is NoneType or y.type is NoneType or type(x.type) is not type(y.type) and not (
             isinstance(x.type, (Singleton, Exception_)) or isinstance(y.type, (Singleton, Exception_))):
         return Const(Bool, op == "!=")  # values of unlike types are never equal
-    raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled")
+    raise NotNative(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled")
 
 
 def identity(op: str, x: Expr, y: Expr) -> Expr:
@@ -150,8 +150,8 @@ def _identity(op: str, x: Expr, y: Expr) -> Expr:
 
 
 def no_identity(op: str, x: Expr) -> Mismatch:
-    return Mismatch(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
-                    "compare with == instead")
+    return NotNative(f"`{op}` between two {describe(x.type)} values has no meaning in compiled code",
+                     "compare with == instead")
 
 
 # ---------------------------------------------------------------- items

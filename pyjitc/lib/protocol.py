@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Callable
 
 from ..infer.boxed import boxed, by_python
-from ..infer.meaning import Call, Const, Expr, Mismatch
+from ..infer.meaning import Call, Const, Expr, Mismatch, NotNative
 from ..infer.names import describe
 from ..types import kinds as k
 from ..types.kinds import Bool, Object, Str, Struct, Type
@@ -95,7 +95,7 @@ class Protocol:
 
     def delete_attribute(self, x: Expr, name: str) -> Expr:
         """`del x.name`"""
-        raise _without_place(x, name) or Mismatch(
+        raise _without_place(x, name) or NotNative(
             f"attributes of {describe(x.type)} objects cannot be deleted in compiled code",
             "keep the object, and mark it by another value of the attribute")
 
@@ -131,7 +131,7 @@ class Protocol:
         return None
 
     def set_attribute(self, x: Expr, name: str, value: Expr) -> Expr:
-        raise _without_place(x, name) or Mismatch(
+        raise _without_place(x, name) or NotNative(
             f"attributes of {describe(x.type)} objects cannot be assigned in compiled code",
             "return the value and assign it outside, or write it into an array")
 
@@ -176,7 +176,7 @@ class _Nothing(Protocol):
     """The protocol of types that have no values in Python."""
 
     def truth(self, x):
-        raise Mismatch(f"a value of type {x.type} has no truth value in compiled code")
+        raise NotNative(f"a value of type {x.type} has no truth value in compiled code")
 
 
 def among(iterable, item):

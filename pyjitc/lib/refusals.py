@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.errors import with_article
-from ..infer.meaning import Mismatch
+from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.kinds import Singleton
 
@@ -57,34 +57,34 @@ def advice(*names: str) -> str | None:
 def of_the_program(t, what: str, changed: bool = False) -> Mismatch:
     """The error for an operation on a captured container; `changed`: the operation would modify it."""
     kind = type(t.value).__name__
-    return Mismatch(f"{what} of a {kind} of the interpreter is not compiled",
-                    "return the values and change it outside, or write them into an array" if changed else
-                    "only d['key'] with a constant key is; pass the values" if kind == "dict" else
-                    "make it an array or a tuple outside the function", AttributeError)
+    return NotNative(f"{what} of a {kind} of the interpreter is not compiled",
+                     "return the values and change it outside, or write them into an array" if changed else
+                     "only d['key'] with a constant key is; pass the values" if kind == "dict" else
+                     "make it an array or a tuple outside the function", AttributeError)
 
 
 def not_yet(t, what: str) -> Mismatch:
     """The error for an operation on type t that Python has, but compiled code has not yet. what: with its
     preposition."""
-    return Mismatch(f"{what} {with_article(t.class_name)} is not compiled yet", _INSTEAD[t.class_name])
+    return NotNative(f"{what} {with_article(t.class_name)} is not compiled yet", _INSTEAD[t.class_name])
 
 
 def of_an_object(t, what: str) -> Mismatch:
     """The error for an operation on an object of a class of the program, or on a module."""
-    return Mismatch(f"{what} of {describe(t)} objects are not compiled", READ)
+    return NotNative(f"{what} of {describe(t)} objects are not compiled", READ)
 
 
 def joined_by_index(t) -> Mismatch:
     """The error for np.r_[...] or np.c_[...]."""
-    return Mismatch("np.r_[...] is not compiled",
-                    "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else Mismatch(
+    return NotNative("np.r_[...] is not compiled",
+                     "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else NotNative(
         "np.c_[...] is not compiled", "write np.column_stack((a, b))")
 
 
 def no_with(x) -> Mismatch:
     if isinstance(x.type, Singleton) and isinstance(x.type.value, np.errstate):
-        return Mismatch("an np.errstate that was made outside is not compiled",
-                        "write np.errstate(...) in the `with` statement")
-    return Mismatch(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only "
-                    f"np.errstate is",
-                    "open and close it outside the compiled function")
+        return NotNative("an np.errstate that was made outside is not compiled",
+                         "write np.errstate(...) in the `with` statement")
+    return NotNative(f"a `with` statement of {describe(x.type)} is not supported in compiled functions: only "
+                     f"np.errstate is",
+                     "open and close it outside the compiled function")

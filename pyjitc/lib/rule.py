@@ -26,7 +26,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..infer.bind import slots_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
 from ..ops.structure import METHOD_MAKE
 from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
 from .build import is_sequence, a_type
@@ -95,7 +95,7 @@ class Rule:
                     if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
-                        raise Mismatch(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
+                        raise NotNative(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
         values = [slots[name] if name in slots else defaults[name] for name in names]
         if code.co_kwonlyargcount and self.signature is None:
             last = code.co_argcount
@@ -205,6 +205,14 @@ def target_of(path: str):
     return found
 
 
+class _Dummy:
+    """An argument that stands for another in a call of which only the error is read. Callables look at their iterables
+    before they count their arguments, so it is an empty one."""
+
+    def __iter__(self):
+        return iter(())
+
+
 def _of_the_callable(path, args, kwargs, wrong):
     """The Mismatch for arguments that do not fit the signature of a rule, with the message of the callable, which is
     called with as many dummy arguments. `wrong`: the message of a Python function with the rule's signature."""
@@ -212,7 +220,7 @@ def _of_the_callable(path, args, kwargs, wrong):
     if target is None:
         return wrong
     receiver = [make() for home, make in _RECEIVERS.items() if path.startswith(home)]
-    given = [*receiver, *(object() for _ in args[len(receiver):])], {key: object() for key in kwargs}
+    given = [*receiver, *(_Dummy() for _ in args[len(receiver):])], {key: _Dummy() for key in kwargs}
     try:
         takes = inspect.signature(target)
         takes.bind(*given[0], **given[1])
@@ -221,12 +229,14 @@ def _of_the_callable(path, args, kwargs, wrong):
         takes = False
     if takes:
         name = next((key for key in kwargs if f"'{key}'" in wrong.message), None)
-        return Mismatch(f"{path} with {name}= is not compiled" if name else f"{path} with {len(args)} positional "
-                        f"arguments is not compiled", wrong.hint)
+        return NotNative(f"{path} with {name}= is not compiled" if name else f"{path} with {len(args)} positional "
+                         f"arguments is not compiled", wrong.hint)
     try:
         target(*given[0], **given[1])
     except TypeError as error:
         text = str(error)
+        if _Dummy.__name__ in text:
+            return wrong
         return Mismatch(text, "" if "Did you mean" in text else wrong.hint)
     except Exception:
         pass

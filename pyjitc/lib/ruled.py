@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Mismatch, Ruled
+from ..infer.meaning import Apply, Mismatch, NotNative, Ruled
 from ..ops import structure as s
 from ..types import kinds as k
+from ..types.tangents import holds_display
 from .derivatives import pulled, pushed
 from .rule import intrinsic
+from .trees import called as with_trees, constant_marks, marks_of, tuples
 
 __all__ = ["custom"]
 
@@ -26,8 +28,15 @@ def custom(f, kind, rule, second, fixed, *args):
 def _custom(given, keywords):
     f, kind, rule, second, fixed, *args = given
     kind, fixed = kind.value, fixed.value
+    if type(f.type) is k.Function:
+        raise NotNative("checkpoint of a function that compiled code makes is not compiled yet",
+                       "define the function outside, and pass what it captures as arguments")
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
     args = Apply(s.TUPLE_MAKE, *items, cls=None)
+    if kind == "checkpoint" and holds_display(args.type):
+        marks = constant_marks(tuple([marks_of(x.type) for x in items]))
+        return Ruled(constant(arranged_again), (marks, f, tuples(args)), (tree_tangent, f, marks), None,
+                     (tree_backward, f, marks), fixed)
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
     if kind == "checkpoint":
         tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
@@ -75,6 +84,23 @@ def again_tangent(f, args, tangents):
 
 def again_backward(f, args, result, g):
     return pulled(called, (1,), False, g, (f, args))[1]
+
+
+def arranged_again(marks, f, args):
+    return in_order(arranged_call(f, marks, args))
+
+
+def arranged_call(f, marks, args):
+    """f(*args), with trees as the program passes them."""
+    return with_trees(f, marks, args)
+
+
+def tree_tangent(f, marks, args, tangents):
+    return pushed(arranged_call, (2,), (tangents,), (f, marks, args))[1]
+
+
+def tree_backward(f, marks, args, result, g):
+    return pulled(arranged_call, (2,), False, g, (f, marks, args))[1]
 
 
 # -- from a rule for tangents (custom_jvp)

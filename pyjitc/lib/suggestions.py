@@ -10,7 +10,7 @@ import types as pytypes
 import numpy as np
 
 from ..base.errors import did_you_mean
-from ..infer.meaning import Mismatch
+from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.classes import is_fixed
 from ..types.kinds import Array, Attributes, Generator, Iterator, Method, Singleton, Tuple
@@ -57,7 +57,7 @@ def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
     public = getattr(sys.modules.get(module), short, None)
     full = f"{module}.{short if callable(public) else function}"
     hint = advice(full, module, module.partition(".")[0]) or AS_LOOP
-    return Mismatch(f"{full} is not compiled: {error.message}", hint)
+    return NotNative(f"{full} is not compiled: {error.message}", hint)
 
 
 def call(target) -> Mismatch:
@@ -80,7 +80,7 @@ def call(target) -> Mismatch:
     if hint is None and isinstance(target, type) and family != "builtins":
         hint = ("make the object outside, and pass its numbers and arrays, or a named tuple" if is_fixed(target) else
                 "use a named tuple, whose methods are compiled; what changes goes into an array")
-    return Mismatch(f"{full} is not compiled yet", hint or (AS_LOOP if family in ("numpy", "math") else OUTSIDE))
+    return NotNative(f"{full} is not compiled yet", hint or (AS_LOOP if family in ("numpy", "math") else OUTSIDE))
 
 
 def attribute(x, name: str) -> Mismatch:
@@ -89,20 +89,20 @@ def attribute(x, name: str) -> Mismatch:
     cls = t.python_class
     if cls in (list, dict, str, bytes) and hasattr(cls, name):
         full = f"{cls.__name__}.{name}"
-        return Mismatch(f"{full} is not compiled yet", advice(full, cls.__name__), AttributeError)
+        return NotNative(f"{full} is not compiled yet", advice(full, cls.__name__), AttributeError)
     if isinstance(t, (Generator, Iterator)) and hasattr(pytypes.GeneratorType, name):
-        return Mismatch(f"{name} of a generator is not compiled yet",
-                        "generators run by `for` and next(): pass what they need as arguments", AttributeError)
+        return NotNative(f"{name} of a generator is not compiled yet",
+                         "generators run by `for` and next(): pass what they need as arguments", AttributeError)
     if isinstance(t, Tuple) and t.cls is not None and hasattr(t.cls, name):
-        return Mismatch(f"the attribute '{name}' of {describe(t)} is not compiled yet", READ, AttributeError)
+        return NotNative(f"the attribute '{name}' of {describe(t)} is not compiled yet", READ, AttributeError)
     if isinstance(t, Singleton) and hasattr(t.value, name):
-        return Mismatch(f"attributes of {describe(t)} objects are not compiled yet",
-                        READ if is_fixed(type(t.value)) else AS_TUPLE, AttributeError)
+        return NotNative(f"attributes of {describe(t)} objects are not compiled yet",
+                         READ if is_fixed(type(t.value)) else AS_TUPLE, AttributeError)
     if cls is tuple and t.cls is None and hasattr(list, name):
         return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array",
                         AttributeError)
     if isinstance(t, Array) and hasattr(np.ndarray, name):
-        return Mismatch(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
+        return NotNative(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
     return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)
 
 

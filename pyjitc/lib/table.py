@@ -15,13 +15,14 @@ from ..infer.meaning import Apply, Call, CallValue, Const, Mismatch, Share, Thro
 from ..infer.names import describe
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
-from ..types.kinds import Bool, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
+from ..types.kinds import Bool, Ellipsis_, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
 from .build import DERIVATIVES, FLAGS
 from .np import index
 from . import extended
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
+from .rule import rule
 
 __all__ = ["Library"]
 
@@ -33,6 +34,7 @@ conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
+iterators = lazy("pyjitc.lib.py.iterators")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 parallel = lazy("pyjitc.lib.py.parallel")
@@ -57,18 +59,28 @@ def _warn(args, kwargs):
     return Apply(exceptions.WARN, message=args[0].value, cls=args[1].type.value if len(args) > 1 else RuntimeWarning)
 
 
-def _iter(args, kwargs):
-    (x,) = args
+@rule("iter", "object, sentinel=..., /")
+def _iter(x, sentinel):
+    if sentinel.type is not Ellipsis_:
+        answer = py_builtins.CALLS[callable]([x], {})
+        if answer.known and not answer.value:
+            raise Mismatch("iter(v, w): v must be callable")
+        return Share(Call(iterators.called_until, x, sentinel))
     return x if isinstance(x.type, Iterator) else Share(protocol_of(x.type).iterate(x))
 
 
-def _next(args, kwargs):
-    it = args[0]
+@rule("next", "iterator, default=..., /")
+def _next(it, default):
     if not isinstance(it.type, Iterator):
         if not isinstance(protocol_of(it.type), State):
             raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
         it = Share(it)
-    return Call(iteration.next_item, it) if len(args) == 1 else Call(iteration.next_default, it, args[1])
+    return Call(iteration.next_item, it) if default.type is Ellipsis_ else Call(iteration.next_default, it, default)
+
+
+@rule("len", "obj, /")
+def _len(x):
+    return protocol_of(x.type).length(x)
 
 
 def _put_state(args, kwargs):
@@ -85,7 +97,7 @@ RULES = {
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),
-    iter: _iter, next: _next, len: lambda args, kwargs: protocol_of(args[0].type).length(args[0]),
+    iter: _iter, next: _next, len: _len,
     intrinsics.put_state: _put_state,
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
         intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,

@@ -9,20 +9,31 @@ import numpy as np
 
 from ..runtime.pool import prange
 from .derivatives import pulled, pushed
-from .trees import called, flat, like
+from .trees import (
+    called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, place_of, restored,
+)
 
-__all__ = ["batched", "batched_in_parallel", "forward_jacobian", "reverse_jacobian"]
+__all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
 
 
 # -- Jacobians
 
-OF_TREES = ("a Jacobian is by a number or an array, not by a tree of them yet: write a function of the leaf, "
-            "lambda w: f({**tree, 'w': w})")
-
 BY_COMPLEX = ("a Jacobian by complex numbers is that of a function of their real and imaginary parts: write it as one, "
-              "lambda x, y: f(x + 1j * y), or use jvp, once in the direction 1 and once in 1j")
+              "lambda x, y: f(x + 1j * y), or use jvp, once in the direction 1 and once in 1j; for a holomorphic "
+              "function pass holomorphic=True")
 OF_COMPLEX = ("reverse mode gives one row of a Jacobian for each real number in the result, and the result is complex: "
               "use jacfwd, or return the real and the imaginary part")
+OF_REAL = "holomorphic=True is for functions of complex numbers: pass z.astype(complex), or complex(x)"
+
+
+def holomorphic_gradients(f, at, has_aux, args, marks):
+    """(the result, the complex derivatives by the arguments `at`) of a holomorphic function."""
+    for n in at:
+        if not is_complex(args[n]):
+            raise TypeError(OF_REAL)
+    if not is_complex(first(called(f, marks, args), has_aux)):
+        raise TypeError("holomorphic=True is for functions that return a complex number")
+    return pulled(f, at, has_aux, 1.0, args, marks)
 
 
 def is_complex(x):
@@ -31,14 +42,15 @@ def is_complex(x):
     return isinstance(x, (complex, np.complexfloating))
 
 
-def forward_jacobian(f, at, has_aux, args, marks):
+def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
     argument. It takes one forward sweep for each element of the argument."""
     x = args[at[0]]
-    if isinstance(x, tuple):
-        raise TypeError(OF_TREES)
-    if is_complex(x):
-        raise TypeError(BY_COMPLEX)
+    if is_tree(x):
+        found = by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic)
+        return nested(first(called(f, marks, args), has_aux), marks, at, x, found)
+    if is_complex(x) != holomorphic:
+        raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     if not isinstance(x, np.ndarray):
         return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
     result = first(called(f, marks, args), has_aux)
@@ -52,27 +64,63 @@ def forward_jacobian(f, at, has_aux, args, marks):
     return like(result, with_axes(out, y, x.shape))
 
 
-def reverse_jacobian(f, at, has_aux, args, marks):
+def by_leaves(f, at, has_aux, args, marks, x, n, holomorphic):
+    """The Jacobians by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
+    if n == count_leaves(x):
+        return ()
+    rest = by_leaves(f, at, has_aux, args, marks, x, n + 1, holomorphic)
+    leaf = leaf_at(x, n)
+    if not may_vary(leaf):
+        return (None,) + rest
+    given = f, marks, place_of(at, n), args, leaf
+    return (forward_jacobian(of_leaf, (4,), has_aux, given, None, holomorphic),) + rest
+
+
+def of_leaf(f, marks, place, args, leaf):
+    """f(*args) with another leaf in the tree."""
+    return called_with(f, marks, place, args, leaf)
+
+
+def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The same derivative by one reverse sweep for each element of the result."""
     x, result = args[at[0]], first(called(f, marks, args), has_aux)
     y = flat(result)
-    if isinstance(x, tuple):
-        raise TypeError(OF_TREES)
-    if is_complex(x):
-        raise TypeError(BY_COMPLEX)
+    if is_complex(x) != holomorphic:
+        raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     if isinstance(y, tuple):
         return like(result, rows_of_parts(f, at, has_aux, args, marks, x, y, 0))
-    if is_complex(y):
+    if is_complex(y) and not holomorphic:
         raise TypeError(OF_COMPLEX)
     if not isinstance(y, np.ndarray):
         return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
     along = np.zeros(y.size, y.dtype)
-    out = np.zeros((y.size, size_of(x)), y.dtype)
+    out = rows(flat(x), y.size, y.dtype)
     for i in range(y.size):
         along[i] = 1
-        put_row(out, i, pulled(f, at, has_aux, along.reshape(y.shape), args, marks)[1][0])
+        put_row(out, i, flat(pulled(f, at, has_aux, along.reshape(y.shape), args, marks)[1][0]))
         along[i] = 0
-    return out.reshape(y.shape + shape_of(x))
+    return restored(marks, at, x, in_shape(out, y.shape, flat(x)))
+
+
+def rows(x, n, dtype):
+    """Room for n gradients by x, each in a row."""
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return (rows(x[0], n, dtype),) + rows(x[1:], n, dtype)
+    if not may_vary(x):
+        return None
+    return np.zeros((n, size_of(x)), dtype)
+
+
+def in_shape(out, shape, x):
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return (in_shape(out[0], shape, x[0]),) + in_shape(out[1:], shape, x[1:])
+    if out is None:
+        return None
+    return out.reshape(shape + shape_of(x))
 
 
 def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
@@ -92,12 +140,12 @@ def rows_of_part(f, at, has_aux, args, marks, x, y, n):
     if not isinstance(part, np.ndarray):
         return pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1][0]
     along = np.zeros(part.size, part.dtype)
-    out = np.zeros((part.size, size_of(x)), part.dtype)
+    out = rows(flat(x), part.size, part.dtype)
     for i in range(part.size):
         along[i] = 1
-        put_row(out, i, pulled(f, at, has_aux, alone(y, n, along.reshape(part.shape)), args, marks)[1][0])
+        put_row(out, i, flat(pulled(f, at, has_aux, alone(y, n, along.reshape(part.shape)), args, marks)[1][0]))
         along[i] = 0
-    return out.reshape(part.shape + shape_of(x))
+    return restored(marks, at, x, in_shape(out, part.shape, flat(x)))
 
 
 def alone(y, n, cotangent):
@@ -172,7 +220,12 @@ def put_column(out, i, y):
 
 
 def put_row(out, i, y):
-    if isinstance(y, np.ndarray):
+    if isinstance(y, tuple):
+        for k in range(len(y)):
+            put_row(out[k], i, y[k])
+    elif y is None:
+        return
+    elif isinstance(y, np.ndarray):
         out[i] = y.reshape(-1)
     else:
         out[i, 0] = y

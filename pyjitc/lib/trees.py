@@ -14,10 +14,12 @@ from ..infer.expressions import list_of
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch
 from ..ops import structure as s
 from ..types import kinds as k
-from ..types.tangents import holds_display
-from .rule import intrinsic
+from ..types.tangents import holds_display, varies
+from .rule import Constant, intrinsic
 
-__all__ = ["applied", "called", "flat", "holder", "like", "marked", "marks_of", "of_trees", "structured", "tuples"]
+__all__ = ["applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder", "is_tree",
+           "leaf_at", "like", "marked", "marks_of", "may_vary", "nested", "of_trees", "place_of", "restored",
+           "structured", "tuples"]
 
 
 def marks_of(t) -> Any:
@@ -62,13 +64,14 @@ def holder(text):
     return lambda: text
 
 
-def _constant(value) -> Expr:
+def constant_marks(value) -> Expr:
+    """A value of Python's literals as a constant that stays known wherever it is passed."""
     return constant(holder(repr(value)))
 
 
 def marked(t) -> Expr:
     """The marks of a type, for `structured`."""
-    return _constant(marks_of(t))
+    return constant_marks(marks_of(t))
 
 
 def _known(x: Expr) -> Any:
@@ -114,6 +117,93 @@ def like(x, y):
     return _structured(marks_of(x.type), y)
 
 
+# -- Jacobians by trees
+
+
+def _is_tree(x: Expr) -> bool:
+    return type(x.type) in (k.Tuple, k.ListDisplay, k.DictDisplay)
+
+
+def _leaves(x: Expr) -> list[Expr]:
+    return [leaf for item in _items(x) for leaf in _leaves(item)] if _is_tree(x) else [x]
+
+
+def _rebuilt(x: Expr, leaves) -> Expr:
+    """A tree of tuples with the structure of x, of the next leaves of an iterator."""
+    if not _is_tree(x):
+        return next(leaves)
+    items = [_rebuilt(item, leaves) for item in _items(x)]
+    return Apply(s.TUPLE_MAKE, *items, cls=x.type.cls if type(x.type) is k.Tuple else None)
+
+
+def _marks_at(marks: Expr, n: int, x: Expr):
+    return marks_of(x.type) if marks.type is k.NoneType else _known(marks)[n]
+
+
+@intrinsic
+def is_tree(x):
+    """Whether x is a tuple, or a list or dict display."""
+    return constant(_is_tree(x))
+
+
+@intrinsic
+def may_vary(x):
+    return constant(varies(x.type))
+
+
+@intrinsic
+def count_leaves(x):
+    return constant(len(_leaves(x)))
+
+
+@intrinsic
+def leaf_at(x, n: Constant):
+    return _leaves(x)[n]
+
+
+@intrinsic
+def place_of(at: Constant, n: Constant):
+    """Leaf n of argument `at`, for `called_with`."""
+    return constant_marks((at[0], n))
+
+
+@intrinsic
+def called_with(f, marks, place, args, leaf):
+    """The call f(*args) with another leaf at `place`."""
+    at, n = _known(place)
+    given = _items(args)
+    leaves = _leaves(given[at])
+    leaves[n] = leaf
+    if marks.type is k.NoneType:
+        given[at] = _structured(marks_of(given[at].type), _rebuilt(given[at], iter(leaves)))
+    else:
+        given[at] = _rebuilt(given[at], iter(leaves))
+        given = list(map(_structured, _known(marks), given))
+    return CallValue(f, *given)
+
+
+@intrinsic
+def restored(marks, at: Constant, x, y):
+    """The tree of tuples y, which belongs to argument `at` = x, in the structure of that argument."""
+    return _structured(_marks_at(marks, at[0], x), y)
+
+
+@intrinsic
+def nested(y, marks, at: Constant, x, found):
+    """The tree y with a tree like x, argument `at`, in place of each leaf. found: for each leaf of x a tree like y."""
+    def at_leaf(parts):
+        return _structured(_marks_at(marks, at[0], x), _rebuilt(x, iter(parts)))
+
+    def of(y, parts):
+        if not _is_tree(y):
+            return at_leaf(parts)
+        given = [[x] * len(_items(y)) if x.type is k.NoneType else _items(x) for x in parts]
+        items = [of(item, list(one)) for item, one in zip(_items(y), zip(*given))]
+        return Apply(s.TUPLE_MAKE, *items, cls=y.type.cls if type(y.type) is k.Tuple else None)
+
+    return _structured(marks_of(y.type), of(y, _items(found)))
+
+
 def applied(f, marks, order, varied, others):
     return arranged(f, marks, order, varied, others)
 
@@ -127,4 +217,4 @@ def of_trees(items: list[Expr], argnums, marks) -> list[Expr]:
     found = tuple([marks_of(x.type) for x in items]) if marks is None else _known(marks)
     varied, rest = (Apply(s.TUPLE_MAKE, *(tuples(items[n]) for n in one), cls=None) for one in (wanted, others))
     of_varied = ("tuple", None, tuple([found[n] for n in wanted]))
-    return [_constant(found), _constant(order), varied, rest, _constant(of_varied)]
+    return [constant_marks(found), constant_marks(order), varied, rest, constant_marks(of_varied)]

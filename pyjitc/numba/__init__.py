@@ -51,6 +51,8 @@ def __getattr__(name: str):
         found = getattr(_LATER[name], name)
     elif not name.startswith("_") and (there := _module(name)) is not None:
         found = there
+    elif name == "bool":
+        found = types.boolean
     elif name in _ABSENT:
         found = _Absent(name)
     else:

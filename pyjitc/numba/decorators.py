@@ -11,10 +11,10 @@ from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from . import special, types
+from .absent import module_attribute
 from .dispatcher import SMALL, Dispatcher, passing
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
-extended = lazy("pyjitc.lib.extended")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
@@ -98,35 +98,36 @@ def _frozen(function):
 
 
 def vectorize(*args, **options):
-    """numba.vectorize."""
-    made = _ufuncs.vectorize(*args, **options)
+    """numba.vectorize. Loops are compiled, also with forceobj=True."""
+    options.pop("forceobj", None)
+    made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
     if args and not isinstance(made, np.ufunc):
-        return lambda function: _written_for_numba(made, _frozen(function))
+        return lambda function: made(_frozen(function))
     return made
 
 
-def _written_for_numba(make, function):
-    """make(function), which compiles it with the semantics of Numba."""
+def _for_numba(module):
+    """The options with which a decorator of the api compiles, and Numba's semantics."""
     _meanings.wants_literals  # importing it registers Numba's meanings of functions
-    with extended.as_in_numba():
-        return make(function)
+    return module.OPTIONS._replace(numba=True)
 
 
 def guvectorize(signatures=None, layout=None, **options):
     """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python ints in the function, as in
     functions that jit compiles."""
-    made = _ufuncs.guvectorize(signatures, layout, **options)
+    options.pop("forceobj", None)
+    made = _ufuncs.guvectorize_with(_for_numba(_ufuncs), signatures, layout, **options)
     text = signatures if layout is None else layout
     given = [] if layout is None or callable(signatures) else (
         signatures if isinstance(signatures, (list, tuple)) else [signatures])
     try:
         declared = [signature_of(types.signature(one)).args for one in given]
     except (TypeError, ValueError):
-        return made if layout is None else lambda function: _written_for_numba(made, function)
+        return made
     whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
     if not isinstance(text, str):
         return made
-    return lambda function: _written_for_numba(made, _with_ints(function, whole) if whole else function)
+    return (lambda function: made(_with_ints(function, whole))) if whole else made
 
 
 def _with_ints(function, whole):
@@ -139,8 +140,15 @@ def _with_ints(function, whole):
 
 def cfunc(sig, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    made = _cfuncs.cfunc(types.signature(sig), **_options(options))
-    return lambda function: _written_for_numba(made, function)
+    asked = types.signature(sig)
+    made = _cfuncs.cfunc_with(_for_numba(_cfuncs), asked, **_options(options))
+
+    def decorate(function):
+        found = made(function)
+        found._sig = asked
+        return found
+
+    return decorate
 
 
 def jit_module(**options):
@@ -150,3 +158,6 @@ def jit_module(**options):
     for key, value in list(frame.f_globals.items()):
         if type(value) is FunctionType and value.__module__ == name:
             frame.f_globals[key] = jit(value, **options)
+
+
+__getattr__ = module_attribute("core.decorators", frozenset())

@@ -30,7 +30,6 @@ from . import types
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
 
-extended = lazy("pyjitc.lib.extended")
 meanings = lazy("pyjitc.numba.meanings")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
@@ -212,26 +211,34 @@ class NumbaFunction(CompiledFunction):
             return self._of_plain_arrays(args, kwargs)
         if any([isinstance(x, np.void) and x.dtype.names is not None for x in (*args, *kwargs.values())]):
             return self._of_records(args, kwargs)
-        literal = self.__dict__.get("__literal__")
-        if literal is None:
+        literal, names = self.__dict__.get("__literal__", (None, ()))
+        if literal is not None:
+            given = dict(zip(names, self._bind(args, kwargs)))
+            if all([meanings.can_be_literal(given[name]) for name in literal.static]):
+                return literal(*args, **kwargs)
+        try:
+            return super()._answer(args, kwargs)
+        except CompileError as error:
+            if not meanings.wants_literals(error):
+                raise
+            first = error
+        names = tuple(inspect.signature(self.py_func).parameters)
+        for chosen in meanings.literal_names(self.py_func, dict(zip(names, self._bind(args, kwargs)))):
+            options = self.options
+            literal = StaticFunction(self.py_func, chosen, lambda function: Dispatcher(function, options, ()))
             try:
-                return super()._answer(args, kwargs)
+                result = literal(*args, **kwargs)
             except CompileError as error:
                 if not meanings.wants_literals(error):
                     raise
-                given = dict(zip(inspect.signature(self.py_func).parameters, self._bind(args, kwargs)))
-                names = meanings.literal_names(self.py_func, given)
-                if not names:
-                    raise
-            options = self.options
-            literal = self.__dict__["__literal__"] = StaticFunction(
-                self.py_func, names, lambda function: Dispatcher(function, options, ()))
-        return literal(*args, **kwargs)
+            else:
+                self.__dict__["__literal__"] = literal, names
+                return result
+        raise first
 
     def _ready(self, types, full) -> bool:
         meanings.wants_literals  # importing it registers Numba's meanings of functions
-        with extended.as_in_numba():
-            return super()._ready(types, full)
+        return super()._ready(types, full)
 
     def _source(self, types) -> FunctionType:
         return self._wrapped.get(types, self.py_func)
@@ -240,9 +247,15 @@ class NumbaFunction(CompiledFunction):
         given = signature_of(types.signature(signature))
         return Signature(map(_of_python, given.args), given.result)
 
+    def disable_compile(self, value: bool = True) -> None:
+        super().disable_compile(value)
+        self.__dict__["__disabled__"] = value
+
     def compile(self, signature) -> None:
         """Compile for a signature now, as `jit(signature)` does."""
         asked = self._as_compiled(signature)
+        if self.__dict__.get("__disabled__") and asked.args not in self._natives:
+            raise RuntimeError("compilation disabled")
         super().compile(Signature(asked.args))
         self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 
 from ..base.errors import CompileError, TypingError, UnsupportedError
+from .absent import module_attribute
 
 __all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg"]  # and the classes below
 
@@ -51,3 +52,6 @@ class ForceLiteralArg(NumbaError):
     def __init__(self, arg_indices, fold_arguments=None, loc=None):
         self.requested_args = frozenset(arg_indices)
         super().__init__(f"the values of arguments {sorted(self.requested_args)} are wanted as constants")
+
+
+__getattr__ = module_attribute("core.errors", frozenset())

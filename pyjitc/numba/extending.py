@@ -274,7 +274,9 @@ def get_cython_function_address(module_name: str, function_name: str) -> int:
 
 
 def __getattr__(name: str):
-    return _experimental.as_numba_type if name == "as_numba_type" else _others(name)
+    if name == "as_numba_type":
+        return _experimental.as_numba_type
+    return importlib.import_module(f"{__package__}.config") if name == "config" else _others(name)
 
 
 _others = module_attribute("extending", frozenset((

@@ -11,7 +11,7 @@ import sys
 
 from .absent import PRIVATE, private_module
 
-__all__ = ["install", "module"]
+__all__ = ["install", "module", "package_attribute"]
 
 _PACKAGE = __package__
 _ROOT = "numba"
@@ -53,6 +53,17 @@ def module(path: str):
             sys.modules[name] = private_module(path)
         return sys.modules[name]
     return None
+
+
+def package_attribute(path: str):
+    """The `__getattr__` of the package numba.<path>: its submodules."""
+    def get(name: str):
+        found = None if name.startswith("_") else module(f"{path}.{name}")
+        if found is None:
+            raise AttributeError(f"module 'numba.{path}' has no attribute {name!r}")
+        return found
+
+    return get
 
 
 class _Finder:  # importing importlib.abc would cost 5 ms

@@ -5,7 +5,7 @@ import dis
 from types import FunctionType
 
 from ..infer.constants import constant
-from ..infer.meaning import Call, Mismatch
+from ..infer.meaning import Call, Mismatch, NotNative
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
@@ -18,7 +18,7 @@ _UNKNOWN = "literally() is called with a value that is not known at compile time
 
 def _range(args, kwargs):
     """range(2.5): floats are truncated, as programs that are written for Numba expect."""
-    if not extended.NUMBA_SEMANTICS or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
+    if not extended.is_as_in_numba() or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
         return None
     ends = [constant(0), *args] if len(args) == 1 else args
     return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
@@ -30,7 +30,7 @@ def _literally(args, kwargs):
     if len(args) != 1 or kwargs:
         raise Mismatch("literally() takes exactly one positional argument")
     if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
-        raise Mismatch(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
+        raise NotNative(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
     return args[0]
 
 
@@ -39,13 +39,20 @@ extended.FUNCTIONS[id(special.literally)] = _literally
 
 
 def wants_literals(error: Exception) -> bool:
-    return _UNKNOWN in str(error)
+    """Whether an error says that a value must be a constant: the argument of literally(), an axis, the name of a
+    field."""
+    message = str(error).partition("\n")[0]
+    return message.startswith(_UNKNOWN) or "must be known at compile time" in message or "must be a constant" in message
 
 
-def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
-    """The parameters whose values must become constants, in a function whose compilation failed because the argument of
-    literally() is no constant: the parameters that it passes to literally(), or else all with integer or text values.
-    given: the arguments."""
+def can_be_literal(value) -> bool:
+    return type(value) in (int, str, bool, bytes) or type(value) is tuple and all(map(can_be_literal, value))
+
+
+def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
+    """The parameters whose values may have to become constants, in a function whose compilation failed because a value
+    is no constant: those that it passes to literally(), or else each alone whose value can be a constant, and all of
+    them. given: the arguments."""
     found, expected = [], False
     for instruction in dis.get_instructions(function):
         if instruction.argval == "literally":
@@ -55,5 +62,8 @@ def literal_names(function: FunctionType, given: dict) -> tuple[str, ...]:
             expected = False
         elif instruction.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
             expected = False
-    names = [name for name, value in given.items() if type(value) in (int, str, bool, bytes)]
-    return tuple(name for name in names if name in found) or tuple(names)
+    names = tuple(name for name, value in given.items() if can_be_literal(value))
+    passed = tuple(name for name in names if name in found)
+    if passed or len(names) < 2:
+        return [passed or names] if names else []
+    return [*((name,) for name in names), names]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..types.typeof import typeof as _typeof
 from . import types
+from .absent import module_attribute
 
 __all__ = ["gdb", "gdb_breakpoint", "gdb_init", "get_num_threads", "get_parallel_chunksize", "get_thread_id",
            "literal_unroll", "literally", "objmode", "parallel_chunksize", "pndindex", "prange", "set_num_threads",
@@ -71,6 +72,8 @@ def typeof(value, purpose=None):
         return types.DictType(typeof(key), typeof(item))
     if isinstance(value, np.void):
         return types.from_dtype(value.dtype)
+    if isinstance(value, np.ndarray):
+        value = value.view(np.ndarray)  # arrays of subclasses are taken as arrays
     if isinstance(value, types.Type):
         return types.TypeRef(value)
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
@@ -156,3 +159,6 @@ class _Chunksize:
 get_parallel_chunksize = _of_package("get_parallel_chunksize", _get_parallel_chunksize)
 set_parallel_chunksize = _of_package("set_parallel_chunksize", _set_parallel_chunksize)
 parallel_chunksize = _of_package("parallel_chunksize", _Chunksize)
+
+
+__getattr__ = module_attribute("special", frozenset())

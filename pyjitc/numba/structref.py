@@ -11,7 +11,7 @@ from types import FunctionType
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch
+from ..infer.meaning import Apply, CallValue, NotNative
 from ..lib import extended
 from ..ops.objects import OBJECT_NEW
 from ..runtime.objects import attributes_of
@@ -134,8 +134,8 @@ def new(struct_type):
 def _new(args, kwargs):
     t = args[0].type if len(args) == 1 and not kwargs else None
     if not isinstance(t, Singleton) or not isinstance(t.value, types.StructRef):
-        raise Mismatch("the argument of structref.new() must be a numba.types.StructRef type that is known at "
-                       "compile time")
+        raise NotNative("the argument of structref.new() must be a numba.types.StructRef type that is known at "
+                        "compile time")
     return Apply(OBJECT_NEW, cls=type(t.value).proxy)
 
 

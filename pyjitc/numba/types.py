@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import types as pytypes
 import typing
+import weakref
 
 import numpy as np
 
@@ -17,16 +18,35 @@ from ..base.lazy import lazy
 from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
 from . import errors
+from .absent import Absent
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
 __all__ = ["Signature", "Type", "of", "unliteral", "literal", "maybe_literal"]  # and the names below
 
 
-class Type(TypeName):
+class _Interned(type):
+    """The metaclass: types of one class with equal keys are one object."""
+
+    def __call__(cls, *args, **kwargs):
+        return _interned(super().__call__(*args, **kwargs))
+
+
+_KNOWN: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def _interned(made):
+    try:
+        return _KNOWN.setdefault((type(made), made.key), made) if made.interned else made
+    except (TypeError, AttributeError):  # the key cannot be hashed, or is not complete yet
+        return made
+
+
+class Type(TypeName, metaclass=_Interned):
     """A Numba type. Types with equal `key` are equal."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ("__dict__", "__weakref__")
+    interned = True
     __pyjitc_constant__ = True  # compiled code knows the type as a constant
     mutable = reflected = False
 
@@ -50,8 +70,11 @@ class Type(TypeName):
         return found
 
     def __getitem__(self, axes) -> Array:
-        text = super().__getitem__(axes)
-        return Array(self, text.type.ndim, text.type.layout)
+        given = axes if isinstance(axes, tuple) else (axes,)
+        if not given or not all(isinstance(x, slice) and x.start is x.stop is None and x.step in (None, 1)
+                                for x in given):
+            return super().__getitem__(axes)  # raises the error
+        return Array(self, len(given), "C" if given[-1].step else "F" if given[0].step else "A")
 
     def __eq__(self, other):
         return type(self) is type(other) and self.key == other.key
@@ -135,7 +158,7 @@ def _restored(cls, state, name):
     made.__dict__.update(state)
     if name is not None:
         made.name = name
-    return made
+    return _interned(made)
 
 
 class Dummy(Type):
@@ -504,9 +527,15 @@ def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
 class Record(Type):
     """The type of an element of a structured array."""
 
+    interned = False  # the dtype is set after the type was made
+
     def __init__(self, name, fields, size, aligned):
         self.fields, self.size, self.aligned = dict(fields), size, aligned
         super().__init__(name)
+
+    @property
+    def key(self):
+        return self.name, self.size, self.aligned, self.__dict__.get("_dtype")
 
     @property
     def dtype(self):
@@ -522,6 +551,28 @@ class Record(Type):
 
     def typeof(self, name):
         return self.fields[name]
+
+    def offset(self, name):
+        return self._dtype.fields[name][1]
+
+    def alignof(self, name):
+        return self._dtype.fields[name][0].alignment
+
+    def has_titles(self):
+        return any(len(field) > 2 for field in self._dtype.fields.values())
+
+    def is_title(self, name):
+        field = self._dtype.fields[name]
+        return len(field) > 2 and field[2] == name
+
+    @property
+    def bitwidth(self):
+        return 8 * self.size
+
+    @classmethod
+    def make_c_struct(cls, name_types):
+        """The type of a record with these (name, type) pairs, aligned as a struct of C."""
+        return from_struct_dtype(np.dtype([(name, as_dtype(t)) for name, t in name_types], align=True))
 
     def __len__(self):
         return len(self.fields)
@@ -752,7 +803,10 @@ class WrapperAddressProtocol:
         declared = described.signature()
         kinds_of_c = [None if isinstance(t, NoneType) else ctypes.c_void_p if isinstance(t, (CPointer, RawPointer))
                       else np.ctypeslib.as_ctypes_type(as_dtype(t)) for t in (declared.return_type, *declared.args)]
-        return ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
+        made = ctypes.PYFUNCTYPE(*kinds_of_c)(described.__wrapper_address__())
+        vars(made).update(vars(described), signature=described.signature,
+                          __wrapper_address__=described.__wrapper_address__)
+        return made
 
 
 class StructRef(Type):
@@ -827,11 +881,19 @@ class UnicodeCharSeq(Type):
         self.count = count
         super().__init__(f"[unichr x {count}]")
 
+    @property
+    def type(self):
+        return kinds.Record(np.dtype(f"U{self.count}"))
+
 
 class CharSeq(Type):
     def __init__(self, count):
         self.count = count
         super().__init__(f"[char x {count}]")
+
+    @property
+    def type(self):
+        return kinds.Record(np.dtype(f"S{self.count}"))
 
 
 # Classes for `isinstance` tests and subclasses of programs; compiled code has no values with these types.
@@ -918,7 +980,7 @@ def of(t: kinds.Type) -> Type:
     if isinstance(t, kinds.Array):
         return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
     if isinstance(t, kinds.Record):
-        return from_struct_dtype(t.dtype)
+        return from_dtype(t.dtype)
     if isinstance(t, kinds.Tuple):
         parts = [of(x) for x in t.elements]
         if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple
@@ -1016,3 +1078,27 @@ def from_ctypes(t) -> Type:
 __all__ += [name for name, value in list(globals().items())
             if (isinstance(value, (Type, frozenset)) or isinstance(value, type) and issubclass(value, Type))
             and not name.startswith("_") and name not in __all__]
+
+_ABSENT = frozenset("""
+BaseAnonymousTuple BaseContainerIterator BaseContainerPayload CompileResultWAP ConstSized Conversion EphemeralArray
+EphemeralPointer ExceptionInstance ListIter ListPayload MakeFunctionLiteral ObjModeDispatcher Object Pair Phantom
+Poison RecursiveCall SetEntry SetIter SetIterableType SetIteratorType SetPayload UndefVar UndefinedType
+UnicodeIteratorType all_str argsnkwargs_to_str code_type get_hashable_key npy_bitgen npy_rng
+parse_integer_bitwidth parse_integer_signed py2_string_type pyfunc_type range_iter32_type range_iter64_type
+range_state32_type range_state64_type sizeof_unicode_char unsigned_range_iter64_type unsigned_range_state64_type
+""".split())
+
+
+def __getattr__(name: str):
+    """Other names for types, such as c_int64, and names that cannot be used here."""
+    for start in ("c_", "np_", "py_"):
+        found = globals().get(name[len(start):])
+        if name.startswith(start) and (isinstance(found, Type) or name.endswith("_domain") and found is not None):
+            return found
+    if name == "bool":
+        return boolean
+    if name in ("TypingError", "LiteralTypingError"):
+        return getattr(errors, name)
+    if name in _ABSENT:
+        return Absent(f"types.{name}")
+    raise AttributeError(f"module 'numba.types' has no attribute {name!r}")

@@ -150,6 +150,16 @@ class Emitter(Protocol):
     def fail_unless(self, condition: str, fail: Callable[[], None]) -> None:
         """Let `fail` emit, in a cold block, the code that raises one of several errors where `condition` is false."""
 
+    def lock(self) -> str | None:
+        """Take the interpreter lock if it is not held; the result is for `unlock`."""
+
+    def unlock(self, state: str | None) -> None:
+        """Release the interpreter lock if `lock` has taken it."""
+
+    def fail_by(self, inst: Inst, raises: Callable[[], None]) -> None:
+        """Take the failure exit with the exception that the code which `raises` emits sets, under the interpreter
+        lock."""
+
     def check_status(self, status: str, inst: Inst) -> None:
         """Take the failure exit where the i32 `status` that a call returned is not 0."""
 

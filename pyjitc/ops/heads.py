@@ -2,9 +2,9 @@
 ptr text}, the head.
 
 `object` is the Python list to which the native one was converted when it escaped, so that a list that escapes at two
-places is one Python list. `memory` is the start of the allocated memory: before the first item, if items were removed
-at the front. Where items are positions of parts in a text, `text` is that text, and `object` the part that was read
-last, or null.
+places is one Python list. `memory` is the start of the memory of the items, which of a short list is behind the head:
+before the first item, if items were removed at the front. Where items are positions of parts in a text, `text` is that
+text, and `object` the part that was read last, or null.
 """
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Local tables: dicts and sets that compiled code makes and that do not escape, as `passes/localtables.py` finds them.
 Their keys and values are unboxed; codegen/localtables.py describes their memory layout.
 
-They have the types of dicts and sets, and only these operations accept them. A slot is the number of an entry: it stays
-the same until something is removed from the table.
+Only these operations accept them. A slot is the number of an entry: it stays the same until something is removed from
+the table.
 """
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..types.kinds import (
 from . import heads
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
-from .tables import DICT_NEXT, found_or_zeros
+from .tables import DICT_NEXT, found_or_zeros, next_of_dict
 
-__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value"]
+__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value", "fills"]
 
 # Offsets of the fields of a table.
 USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
@@ -34,6 +34,11 @@ def can_be_value(t: Type) -> bool:
     if type(t) is Tuple:
         return all(map(can_be_value, t.elements))
     return t is Str or type(t) is NativeList or t is Bytes or isinstance(t, (Container, ObjectOf)) or is_scalar(t)
+
+
+def fills(t: Any) -> bool:
+    """Whether a table becomes a dict that has room for all keys before the first one is added."""
+    return isinstance(t, Dict) and t.keys is not Str and (is_scalar(t.values) or t.values is Str)
 
 
 def _key_type(t: Any) -> Any:
@@ -56,7 +61,7 @@ def _layout(e, t: Type) -> list[str]:
 
 
 def _new_lower(e, inst):
-    words = _layout(e, inst.result.type)
+    words = _layout(e, inst.result.type.of)
     objects = sum(1 << n for n, word in enumerate(words) if word == "o")
     lists = any(word[0] == "L" for word in words)
     drop = e.helper(f"pyj_native_entry_{''.join(words)}") if lists else "null"
@@ -70,7 +75,7 @@ def _read(e, x, offset: int, t: str = "i64") -> str:
 
 
 def _entry(e, inst, x, slot) -> str:
-    offset = e.assign(f"mul i64 {slot[0]}, {8 * len(_layout(e, inst.args[0].type))}")
+    offset = e.assign(f"mul i64 {slot[0]}, {8 * len(_layout(e, inst.args[0].type.of))}")
     return e.assign(f"getelementptr i8, ptr {_read(e, x, ENTRIES, 'ptr')}, i64 {offset}")
 
 
@@ -79,29 +84,32 @@ def _values_at(e, t: Type) -> int:
 
 
 def _key_of(e, inst, entry) -> list[str]:
-    t = _key_type(inst.args[0].type)
+    t = _key_type(inst.args[0].type.of)
     return owned(e, t, e.load_components(t, entry, 8))
 
 
 def _value_of(e, inst, entry) -> list[str]:
-    t = inst.args[0].type
+    t = inst.args[0].type.of
     return owned(e, t.values, e.load_components(t.values, entry, _values_at(e, t)))
 
 
 def _search(e, inst, what: str, x, key) -> str:
-    """The call of a helper with a table and a key, which may be a text and the bounds of a part of it."""
-    t = inst.args[0].type
+    """The slot that a helper finds for a key, which may be a text and the bounds of a part of it."""
+    t = inst.args[0].type.of
     if len(key) > 1:
         (s,), (i,), (j,) = key
-        return f"call i64 {_helper(e, f'{what}_part', t)}(ptr {x[0]}, ptr {s}, i64 {i}, i64 {j})"
-    return f"call i64 {_helper(e, what, t)}(ptr {x[0]}, {_given(e, t, key[0])})"
+        held = e.lock()  # some parts become objects
+        found = e.assign(f"call i64 {_helper(e, f'{what}_part', t)}(ptr {x[0]}, ptr {s}, i64 {i}, i64 {j})")
+        e.unlock(held)
+        return found
+    return e.assign(f"call i64 {_helper(e, what, t)}(ptr {x[0]}, {_given(e, t, key[0])})")
 
 
 def _slot_lower(e, inst, x, *key):
     """What stands at the first place of an int is looked at here, where it mostly is, or nothing."""
-    t = inst.args[0].type
+    t = inst.args[0].type.of
     if _key_type(t) is not Int:
-        return [e.assign(_search(e, inst, "slot", x, key))]
+        return [_search(e, inst, "slot", x, key)]
     k = key[0][0]
     hashed = e.assign(f"call i64 {e.helper('pyj_table_hash_int')}(i64 {k})")
     place = e.assign(f"and i64 {hashed}, {_read(e, x, MASK)}")
@@ -117,7 +125,7 @@ def _slot_lower(e, inst, x, *key):
     found = e.assign(f"load i64, ptr {e.assign(f'getelementptr i8, ptr {at}, i64 8')}")
     e.branch(e.assign(f"icmp eq i64 {found}, {k}"), done, other, likely=True)
     e.start(other)
-    slow = e.assign(_search(e, inst, "slot", x, key))
+    slow = _search(e, inst, "slot", x, key)
     there = e.current
     e.jump(done)
     e.start(done)
@@ -128,7 +136,7 @@ def _claim_lower(e, inst, x, slot, *key):
     here, claim, done = e.current, e.label("claim"), e.label("claimed")
     e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, claim)
     e.start(claim)
-    made = e.assign(_search(e, inst, "claim", x, key))
+    made = _search(e, inst, "claim", x, key)
     e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
     there = e.current
     e.jump(done)
@@ -137,7 +145,7 @@ def _claim_lower(e, inst, x, slot, *key):
 
 
 def _store_lower(e, inst, x, slot, value):
-    t = inst.args[0].type
+    t = inst.args[0].type.of
     entry, at = _entry(e, inst, x, slot), _values_at(e, t)
     old = e.load_components(t.values, entry, at) if is_refcounted(t.values) else ()
     e.store_components(t.values, entry, owned(e, t.values, value), at)
@@ -146,8 +154,8 @@ def _store_lower(e, inst, x, slot, value):
     return []
 
 
-def _missing(e, inst, key) -> None:
-    """Raise KeyError for a key."""
+def _raise_key_error(e, inst, key) -> None:
+    """Set KeyError for a key."""
     if len(key) > 1:
         e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
         (s,), (i,), (j,) = key
@@ -157,11 +165,11 @@ def _missing(e, inst, key) -> None:
         key = e.box(inst.args[2].type, key[0], inst)
     e.line(f"call void {e.helper('pyj_key_error')}(ptr {key})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {key})")
-    e.jump(e.fail(inst))
 
 
 def _get_lower(e, inst, x, slot, *key):
-    e.fail_unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), lambda: _missing(e, inst, key))
+    there = e.assign(f"icmp sge i64 {slot[0]}, 0")
+    e.fail_unless(there, lambda: e.fail_by(inst, lambda: _raise_key_error(e, inst, key)))
     return _value_of(e, inst, _entry(e, inst, x, slot))
 
 
@@ -180,14 +188,14 @@ def _ask_lower(e, inst, x, slot, *key):
         e.declare("declare ptr @PyList_New(i64)")
         made = e.assign("call ptr @PyList_New(i64 0)")
     e.check_null(made, inst)
-    claimed = e.assign(_search(e, inst, "claim", x, key))
+    claimed = _search(e, inst, "claim", x, key)
 
     def lost():
         count_references(e, t, [made], "release")
         e.jump(e.fail(inst))
 
     e.fail_unless(e.assign(f"icmp sge i64 {claimed}, 0"), lost)
-    e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type))
+    e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type.of))
     e.line(f"store i64 {claimed}, ptr {place}")
     e.jump(done)
     e.start(done)
@@ -195,7 +203,7 @@ def _ask_lower(e, inst, x, slot, *key):
 
 
 def _find_lower(e, inst, x, slot):
-    return found_or_zeros(e, inst, e.assign(f"icmp sge i64 {slot[0]}, 0"), inst.args[0].type.values,
+    return found_or_zeros(e, inst, e.assign(f"icmp sge i64 {slot[0]}, 0"), inst.args[0].type.of.values,
                           lambda: _value_of(e, inst, _entry(e, inst, x, slot)))
 
 
@@ -203,7 +211,7 @@ def _remove_lower(e, inst, x, slot, *key):
     remove, done = e.label("remove"), e.label("removed")
     there = e.assign(f"icmp sge i64 {slot[0]}, 0")
     if inst.attrs["must"]:
-        e.fail_unless(there, lambda: _missing(e, inst, key))
+        e.fail_unless(there, lambda: e.fail_by(inst, lambda: _raise_key_error(e, inst, key)))
         e.jump(remove)
     else:
         e.branch(there, remove, done)
@@ -230,19 +238,23 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries are passed to the interpreter's own functions, one after the other."""
-    t = inst.args[0].type
-    is_dict, factory = isinstance(t, Dict), inst.attrs["factory"]
-    put = "PyDict_SetItem" if is_dict else "PySet_Add"
-    e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
+    """The entries are boxed and added to a dict or set of the interpreter, one after the other. A dict with other keys
+    than texts gets room for all of them before. A set grows as in the interpreter, since that decides its order."""
+    t = inst.args[0].type.of
+    is_dict, factory, key = isinstance(t, Dict), inst.attrs["factory"], _key_type(t)
+    release = e.helper("pyj_release_object")
     if factory is not None:
         given = [] if factory is t.python_class else [e.object(factory)]
         for one in given:
             e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
         made = e.python_call(inst, e.object(t.python_class), given, ())
     else:
-        make = "PyDict_New()" if is_dict else "PySet_New(ptr null)"
-        e.declare(f"declare ptr @{make.replace(' null', '')}")
+        if is_dict:
+            e.declare("declare ptr @_PyDict_NewPresized(i64)")
+            make = f"_PyDict_NewPresized(i64 {_read(e, x, USED) if fills(t) else 0})"
+        else:
+            e.declare("declare ptr @PySet_New(ptr)")
+            make = "PySet_New(ptr null)"
         made = e.assign(f"call ptr @{make}")
         e.check_null(made, inst)
     count = _read(e, x, COUNT)
@@ -258,17 +270,33 @@ def _box_lower(e, inst, x):
     where = _entry(e, inst, x, [n])
     e.branch(e.assign(f"icmp ne i64 {e.assign(f'load i64, ptr {where}')}, -1"), put_it, following)
     e.start(put_it)
-    given = []
-    for part, at in ((_key_type(t), 8), *(((t.values, _values_at(e, t)),) if is_dict else ())):
-        given.append(e.box(part, e.load_components(part, where, at), inst))
-    status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in given)})")
-    for one in given:
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
 
     def fail():
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
+        e.line(f"call void {release}(ptr {made})")
         e.jump(e.fail(inst))
 
+    words = e.load_components(key, where, 8)
+    if not is_dict and key in (Int, Str):
+        kind = "int" if key is Int else "str"
+        status = e.assign(f"call i32 {e.helper(f'pyj_set_add_{kind}')}(ptr {made}, {_given(e, t, words)})")
+    else:
+        given = [e.box(key, words, inst)]
+        if is_dict:
+            given.append(e.box(t.values, e.load_components(t.values, where, _values_at(e, t)), inst))
+        objects = ", ".join(f"ptr {one}" for one in given)
+        if fills(t):
+            if key is Int:
+                hashed = e.assign(f"call i64 {e.helper('pyj_int_hash')}(i64 {words[0]})")
+            else:
+                e.declare("declare i64 @PyObject_Hash(ptr)")
+                hashed = e.assign(f"call i64 @PyObject_Hash(ptr {given[0]})")
+            status = e.assign(f"call i32 {e.helper('pyj_table_fill')}(ptr {made}, {objects}, i64 {hashed})")
+        else:
+            put = "PyDict_SetItem" if is_dict else "PySet_Add"
+            e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
+            status = e.assign(f"call i32 @{put}(ptr {made}, {objects})")
+            for one in given:
+                e.line(f"call void {release}(ptr {one})")
     e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
     e.jump(following)
     e.start(following)
@@ -337,8 +365,8 @@ _SEARCH = reads(TABLES)
 _CHANGE = writes(TABLES)
 
 LOCAL_NEW = Op("local_table", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_new_lower,
-               partials=NO_RULE, eval_attrs=True, eval=lambda *, type, factory: type.python_class(
-                   *([factory] if type.python_class is defaultdict else ())),
+               partials=NO_RULE, eval_attrs=True, eval=lambda *, type, factory: type.of.python_class(
+                   *([factory] if type.of.python_class is defaultdict else ())),
                doc="an empty table of {type}, a dict or a set; {factory}: what makes missing values, or None")
 LOCAL_LEN = Op("local_len", lambda types, attrs: Int, _SEARCH, lower=lambda e, inst, x: [_read(e, x, USED)],
                partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="how many keys a table has")
@@ -348,22 +376,25 @@ LOCAL_CLAIM = Op("local_claim", lambda types, attrs: Int, RAISES | _CHANGE, lowe
                  eval=_python_claim, doc="the slot of a key, which gets one where its slot is -1")
 LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_RULE, eval=_python_store,
                  doc="the value in a slot is another one")
-LOCAL_GET = Op("local_get", lambda types, attrs: types[0].values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
+LOCAL_GET = Op("local_get", lambda types, attrs: types[0].of.values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
                partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where that is -1")
-LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].values, RAISES | ALLOCATES | HOST | _CHANGE, lower=_ask_lower,
+LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].of.values, RAISES | ALLOCATES | _CHANGE, lower=_ask_lower,
                partials=NO_RULE, eval=_python_ask,
-               doc="the list in the slot of a key, a new one where that is -1, which then is the key's")
-LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].values)), ALLOCATES | _SEARCH,
+               doc="the native list in the slot of a key, a new one where that is -1, which then is the key's")
+LOCAL_ASK_LIST = Op("local_ask_list", LOCAL_ASK.rule, LOCAL_ASK.effects | HOST, lower=_ask_lower, partials=NO_RULE,
+                    eval=_python_ask, doc="local_ask, of lists of the interpreter")
+LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].of.values)), ALLOCATES | _SEARCH,
                 lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
                 eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))
 LOCAL_REMOVE = Op("local_remove", _none, RAISES | _CHANGE, lower=_remove_lower, partials=NONDIFF,
                   eval=_python_remove, eval_attrs=True,
                   doc="a slot and its key are gone; {must}: KeyError where the slot is -1")
-LOCAL_NEXT = Op("local_next", DICT_NEXT.rule, RAISES | ALLOCATES | _SEARCH, lower=_next_lower, partials=NO_RULE,
+LOCAL_NEXT = Op("local_next", lambda types, attrs: next_of_dict([types[0].of, *types[1:]], attrs),
+                RAISES | ALLOCATES | _SEARCH, lower=_next_lower, partials=NO_RULE,
                 eval=lambda x, at, used, *, what: DICT_NEXT(x, at, used, len(x), what=what), eval_attrs=True,
                 doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, the slot after it), of "
                     "a table, a slot, and the size that it must have")
-LOCAL_LEAVE = Op("local_leave", lambda types, attrs: types[0], RAISES | ALLOCATES | _SEARCH | HOST, lower=_box_lower,
+LOCAL_LEAVE = Op("local_leave", lambda types, attrs: types[0].of, RAISES | ALLOCATES | _SEARCH | HOST, lower=_box_lower,
                  partials=NO_RULE, eval=lambda x, *, factory: x, eval_attrs=True,
                  doc="the dict or set of the interpreter that a table becomes; {factory}: of a defaultdict or Counter")
 

@@ -15,7 +15,8 @@ from ..ir.core import (
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NpBool, Undefined, Within, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, Undefined, Within, is_refcounted,
+    members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -141,9 +142,18 @@ def _alone_lower(e, inst):
     return []
 
 
+def _element(e, inst, a, indices):
+    """Pointer to the element that a load or store accesses."""
+    t = inst.args[0].type
+    pointer = element_address(e, t, a, [x[0] for x in indices[:t.ndim]], "column" in inst.attrs)
+    if "walk" in inst.attrs:
+        pointer = e.assign(f"getelementptr inbounds i8, ptr {pointer}, i64 {indices[-1][0]}")
+    return pointer
+
+
 def _load_lower(e, inst, a, *indices):
     t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    pointer = _element(e, inst, a, indices)
     notes = _notes(e, inst)
     result = []
     for part, ty in enumerate(e.components(t.dtype)):
@@ -159,7 +169,7 @@ def _load_lower(e, inst, a, *indices):
 def _store_lower(e, inst, a, *rest):
     t = inst.args[0].type
     *indices, value = rest
-    pointer = element_address(e, t, a, [x[0] for x in indices], "column" in inst.attrs)
+    pointer = _element(e, inst, a, indices)
     notes = _notes(e, inst)
     for part, (ty, v) in enumerate(zip(e.components(t.dtype), value)):
         where, align = component_address(e, t, pointer, part)
@@ -398,6 +408,8 @@ def count_references(e, t, x, what):
     elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
                f"(ptr {x[0]})")
+    elif isinstance(t, NativeTable):
+        e.line(f"call void {e.helper(f'pyj_table_{what}')}(ptr {x[0]})")
     elif t.parts is not None:
         if what == "release":
             given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
@@ -428,6 +440,8 @@ def holds_object(t) -> bool:
         return holds_object(t.item)
     if isinstance(t, NativeObject):
         return any([holds_object(held) for _, held in t.attributes])
+    if isinstance(t, NativeTable):
+        return any(map(holds_object, t.of.parameters))
     if isinstance(t, Within):
         return False
     return t.parts is None or any(map(holds_object, t.parts))
@@ -545,29 +559,41 @@ def _poll_lower(e, inst, *operands):
     return []
 
 
-def _affine_values(args, terms, limited):
+# kind of term of AFFINE_IN_RANGE -> the number of its operands
+_OPERANDS = {"value": 1, "counter": 2, "product": 2, "scaled": 3, "strided": 3}
+_SMALL = 30  # the bits that each operand may have where values are multiplied, which is enough for most arrays
+
+
+def _affine_values(args, terms):
     """(lowest, highest, whether some loop makes no trip) of the sum of the terms."""
     low = high = 0
     at = 0
     idle = False
-    for term in terms:
-        if term[0] == "value":
-            low, high = low + term[1] * args[at], high + term[1] * args[at]
-            at += 1
-        else:
-            first, trips = args[at:at + 2]
-            at += 2
+    for kind, coefficient, *step in terms:
+        first, *rest = args[at:at + _OPERANDS[kind]]
+        at += _OPERANDS[kind]
+        last, factor = first, 1
+        if kind != "value" and kind != "counter":
+            factor = rest.pop()
+        if rest:
+            trips, = rest
             idle |= trips <= 0
-            ends = term[1] * first, term[1] * (first + term[2] * (trips - 1))
-            low, high = low + min(ends), high + max(ends)
+            if not step:
+                step, factor = [factor], 1
+            last = first + step[0] * (trips - 1)
+        ends = coefficient * first * factor, coefficient * last * factor
+        low, high = low + min(ends), high + max(ends)
     return low, high, idle
 
 
 def _affine_in_range(*args, constant, terms, limited):
-    low, high, idle = _affine_values(args, terms, limited)
+    low, high, idle = _affine_values(args, terms)
     low, high = low + constant, high + constant
     if idle:
         return True
+    if not {kind for kind, *_ in terms} <= {"value", "counter"} and any(
+            not -1 << _SMALL <= x < 1 << _SMALL for x in (args[:-1] if limited else args)):
+        return False
     return 0 <= low and high < args[-1] if limited else -(1 << 63) <= low and high < 1 << 63
 
 
@@ -595,47 +621,82 @@ def _unit_lower(e, args, counter, constant, limited):
     return result
 
 
+def _bits_of(terms) -> int:
+    """How many bits the sum of the terms needs where every operand has `_SMALL` bits, without its sign."""
+    most = 0
+    for kind, coefficient, *step in terms:
+        ends = abs(coefficient) * (1 + sum(map(abs, step)) if kind in ("counter", "scaled") else 1)
+        most += ends << (_SMALL if kind in ("value", "counter") else 2 * _SMALL)
+        most += ends << _SMALL  # the start of a counter with any step
+    return most.bit_length()
+
+
 def _affine_lower(e, inst, *operands):
-    """The guard in 128 bits: four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
+    """The guard, without products of two values in 128 bits: four terms of 64-bit values times coefficients below 2**40
+    cannot wrap. With such products all operands must be small, in 64 bits if that is enough."""
     args = [x[0] for x in operands]
     limited = inst.attrs["limited"]
     terms, constant = inst.attrs["terms"], inst.attrs["constant"]
-    if len(terms) == 1 and terms[0][1] == 1 and terms[0][2:] in ((), (1,)) and abs(constant) < 1 << 31:
+    if len(terms) == 1 and terms[0][1] == 1 and terms[0][0] in ("value", "counter") and terms[0][2:] in ((), (1,)) \
+            and abs(constant) < 1 << 31:
         return [_unit_lower(e, args, len(terms[0]) == 3, constant, limited)]
     low = high = str(constant)
-    idle = None
+    idle = small = None
     at = 0
+    must_fit = not {kind for kind, *_ in terms} <= {"value", "counter"}
+    bits = 64 if must_fit and abs(constant) < 1 << 31 and _bits_of(terms) < 63 else 128
 
     def wide(x):
-        return e.assign(f"sext i64 {x} to i128")
+        return x if bits == 64 else e.assign(f"sext i64 {x} to i128")
 
     def add(x, y):
-        return e.assign(f"add i128 {x}, {y}")
+        return e.assign(f"add i{bits} {x}, {y}")
 
-    for term in terms:
-        first = wide(args[at])
-        if term[0] == "value":
-            at += 1
-            scaled = e.assign(f"mul i128 {first}, {term[1]}")
-            low, high = add(low, scaled), add(high, scaled)
+    def times(x, y):
+        return x if y == 1 else e.assign(f"mul i{bits} {x}, {y}")
+
+    if must_fit:
+        for x in dict.fromkeys(args[:-1] if limited else args):
+            fits = e.assign(f"icmp ult i64 {e.assign(f'add i64 {x}, {1 << _SMALL}')}, {2 << _SMALL}")
+            small = fits if small is None else e.assign(f"and i1 {small}, {fits}")
+    for kind, coefficient, *step in terms:
+        first, *rest = args[at:at + _OPERANDS[kind]]
+        at += _OPERANDS[kind]
+        factor = None if kind in ("value", "counter") else wide(rest.pop())
+        start = times(wide(first), coefficient)
+        if not rest:
+            if factor is not None:
+                start = times(start, factor)
+            low, high = add(low, start), add(high, start)
             continue
-        trips = args[at + 1]
-        at += 2
+        trips, = rest
         none = e.assign(f"icmp sle i64 {trips}, 0")
         idle = none if idle is None else e.assign(f"or i1 {idle}, {none}")
-        span = e.assign(f"mul i128 {e.assign(f'sub i128 {wide(trips)}, 1')}, {term[1] * term[2]}")
-        start = e.assign(f"mul i128 {first}, {term[1]}")
-        end = add(start, span)
-        if term[1] * term[2] < 0:
-            start, end = end, start
+        span = e.assign(f"sub i{bits} {wide(trips)}, 1")
+        if kind == "counter":
+            end = add(start, times(span, coefficient * step[0]))
+            if coefficient * step[0] < 0:
+                start, end = end, start
+        else:
+            if kind == "strided":
+                end = add(start, times(times(span, coefficient), factor))
+            else:
+                start, end = times(start, factor), times(add(start, times(span, coefficient * step[0])), factor)
+            less = e.assign(f"icmp slt i{bits} {start}, {end}")
+            start, end = (e.assign(f"select i1 {less}, i{bits} {x}, i{bits} {y}")
+                          for x, y in ((start, end), (end, start)))
         low, high = add(low, start), add(high, end)
+    inside = None
     if limited:
-        above = e.assign(f"icmp sge i128 {low}, 0")
-        below = e.assign(f"icmp slt i128 {high}, {wide(args[-1])}")
-    else:
+        above = e.assign(f"icmp sge i{bits} {low}, 0")
+        below = e.assign(f"icmp slt i{bits} {high}, {wide(args[-1])}")
+        inside = e.assign(f"and i1 {above}, {below}")
+    elif bits == 128:
         above = e.assign(f"icmp sge i128 {low}, {-(1 << 63)}")
         below = e.assign(f"icmp slt i128 {high}, {1 << 63}")
-    inside = e.assign(f"and i1 {above}, {below}")
+        inside = e.assign(f"and i1 {above}, {below}")
+    if small is not None:
+        inside = small if inside is None else e.assign(f"and i1 {inside}, {small}")
     return [inside if idle is None else e.assign(f"or i1 {inside}, {idle}")]
 
 
@@ -643,7 +704,10 @@ AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_a
                      lower=_affine_lower, partials=NONDIFF,
                      doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
                      "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of "
-                     "(start, trips)", cost=EXPENSIVE)
+                     "(start, trips), or one of these and a factor: (product, coefficient) of (value, factor), "
+                     "(scaled, coefficient, step) of (start, trips, factor), or (strided, coefficient) of (start, "
+                     "trips, step). With such a term it is false where an operand needs more than 30 bits",
+                     cost=EXPENSIVE)
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
@@ -654,12 +718,12 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
                     "the function the array has this number and shares no memory with the others; {parallel}: no "
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size; {column}: the loop goes from row to row; {held}: LLVM keeps the element in a register "
-                    "during the loop; {alone}, {beside}: see "
-                    "alone", cost=CHEAP)
+                    "any size; {column}: the loop goes from row to row; {walk}: the last operand, of a store the one "
+                    "before the value, is how many bytes further along this axis the element is; {held}: LLVM keeps "
+                    "the element in a register during the loop; {alone}, {beside}: see alone", cost=CHEAP)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
-                     "{held}, {alone}, {beside}: as of array_load", cost=CHEAP)
+                     "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "

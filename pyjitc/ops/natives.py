@@ -140,6 +140,20 @@ def _size_lower(e, inst, x):
     return [_length(e, x[0])]
 
 
+def _sort_lower(e, inst, x, backwards):
+    parts = e.components(inst.args[0].type.item)
+    floats = sum(1 << n for n, part in enumerate(parts) if part == "double")
+    flip = e.assign(f"sext i1 {backwards[0]} to i64")
+    status = e.assign(f"call i32 {e.helper('pyj_sort_native')}(ptr {_items(e, x[0])}, i64 {_length(e, x[0])}, "
+                      f"i64 {len(parts)}, i64 {floats}, i64 {flip})")
+    return [e.assign(f"icmp eq i32 {status}, 0")]
+
+
+def _python_sort(x, backwards):
+    x.sort(reverse=backwards)
+    return True
+
+
 def _at_lower(e, inst, x, i):
     t = _item(inst)
     values = _load(e, t, _items(e, x[0]), i[0])
@@ -367,6 +381,10 @@ NATIVE_AT = Op("native_at", _item_rule, ALLOCATES | reads(ITEMS), lower=_at_lowe
 NATIVE_PUT = Op("native_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
                 eval=lambda x, i, value: x.__setitem__(i, value), cost=EXPENSIVE,
                 doc="item i, which there is, of a native list of what has references is `value`")
+NATIVE_SORT = Op("native_sort", lambda types, attrs: Bool, reads(LISTS) | writes(ITEMS), lower=_sort_lower,
+                 partials=NO_RULE, eval=_python_sort,
+                 doc="whether a native list of several ints, floats or tuples of these, without nan, was sorted; "
+                     "nothing was done where memory is exhausted")
 NATIVE_INIT = Op("native_init", _nothing, writes(ITEMS), lower=_set_lower, partials=NO_RULE,
                  eval=lambda x, i, value: x.__setitem__(i, value),
                  doc="place i of a native list, at which nothing is yet, gets `value`")

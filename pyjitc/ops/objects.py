@@ -1,9 +1,10 @@
 """Objects of classes of the program: Python objects whose attributes compiled code reads and writes in their memory.
 
 An attribute that is a slot has a fixed offset. Others are among the values that the object stores inline, at an index
-that is in a table of the class and never changes: code caches it in a word, which the first access fills. Where there
-is no inline value (the attribute was deleted, the object has a dict, Python 3.10) the interpreter is called, which
-handles all cases and raises the errors. The type of a value is always checked: a program may store anything.
+that is in a table of the class and never changes: code caches it in a word, which the first access fills. An object
+that was copied or unpickled, or whose `__dict__` was read, has a dict instead, where a helper finds the value. In all
+other cases (the attribute was deleted, Python 3.10) the interpreter is called, which handles all cases and raises the
+errors. The type of a value is always checked: a program may store anything.
 """
 from __future__ import annotations
 
@@ -64,6 +65,15 @@ def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
     e.start(good)
 
 
+def _dict_of(e, x: str) -> str:
+    """The dict that an object without inline values has, or null."""
+    if platform.PYTHON != (3, 12):
+        return _load(e, "ptr", x, platform.MANAGED_DICT)
+    word = _load(e, "i64", x, platform.INLINE_VALUES)  # the same word, whose lowest bit is set for inline values
+    inline = e.assign(f"icmp ne i64 {e.assign(f'and i64 {word}, 1')}, 0")
+    return e.assign(f"inttoptr i64 {e.assign(f'select i1 {inline}, i64 0, i64 {word}')} to ptr")
+
+
 def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
     """(address of an attribute, address of the inline values, its index among them); jumps to the label `other` where
     it is not known. None: it is never known."""
@@ -87,14 +97,20 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
 def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
     """The object of an attribute, a borrowed reference; jumps to the label `other` where it is not known. None: it is
     never known."""
-    slot = _slot(e, cls, name, x, other)
+    in_dict, good = e.label("in_dict"), e.label("stored")
+    slot = _slot(e, cls, name, x, in_dict)
     if slot is None:
         return None
-    found = e.assign(f"load ptr, ptr {slot[0]}, align 8")
-    good = e.label("stored")
-    e.branch(e.assign(f"icmp ne ptr {found}, null"), good, other, likely=True)
+    arms = [(e.assign(f"load ptr, ptr {slot[0]}, align 8"), e.current)]
+    e.branch(e.assign(f"icmp ne ptr {arms[0][0]}, null"), good, other, likely=True)
+    if slot[1] != x:  # not the slot of a class
+        e.start(in_dict)
+        at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
+        arms.append((e.assign(f"call ptr {e.helper('pyj_in_dict')}(ptr {_dict_of(e, x)}, ptr {e.object(name)}, "
+                              f"i64 {at})"), e.current))
+        e.branch(e.assign(f"icmp ne ptr {arms[1][0]}, null"), good, other, likely=True)
     e.start(good)
-    return found
+    return e.phi("ptr", arms)
 
 
 def look(e, cls: type, name: str, x: str) -> str:

@@ -11,7 +11,7 @@ from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 
-__all__ = ["TABLE_OPS", "found_or_zeros"]
+__all__ = ["TABLE_OPS", "found_or_zeros", "next_of_dict"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 _PAIR = Tuple((Int, Int))
@@ -370,7 +370,7 @@ def _iter_next(iterator, *, type, restart=False):
     return False, Undefined
 
 
-def _next_of_dict(types, attrs):
+def next_of_dict(types, attrs):
     d, what = types[0], attrs["what"]
     item = d.keys if what == "keys" else d.values if what == "values" else Tuple((d.keys, d.values))
     return Tuple((Bool, item, Int))
@@ -415,7 +415,7 @@ DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lo
               stores=DICT_SET.stores, eval=DICT_SET.eval, doc="the same, by the method of the dict's class")
 DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
                  eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none")
-DICT_NEXT = Op("dict_next", _next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
+DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
                    "of a dict, a place, the size that it must have, and how many are left" + _RESTART)

@@ -18,7 +18,7 @@ from ..ir.cfg import LoopNest
 from ..ops import arith as a
 from ..ops import control
 from ..ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ..ops.structure import SELECT
+from ..ops.structure import SELECT, UNION_GET, UNION_IS, UNION_MAKE
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
@@ -42,6 +42,7 @@ _STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
 _TESTS = {*_STRICT, a.ILE, a.IGE, a.FLE, a.FGE, a.FEQ, a.FNE, a.BOR, a.BAND, a.BNOT, a.CAST}
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex)
 _MEMBER = re.compile(r"[._][0-9]+$")  # suffix in the name of a component of a variable
+_DOUBLES = (k.Float, k.float64)
 _ADDS = {a.FADD, a.FSUB}
 _LOOSE = {a.FADD, a.FSUB, a.FMUL}
 
@@ -103,33 +104,73 @@ class Carried:
             raise self.carried(rest[0])
         for part in self.parts:
             for p in part.stored:
-                if element_type(p.type) is None:
-                    raise Serial(self.branch, f"{with_article(str(p.type))} lives across its iterations", "")
+                if None in map(element_type, part.types(p)):
+                    name = f"{p.name!r}, {with_article(str(p.type))}," if p.name else with_article(str(p.type))
+                    raise Serial(self.branch, f"{name} goes from one iteration to the next or out of the loop",
+                                 "only numbers do; keep others in an array with an element for each iteration")
 
     def carried(self, p: ir.Value) -> Exception:
+        """The error for a value that goes from one iteration to the next: what the program does with it, and what it
+        has to do instead."""
         name = _MEMBER.sub("", p.name)
-        inst = self.branch
-        new = self.back.args[self.header.params.index(p)]
-        if new.inst is not None and new.inst.loc.line:
-            inst = new.inst
-        else:
-            for _, one, edge, _ in self.users.get(p, ()):
-                if edge is None and one.loc.line:
-                    inst = one
-                    break
         what = repr(name) if name else "a value"
-        return self.error(inst, f"{what} goes from one iteration of a parallel loop to the next, and is no sum, "
-                                "product, minimum or other reduction",
-                          "update it in one form alone, as in s += x, and read it after the loop; or write range for "
+        x = name or "s"
+        general = (f"{what} goes from one iteration of a parallel loop to the next, and is no sum, product, minimum or "
+                   "other reduction")
+        new = self.back.args[self.position(p)]
+        updates, reads = self.updates(p, new)
+        at = new.inst if new.inst is not None and new.inst.loc.line else next(
+            (inst for inst in (*updates, *reads) if inst.loc.line), self.branch)
+        kinds = list(dict.fromkeys(SUMS[inst.op][0] for inst in updates))
+        if len(kinds) == 1 and reads:
+            reader = next((inst for inst in reads if inst.loc.line), None)
+            line = f" (line {reader.loc.line})" if reader is not None and reader.loc.line != at.loc.line else ""
+            return self.error(at, f"{general}: an iteration also reads it{line}",
+                              f"a loop that needs the value of {x} up to each iteration is one for range, such as "
+                              f"np.cumsum; in a parallel loop {x} is only updated, and read after the loop")
+        if len(kinds) > 1:
+            return self.error(at, f"{general}: it is updated in two ways",
+                              f"update it in one form alone, as in {x} += y, and read it after the loop; or write "
+                              "range for prange")
+        return self.error(at, f"{general}: an iteration needs what the one before has left in it",
+                          "compute it from the variable of the loop, as in a[i - 1] for the element of the iteration "
+                          f"before; if it is a sum, update it in one form alone, as in {x} += y; or write range for "
                           "prange")
+
+    def updates(self, p: ir.Value, new: ir.Value) -> tuple[list[ir.Inst], list[ir.Inst]]:
+        """(the sums and products that make the new value of a parameter from the old one, other instructions that read
+        these values)"""
+        sources = {new: None}
+        for v in growing(sources):
+            inst = v.inst
+            if inst is not None and (inst.op in SUMS or inst.op is SELECT):
+                sources.update(dict.fromkeys(inst.args))
+            elif inst is None and v in self.defined and self.defs.block_of[v] is not self.header:
+                block = self.defs.block_of[v]
+                n = block.params.index(v)
+                sources.update({edge.args[n]: None for _, _, edge in self.edges[block]})
+        values = {p: None}
+        updates, reads = [], []
+        for v in growing(values):
+            for block, inst, edge, n in self.users.get(v, ()):
+                if edge is not None:
+                    if edge.block in self.loop.blocks and edge.block.params[n] in sources:
+                        values[edge.block.params[n]] = None
+                elif inst.result in sources:
+                    if inst.op in SUMS:
+                        updates.append(inst)
+                    values[inst.result] = None
+                elif block is not self.header:
+                    reads.append(inst)
+        return updates, reads
 
     def position(self, p: ir.Value) -> int:
         return self.header.params.index(p)
 
-    def leaves(self, p: ir.Value):
+    def leaves(self, p: ir.Value, constants: bool = False):
         """([(where, value)], joins): the values that the parameter may have after an iteration, each with the (block,
         edge) or (select, operand) that passes it on; and the block parameters and selects through which they get
-        there."""
+        there. constants: also through block parameters to which only constants are passed."""
         start = self.back.args[self.position(p)]
         joins: dict[ir.Value, None] = {}
         found = []
@@ -142,7 +183,7 @@ class Carried:
             if v in joins:
                 continue
             inst = v.inst
-            if inst is None and self.goes(v, p):
+            if inst is None and (self.goes(v, p) or constants and self.joins_constants(v)):
                 joins[v] = None
                 block = self.defs.block_of[v]
                 n = block.params.index(v)
@@ -153,6 +194,13 @@ class Carried:
             else:
                 found.append((where, v))
         return found, joins
+
+    def joins_constants(self, v: ir.Value) -> bool:
+        """Whether only constants are passed to a block parameter."""
+        block = self.defs.block_of[v]
+        n = block.params.index(v)
+        made = [edge.args[n].inst for _, _, edge in self.edges[block]]
+        return all([inst is not None and inst.op is control.CONST for inst in made])
 
     def goes(self, v: ir.Value, p: ir.Value) -> bool:
         """Whether `v` is the parameter `p`, or a select or block parameter that may have its value."""
@@ -203,6 +251,8 @@ class Carried:
                     values.setdefault(inst.result, part)
                 elif inst.op is SELECT and v is not inst.args[0]:
                     values.setdefault(inst.result, part)
+                elif inst.op is a.CAST and inst.result.type in _DOUBLES and v.type in _DOUBLES:
+                    values.setdefault(inst.result, part)  # the same number
                 elif inst.op in (a.REAL, a.IMAG) and part is None:
                     values.setdefault(inst.result, inst.op)
                 elif inst.op is a.COMPLEX_MAKE and part is not None:
@@ -389,7 +439,7 @@ class Carried:
     def changes(self, p, test, cone=()):
         """(outcome, [(where, new value)]) where a parameter changes only where `test` has this outcome, and otherwise
         keeps its value; else None. cone: instructions of the condition, which may read the parameter too."""
-        found, joins = self.leaves(p)
+        found, joins = self.leaves(p, test is p)
         ways = []
         outcomes = set()
         for where, v in found:
@@ -398,6 +448,8 @@ class Carried:
             outcome = self.outcome(where, test)
             if outcome is None:
                 return None
+            if test is p and v.inst is not None and v.inst.op is control.CONST and v.inst.attrs["value"] is outcome[0]:
+                continue  # it is set to what it is there
             outcomes.add(outcome[0])
             ways.append((outcome[1], v))
         if len(outcomes) != 1:
@@ -462,6 +514,18 @@ class Part:
     def __init__(self, params: list[ir.Value]):
         self.params = self.stored = params
 
+    def types(self, p) -> list[k.Type]:
+        """The types of the scalars that a chunk stores for a parameter."""
+        return [p.type]
+
+    def scalars(self, b, p, value) -> list[ir.Value]:
+        """The scalars that are stored for a value of a parameter."""
+        return [value]
+
+    def from_scalars(self, b, p, scalars) -> ir.Value:
+        """The value of a parameter from the scalars that were stored."""
+        return scalars[0]
+
     def names(self) -> list[str]:
         return list(dict.fromkeys(_MEMBER.sub("", p.name) or "a value" for p in self.params))
 
@@ -521,7 +585,28 @@ class _Flag(Part):
 
 
 class _Last(Part):
+    """The value of the last iteration. Of a variable that may be unbound, whether it is bound is stored, too."""
+
     what = "last value of"
+
+    def types(self, p):
+        t = _when_bound(p.type)
+        return [p.type] if t is None else [k.Bool, t]
+
+    def scalars(self, b, p, value):
+        t = _when_bound(p.type)
+        if t is None:
+            return [value]
+        is_bound = b.op(UNION_IS, value, type=k.Bool)
+        is_bound.inst.attrs["type"] = t
+        return [is_bound, typed(b, UNION_GET, value, t)]
+
+    def from_scalars(self, b, p, scalars):
+        if len(scalars) == 1:
+            return scalars[0]
+        unbound = typed(b, UNION_MAKE, b.const(k.Unbound, control.UNBOUND), p.type)
+        return b.op(SELECT, scalars[0], typed(b, UNION_MAKE, scalars[1], p.type), unbound, type=p.type)
+
     def combine(self, b, now, parts, new, final):
         p = self.params[0]
         new[p] = parts[p]
@@ -547,7 +632,8 @@ class Computed(Part):
 
 
 class _Short(Part):
-    what = "test"
+    what, shown_last = "test", True
+
     def __init__(self, params, both):
         super().__init__(params)
         self.both = both
@@ -597,6 +683,13 @@ def _uncast(v: ir.Value) -> ir.Value:
 
 def _truth(b: Builder, v: ir.Value) -> ir.Value:
     return v if v.type is k.Bool else typed(b, a.CAST, v, k.Bool)
+
+
+def _when_bound(t) -> k.Type | None:
+    """The type that a variable of type `t` has where it is bound, if it may be unbound."""
+    if isinstance(t, k.Union) and len(t.members) == 2 and k.Unbound in t.members:
+        return next(one for one in t.members if one is not k.Unbound)
+    return None
 
 
 def element_type(t):

@@ -1,19 +1,22 @@
 """Give each iteration of a parallel loop a cell of its own for a variable that it sets before it reads it.
 
 A variable that a comprehension, a generator expression or a lambda reads is in a cell of the whole function, the
-variable of the loop among them; all iterations would change that one cell. Where what the cell holds goes neither from
-one iteration to the next nor out of the loop, a new one in each iteration does the same.
+variable of the loop among them; all iterations would change that one cell. Where what the cell holds does not go from
+one iteration to the next, a new one in each iteration does the same. Where each iteration sets it, and it is read after
+the loop, the content of the last one is carried there.
 Called by independent, for functions that have parallel loops and make cells.
 Before:  c = cell_new x ; loop i: cell_store c, i ; f = function_make c ; invoke f
 After:   c = cell_new x ; loop i: d = cell_new x ; cell_store d, i ; f = function_make d ; invoke f
+         (where c is read after the loop: loop i, last: ... ; last = cell_load d  after it: cell_store c, last)
 Needs: SSA, references not yet counted.  Keeps: SSA, everything else.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import Loop, predecessors
-from ..ops.memory import CELL_NEW, CELL_STORE
+from ..ops.memory import CELL_LOAD, CELL_NEW, CELL_STORE
 from ..ops.structure import FUNCTION_MAKE, TUPLE_MAKE
+from ..types.kinds import holds_cell
 from .counted import Counted
 from .rewrite import growing, split_edge, substitute
 
@@ -46,8 +49,21 @@ class _Region:
         self.own = {inst.result for inst in self.insts}
 
     def sets_first(self, cell: ir.Value, holders) -> bool:
-        """Whether iterations set the cell before they look into it, and leave nothing in it that somebody reads."""
-        return all([_is_set_first(edge, cell, holders) for edge in (self.loop.body, *self.after)])
+        """Whether iterations set the cell before they look into it, and leave nothing in it that somebody reads where
+        the loop was left before its end."""
+        return all([_is_set_first(edge, cell, holders) for edge in (self.loop.body, *self.after)
+                    if edge is not self.loop.exit])
+
+    def is_read_after(self, cell: ir.Value, holders) -> bool:
+        return not _is_set_first(self.loop.exit, cell, holders)
+
+    def always_sets(self, cell: ir.Value) -> bool:
+        """Whether each iteration that comes to its end has set the cell."""
+        seen = {self.loop.body.block: None}
+        for block in growing(seen):
+            if not any([inst.op is CELL_STORE and inst.args[0] is cell for inst in block.insts]):
+                seen.update({edge.block: None for edge in block.edges() if edge.block in self.loop.loop.blocks})
+        return self.loop.loop.header not in seen
 
     def unwind(self):
         """The edge on which exceptions leave the iterations for a handler around the loop, with nothing that an
@@ -61,41 +77,83 @@ def _separate(fn: ir.Function, region: _Region, regions: list[_Region]) -> None:
     unwind = region.unwind()
     if unwind is False:
         return
-    replace = {}
+    replace, carried = {}, []
+    others = [one for one in regions if one.blocks.keys().isdisjoint(region.blocks)]
     for cell in dict.fromkeys([v for inst in region.insts for v in inst.args]):
         made = cell.inst
-        if made is not None and made.op is CELL_NEW and cell not in region.own and _may_be_own(
-                fn, cell, region, [one for one in regions if one.blocks.keys().isdisjoint(region.blocks)]):
-            new = ir.Inst(CELL_NEW, made.args, made.attrs, ir.Value(cell.type, cell.name), made.loc)
-            new.unwind = None if unwind is None else ir.Edge(unwind.block, unwind.args)
-            replace[cell] = new
+        if made is not None and made.op is CELL_NEW and cell not in region.own:
+            holders = _holders(fn, cell)
+            is_read = region.is_read_after(cell, holders)
+            if (not is_read or region.always_sets(cell)) and _may_be_own(fn, cell, holders, region, others):
+                new = ir.Inst(CELL_NEW, made.args, made.attrs, ir.Value(cell.type, cell.name), made.loc)
+                new.unwind = None if unwind is None else ir.Edge(unwind.block, unwind.args)
+                replace[cell] = new
+                if is_read:
+                    carried.append(cell)
     if replace:
         substitute(region.blocks, {cell: new.result for cell, new in replace.items()})
-        first = split_edge(region.loop.body, "own_cells")
-        first.insts[:0] = replace.values()
-        fn.blocks.append(first)
-        loop: Loop | None = region.loop.loop
-        while loop is not None:
-            loop.blocks[first] = None
-            loop = loop.parent
+        _put_on(fn, region.loop.body, region.loop.loop, "own_cells").insts[:0] = replace.values()
+        if carried:
+            _carry(fn, region.loop, {cell: replace[cell].result for cell in carried})
 
 
-def _may_be_own(fn: ir.Function, cell: ir.Value, region: _Region, others: list[_Region]) -> bool:
-    """Whether iterations of the region set the cell first, and so do those of each other region that captures it: what
-    is captured elsewhere leads to it for ever."""
-    holders = _holders(fn, cell)
-    captures = [block for block in fn.blocks for inst in block.insts if inst.result in holders]
-    return region.sets_first(cell, holders) and all(
-        [block in region.blocks or any([block in one.blocks and one.sets_first(cell, holders) for one in others])
-         for block in captures])
+def _put_on(fn: ir.Function, edge: ir.Edge, loop: Loop | None, name: str) -> ir.Block:
+    """A new block on an edge in a loop."""
+    block = split_edge(edge, name)
+    fn.blocks.append(block)
+    while loop is not None:
+        loop.blocks[block] = None
+        loop = loop.parent
+    return block
+
+
+def _carry(fn: ir.Function, counted: Counted, own: dict[ir.Value, ir.Value]) -> None:
+    """Make the content of the own cell of the last iteration that of the cell after the loop. own: cell -> its own
+    cell."""
+    loop = counted.loop
+    into = [(edge, block in loop.blocks) for block in list(fn.blocks) for edge in block.edges()
+            if edge.block is loop.header]
+    values = {cell: ir.Value(cell.type.content, str(cell.type.site)) for cell in own}
+    for edge, inside in into:
+        block = _put_on(fn, edge, loop if inside else loop.parent, "carried")
+        for cell in own:
+            made = ir.Value(values[cell].type, values[cell].name)
+            loaded = ir.Inst(CELL_LOAD, (own[cell] if inside else cell,), {}, made)
+            block.insts.insert(-1, loaded)
+            block.terminator.targets[0].args.append(made)
+    loop.header.params += values.values()
+    after = _put_on(fn, counted.exit, loop.parent, "carried")
+    after.insts[:0] = [ir.Inst(CELL_STORE, (cell, value), {}, None) for cell, value in values.items()]
+
+
+def _may_be_own(fn: ir.Function, cell: ir.Value, holders, region: _Region, others: list[_Region]) -> bool:
+    """Whether iterations of the region set the cell first, and so do those of each other region that captures it, and
+    what has captured the cell is gone at the end of its iteration: a function leads to its cell for ever."""
+    home: dict[ir.Value, _Region] = {}
+    spaces = [one for one in (region, *others) if one is region or one.sets_first(cell, holders)
+              and not one.is_read_after(cell, holders)]
+    of_block = {block: one for one in spaces for block in one.blocks}
+    for block in fn.blocks:
+        for v in (*block.params, *[inst.result for inst in block.insts]):
+            if v in holders:
+                if block not in of_block or block is of_block[block].loop.loop.header:
+                    return False
+                home[v] = of_block[block]
+    return region.sets_first(cell, holders) and all([
+        home[v] is of_block.get(block) for block in fn.blocks for inst in block.insts
+        for v in (*inst.args, *[x for edge in inst.edges() for x in edge.args]) if v in home])
 
 
 def _holders(fn: ir.Function, cell: ir.Value) -> set[ir.Value]:
-    """The values that have captured the cell."""
+    """The values that have captured the cell, or may be one that has."""
     found: dict[ir.Value, None] = {cell: None}
     for v in growing(found):
-        found.update(dict.fromkeys([inst.result for block in fn.blocks for inst in block.insts
-                                    if inst.op in _CAPTURES and v in inst.args]))
+        for block in fn.blocks:
+            for inst in block.insts:
+                if v in inst.args and inst.result is not None and holds_cell(inst.result.type):
+                    found[inst.result] = None
+                for edge in inst.edges():
+                    found.update({p: None for x, p in zip(edge.args, edge.block.params) if x is v})
     return set(found) - {cell}
 
 

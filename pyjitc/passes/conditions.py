@@ -7,8 +7,7 @@ changes nothing.
 """
 from __future__ import annotations
 
-import bisect
-
+from ..base.lazy import lazy
 from ..ir.cfg import Dominators
 from ..ir.core import Block, Edge, Inst, Op, Value
 from ..ops import control, structure
@@ -19,6 +18,8 @@ from ..types.kinds import Bool, NpBool, is_float, is_integer
 from .counted import Counted, Definitions
 
 __all__ = ["Conditions"]
+
+bisect = lazy("bisect")  # a library of its own, needed for values with many facts only
 
 # A comparison of floats -> the relation that it implies for floats that are not NaN; for integers the relation is the
 # comparison itself.

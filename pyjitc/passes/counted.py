@@ -15,7 +15,7 @@ from ..ops.memory import CHECK_INDEX
 from ..ops.structure import SELECT
 from ..types.kinds import Int, int64
 
-__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "first_and_last", "extremes",
+__all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Products", "first_and_last", "extremes",
            "Definitions", "WIDE"]
 
 WIDE = {Int, int64}
@@ -44,15 +44,17 @@ MOST_UNROLLED = 16  # the most iterations of a loop inside another one that is u
 
 class Counted:
     """loop; left: the parameter that counts down; body, exit: edges of the header's branch; entry: the only edge from
-    outside; steps: induction parameter -> constant step; start: parameter -> its value on entry."""
+    outside; steps: induction parameter -> constant step; strides: induction parameter -> step that is no constant but
+    invariant in the loop; start: parameter -> its value on entry."""
 
-    __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "start", "entry_inst", "entry_block")
+    __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "strides", "start", "entry_inst", "entry_block")
     loop: Loop
     left: ir.Value
     body: ir.Edge
     exit: ir.Edge
     entry: ir.Edge
     steps: dict[ir.Value, int]
+    strides: dict[ir.Value, ir.Value]
     start: dict[ir.Value, ir.Value]
     entry_inst: ir.Inst
     entry_block: ir.Block
@@ -88,13 +90,17 @@ def find(loop: Loop, defs: Definitions, edges) -> Counted | None:
     found.entry_block, found.entry_inst, found.entry = outside[0]
     if found.entry is found.entry_inst.unwind:
         return None
-    found.steps, found.start = {}, {}
+    found.steps, found.strides, found.start = {}, {}, {}
     for k, p in enumerate(header.params):
         found.start[p] = found.entry.args[k]
         if p.type is Int:
             step = step_of(loop, edges, p, defs)
             if step is not None:
                 found.steps[p] = step
+            else:
+                stride = _stride(loop, edges, p, defs)
+                if stride is not None:
+                    found.strides[p] = stride
     return found
 
 
@@ -117,6 +123,16 @@ def _step(value, p, defs):
     return None
 
 
+def _stride(loop: Loop, edges, p, defs) -> ir.Value | None:
+    """The value from outside the loop that every trip adds to the header's parameter p, or None."""
+    k = loop.header.params.index(p)
+    found = {edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks}
+    inst = found.pop().inst if len(found) == 1 else None
+    if inst is None or inst.op is not IADD or inst.args[0] is not p or defs.block_of.get(inst.args[1]) in loop.blocks:
+        return None
+    return inst.args[1]
+
+
 class Affine:
     """The form constant + sum of coefficient * value; the values are of type Int."""
 
@@ -136,11 +152,40 @@ class Affine:
         return Affine(self.constant * factor, {v: c * factor for v, c in self.terms.items() if c * factor})
 
 
-def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool = False) -> Affine:
+class Products:
+    """Products of two values in affine forms, the second of which is invariant: each is a value that stands for it and
+    that no instruction defines. of: (value, factor) -> that value; parts: the reverse."""
+
+    __slots__ = ("of", "parts")
+
+    def __init__(self):
+        self.of: dict[tuple[ir.Value, ir.Value], ir.Value] = {}
+        self.parts: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+
+    def times(self, form: Affine, other: Affine, defs: Definitions, inside) -> Affine | None:
+        """The product of two forms where one of them is a value from outside the blocks `inside`, or None."""
+        for x, y in ((form, other), (other, form)):
+            factor, one = next(iter(y.terms.items()))
+            if (len(y.terms) > 1 or y.constant or one != 1 or factor.type not in WIDE or factor in self.parts
+                or defs.block_of.get(factor) in inside or not self.parts.keys().isdisjoint(x.terms)):
+                continue
+            terms = {factor: x.constant} if x.constant else {}
+            for v, c in x.terms.items():
+                product = self.of.get((v, factor))
+                if product is None:
+                    product = self.of[v, factor] = ir.Value(Int)
+                    self.parts[product] = v, factor
+                terms[product] = c
+            return Affine(0, terms)
+        return None
+
+
+def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool = False,
+           products: Products | None = None) -> Affine:
     """`value` as an affine form over values that are no sums themselves; operations outside `inside` (a set of blocks)
     are not looked into. Checked operations count as exact: the guard proves that they are. wraps: wrapping sums of
     int64 are looked into, too; form and value are then equal modulo 2**64, so that the value is in range where the form
-    is."""
+    is. products: where given, products with values from outside are terms, too."""
     found = memo.get(value)
     if found is not None:
         return found
@@ -153,21 +198,23 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
         if inst is not None and defs.block_of[value] in inside:
             if inst.op in (IADD, IADD_CK, ISUB, ISUB_CK):
                 sign = 1 if inst.op in (IADD, IADD_CK) else -1
-                x, y = (affine(a, defs, inside, memo, wraps) for a in inst.args)
+                x, y = (affine(a, defs, inside, memo, wraps, products) for a in inst.args)
                 found = x.plus(y, sign)
             elif inst.op in (IMUL, IMUL_CK):
-                x, y = (affine(a, defs, inside, memo, wraps) for a in inst.args)
+                x, y = (affine(a, defs, inside, memo, wraps, products) for a in inst.args)
                 if not x.terms:
                     found = y.times(x.constant)
                 elif not y.terms:
                     found = x.times(y.constant)
+                elif products is not None:
+                    found = products.times(x, y, defs, inside)
             # a check returns its operand unchanged
             elif inst.op is CHECK_NONNEG or inst.op is CHECK_INDEX and inst.attrs.get("nonnegative"):
-                found = affine(inst.args[0], defs, inside, memo, wraps)
+                found = affine(inst.args[0], defs, inside, memo, wraps, products)
             elif inst.op is INEG:
-                found = affine(inst.args[0], defs, inside, memo, wraps).times(-1)
+                found = affine(inst.args[0], defs, inside, memo, wraps, products).times(-1)
             elif wraps and inst.op is CAST and {value.type, inst.args[0].type} <= WIDE:
-                found = affine(inst.args[0], defs, inside, memo, wraps)
+                found = affine(inst.args[0], defs, inside, memo, wraps, products)
             if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())
                                       or abs(found.constant) > 1 << 60):
                 found = None
@@ -177,10 +224,12 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
     return found
 
 
-def first_and_last(counted: Counted, p: ir.Value, defs: Definitions, inside, memo: dict) -> tuple[Affine, Affine]:
+def first_and_last(counted: Counted, p: ir.Value, defs: Definitions, inside, memo: dict,
+                   products: Products | None = None) -> tuple[Affine, Affine]:
     """(value on the first trip, value on the last trip) of an induction variable, for a loop that makes at least one
     trip. The length is mostly `select(some test, length, 0)`; where the test is false there is no trip."""
-    first, length = (affine(v, defs, inside, memo) for v in (counted.start[p], trips_of(counted, defs)))
+    first, length = (affine(v, defs, inside, memo, products=products)
+                     for v in (counted.start[p], trips_of(counted, defs)))
     return first, first.plus(length.plus(Affine(1, {}), -1).times(counted.steps[p]), 1)
 
 

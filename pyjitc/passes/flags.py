@@ -234,11 +234,17 @@ def _compute(block, branch, taken, known, edges) -> None:
             continue
         condition = branch.args[0]
         if known[value] == (taken == 1):  # `flag and not condition`, or `flag or not condition`
-            condition = _before(block, BNOT, condition)
-        on.args[k] = past.args[k] = _before(block, BOR if known[value] else BAND, flag, condition)
+            if flag is condition:  # the branch tests the flag itself, and one side sets it to what it is on the other
+                computed = _before(block, control.CONST, value=known[value])
+                known[computed] = known[value]
+            else:
+                computed = _before(block, BOR if known[value] else BAND, flag, _before(block, BNOT, condition))
+        else:
+            computed = _before(block, BOR if known[value] else BAND, flag, condition)
+        on.args[k] = past.args[k] = computed
 
 
-def _before(block, op, *args) -> ir.Value:
+def _before(block, op, *args, **attrs) -> ir.Value:
     result = ir.Value(Bool)
-    block.insts.insert(len(block.insts) - 1, ir.Inst(op, args, {}, result, block.insts[-1].loc))
+    block.insts.insert(len(block.insts) - 1, ir.Inst(op, args, attrs, result, block.insts[-1].loc))
     return result

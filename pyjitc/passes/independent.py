@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges
+from ..ir.cfg import Loop, LoopNest, in_edges, used_from_outside
 from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
 from .rewrite import substitute
 
-__all__ = ["run", "shared"]
+__all__ = ["defined", "run", "shared"]
 
 cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
 
@@ -53,13 +53,14 @@ def shared(fn: ir.Function) -> list[ir.Value]:
     found: dict[ir.Value, None] = {}
     for loop in LoopNest(fn).loops:
         if "independent" in loop.header.terminator.attrs:
-            inside = {p for block in loop.blocks for p in block.params}
-            inside.update([inst.result for block in loop.blocks for inst in block.insts])
-            for block in loop.blocks:
-                for inst in block.insts:
-                    for values in (inst.args, *[edge.args for edge in inst.edges()]):
-                        found.update(dict.fromkeys([v for v in values if v not in inside]))
+            found.update(dict.fromkeys(used_from_outside(loop.blocks)))
     return list(found)
+
+
+def defined(fn: ir.Function) -> list[tuple[Loop, set[ir.Value]]]:
+    """The parallel loops, each with the values that are defined in it."""
+    return [(loop, {v for block in loop.blocks for v in (*block.params, *[inst.result for inst in block.insts])})
+            for loop in LoopNest(fn).loops if "independent" in loop.header.terminator.attrs]
 
 
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:

@@ -1,4 +1,5 @@
-"""Replace dicts and sets that do not escape by tables of native keys and values.
+"""Replace dicts and sets that do not escape by tables of native keys and values: those that one function works on (for
+others see `sharedtables`).
 
 Runs after library functions are inlined and before gvn shares loads: a search of a local table counts as a load, so
 that `d[k] = d.get(k, 0) + 1` searches once. A dict or a set is local where every use of it, and of the block parameters
@@ -6,7 +7,8 @@ to which it is passed, is an operation on it with keys and values of its own typ
 another object, where that is its last use: there it becomes a Python object (`local_leave`), once. A set that escapes
 gets its items in the order in which they were added, so that its order is CPython's; sets from which items are removed
 therefore must not escape, and sets that are iterated over stay Python objects. So do dicts that are both iterated over
-and removed from, whose slots would move, and dicts that are only filled before they escape, which would be built twice.
+and removed from, whose slots would move, and dicts of texts or of objects that are only filled before they escape,
+which would be built twice; a dict of numbers is filled faster than the interpreter's one.
 `defaultdict(int)`, `defaultdict(float)` and `Counter()` are dicts whose missing values are zero, and those of
 `defaultdict(list)` are new lists.
 Before:  d = dict_new ; v = dict_has d, k              After:  d = local_table ; s = local_slot d, k ; v = ige s, 0
@@ -17,7 +19,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ir.cfg import LoopNest
 from ..ops import localtables as t
 from ..ops import tables as of
 from ..ops.arith import IGE
@@ -25,10 +29,14 @@ from ..ops.containers import HOLDS
 from ..ops.control import CONST
 from ..ops.pyobject import PY_CALL, PY_UNBOX
 from ..ops.structure import SELECT, TUPLE_GET
-from ..types.kinds import Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, Set, Tuple, Type
+from ..types.kinds import (
+    Bool, CounterDict, DefaultDict, Dict, Float, Int, List, NativeList, NativeTable, Set, Tuple, Type,
+)
 from .rewrite import substitute
 
-__all__ = ["of_lists", "run"]
+__all__ = ["Group", "begin", "is_operation", "leaves_of", "of_lists", "rewrite", "run"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
 # Operations on a table whose other operands are a key, and a value or none.
@@ -55,6 +63,12 @@ def run(fn: ir.Function, options=None) -> None:
         _Rewrite(fn, local, leaving, factories).run()
 
 
+def rewrite(fn: ir.Function, local: dict[ir.Value, Any], leaving: dict[ir.Inst, list[ir.Value]]) -> None:
+    """Replace the operations on tables in a function. local: the values that are tables, each with the factory of its
+    missing values; leaving: instruction -> its operands that escape there."""
+    _Rewrite(fn, set(local), leaving, local).run()
+
+
 def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
     """For each dict that does not leave, and with values of a type that has lists in it, the values that stand for
     it."""
@@ -62,22 +76,22 @@ def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
             and _leaves(fn, group) == []]
 
 
-class _Group:
+class Group:
     """A set of values that may refer to one dict or set."""
 
-    def __init__(self, made: ir.Value, factory=None):
-        self.values = {made}
-        self.type = made.type
-        self.types = (made.type.keys, made.type.values) if isinstance(made.type, Dict) else (made.type.item,)
-        self.factory = factory
+    def __init__(self, t: Any):
+        self.values: set[ir.Value] = set()
+        self.type = t
+        self.types = (t.keys, t.values) if isinstance(t, Dict) else (t.item,)
+        self.factory: Any = None  # what makes its missing values
         self.mixed = False  # whether these values may also refer to another object
         self.uses: list[tuple[ir.Block, ir.Inst]] = []
 
 
-def _groups(fn: ir.Function) -> list[_Group]:
+def _groups(fn: ir.Function) -> list[Group]:
     """The dicts and sets that a function makes, each with all values that may refer to it. A group whose values may
     refer to another object as well is left out."""
-    of_value: dict[ir.Value, _Group] = {}
+    of_value: dict[ir.Value, Group] = {}
     uses = None
 
     def used_once(value) -> bool:
@@ -89,13 +103,13 @@ def _groups(fn: ir.Function) -> list[_Group]:
 
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op in _NEW and _is_possible(inst.result.type):
-                of_value[inst.result] = _Group(inst.result)
-            elif inst.op is PY_UNBOX and isinstance(inst.result.type, (DefaultDict, CounterDict)):
-                made, factory = _made_by(inst)
-                if made is not None and _is_possible(inst.result.type) and used_once(made.result):
-                    of_value[inst.result] = _Group(inst.result, factory)
+            if inst.op in _NEW or inst.op is PY_UNBOX and isinstance(inst.result.type, (DefaultDict, CounterDict)):
+                group = Group(inst.result.type)
+                if begin(inst, group, used_once):
+                    group.values.add(inst.result)
+                    of_value[inst.result] = group
     edges = [edge for block in fn.blocks for inst in block.insts for edge in inst.edges()] if of_value else []
+    loops = [inside for _, inside in independent.defined(fn)] if of_value and fn.flags.parallel else ()
     passed = [pair for edge in edges for pair in zip(edge.args, edge.block.params)]
     passed += [(inst.args[0], inst.result) for block in fn.blocks for inst in block.insts if inst.op is HOLDS]
     while any([_pass(of_value, *pair) for pair in passed]):
@@ -104,10 +118,12 @@ def _groups(fn: ir.Function) -> list[_Group]:
         for inst in block.insts:
             for group in dict.fromkeys(of_value[v] for v in inst.args if v in of_value):
                 group.uses.append((block, inst))
-    return [group for group in dict.fromkeys(of_value.values()) if not group.mixed]
+    # What is in an iteration and outside is the interpreter's: threads count references to tables without a lock.
+    return [group for group in dict.fromkeys(of_value.values()) if not group.mixed and all(
+        [group.values <= inside or group.values.isdisjoint(inside) for inside in loops])]
 
 
-def _pass(of_value: dict[ir.Value, _Group], value: ir.Value, param: ir.Value) -> bool:
+def _pass(of_value: dict[ir.Value, Group], value: ir.Value, param: ir.Value) -> bool:
     """Record that `value` is passed to `param`; return whether that added to a group."""
     group, other = of_value.get(value), of_value.get(param)
     if group is other:
@@ -150,7 +166,7 @@ def _is_possible(table: Any) -> bool:
     return type(table) is Set and t.can_be_key(table.item)
 
 
-def _is_operation(inst: ir.Inst, group: _Group) -> bool:
+def is_operation(inst: ir.Inst, group: Group) -> bool:
     """Whether an instruction is an operation on the table that keeps no reference to it."""
     if inst.args[0] not in group.values or not group.values.isdisjoint(inst.args[1:]):
         return False
@@ -159,40 +175,65 @@ def _is_operation(inst: ir.Inst, group: _Group) -> bool:
     return inst.op in _KEYED and all(v.type is given for v, given in zip(inst.args[1:], group.types))
 
 
-def _leaves(fn: ir.Function, group: _Group):
+def begin(inst: ir.Inst, group: Group, used_once: Callable) -> bool:
+    """Whether an instruction makes a dict or set that can be a table, whose factory is noted in its group."""
+    if not _is_possible(group.type):
+        return False
+    if inst.op is PY_UNBOX and isinstance(group.type, (DefaultDict, CounterDict)):
+        made, factory = _made_by(inst)
+        if made is None or not used_once(made.result):
+            return False
+        group.factory = factory
+        return True
+    return inst.op in _NEW
+
+
+def _leaves(fn: ir.Function, group: Group):
     """[(instruction, value)] where a table escapes; None where it cannot be local."""
+    operations = {inst.op for _, inst in group.uses if is_operation(inst, group)}
+    others = [(block, inst) for block, inst in group.uses if not is_operation(inst, group)]
+    return leaves_of(group, fn, operations, others, group.values)
+
+
+def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, holders: set[ir.Value]):
+    """[(instruction, value)] where a table escapes, of `others`, the instructions of a function that are not operations
+    on the table; None where it cannot be local. holders: the values through which the table can be used."""
     for value in group.values:
         made = value.inst
         if made is not None and made.op in _NEW and any(
                 v.type is not group.types[n % len(group.types)] for n, v in enumerate(made.args)):
             return None
-    operations = {inst.op for _, inst in group.uses if _is_operation(inst, group)}
-    others = [(block, inst) for block, inst in group.uses if not _is_operation(inst, group)]
     removes = not operations.isdisjoint(_REMOVES)
     if removes and (of.DICT_NEXT in operations or others and type(group.type) is Set):
         return None
     if not others:
         return []
-    if operations.isdisjoint(_READS) or of.DICT_HOLD in operations:
+    if of.DICT_HOLD in operations or operations.isdisjoint(_READS) and not (
+            t.fills(group.type) and any(inst.op is of.DICT_SET and block in _loops(fn) for block, inst in group.uses)):
         return None
-    live_in = _live(fn, group.values)
+    live_in = _live(fn, holders)
     found = []
     for block, inst in others:
         given = group.values.intersection(inst.args)
         after = set()
         for edge in block.insts[-1].targets if inst is not block.insts[-1] else inst.targets:
-            after |= _needed(edge, live_in, group.values)
+            after |= _needed(edge, live_in, holders)
         for later in reversed(block.insts[block.insts.index(inst) + 1:]):
             if later.unwind is not None:
-                after |= _needed(later.unwind, live_in, group.values)
-            after |= group.values.intersection(later.args)
+                after |= _needed(later.unwind, live_in, holders)
+            after |= holders.intersection(later.args)
             after.discard(later.result)
         if inst.unwind is not None:
-            after |= _needed(inst.unwind, live_in, group.values)
+            after |= _needed(inst.unwind, live_in, holders)
         if after or len(given) > 1:
             return None
         found += [(inst, value) for value in given]
     return found
+
+
+def _loops(fn: ir.Function) -> set[ir.Block]:
+    """The blocks that are in a loop."""
+    return {block for loop in LoopNest(fn).loops for block in loop.blocks}
 
 
 def _needed(edge: ir.Edge, live_in, values) -> set:
@@ -243,6 +284,10 @@ class _Rewrite:
                 else:
                     rule(self, inst)
             block.insts = self.out
+        for value in self.local:
+            value.type = NativeTable(value.type)
+            if value.inst is not None and value.inst.op is t.LOCAL_NEW:
+                value.inst.attrs["type"] = value.type
         self.fn.entry.insts[:0] = self.constants.values()
         substitute(self.fn.blocks, self.mapping)
 
@@ -299,7 +344,8 @@ class _Rewrite:
             inst.unwind = None
             self.become(inst, SELECT, [there, value, self.constant(0)])
         elif self.factories[x] is list:
-            self.become(inst, t.LOCAL_ASK, [x, slot, key])
+            native = isinstance(x.type.values, NativeList)
+            self.become(inst, t.LOCAL_ASK if native else t.LOCAL_ASK_LIST, [x, slot, key])
         else:
             slot = self.make(t.LOCAL_CLAIM, [x, slot, key], inst, Int)  # the value in a claimed slot is zero
             self.become(inst, t.LOCAL_GET, [x, slot, key])

@@ -42,6 +42,7 @@ independent = lazy(f"{__package__}.independent")  # only functions with parallel
 localtables = lazy(f"{__package__}.localtables")
 
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
+_NUMPY = frozenset((k.NpInt, k.NpFloat))
 
 # Calls of the interpreter on lists: function -> for each number of operands and their kinds: (the function of
 # lib/py/natives.py, its result, whether it changes the length of the first operand). Operands: `x` the list, `q` the
@@ -89,11 +90,13 @@ _FOUND: dict[ir.Op, tuple[int, ...]] = {
     tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
+_OF_UNIONS = frozenset((structure.UNION_MAKE, structure.UNION_IS, structure.UNION_GET, structure.UNION_CAST))
 _MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
                     structure.METHOD_MAKE))
 
 
 _LISTS = frozenset((List, Deque))
+_FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method, k.Union)  # the kinds of values in which lists are followed
 
 
 class _Class:
@@ -156,7 +159,7 @@ def _lists_in(t: Type, path: tuple = ()):
     """(path, type) of all lists and deques in values of type t that the pass can follow."""
     if type(t) in _LISTS:
         yield path, t
-    elif isinstance(t, (k.Tuple, k.Struct, k.Function, k.Method)) and t.sealed:
+    elif t.parts is not None and isinstance(t, _FOLLOWED) and t.sealed:
         for n, part in enumerate(t.parts):
             yield from _lists_in(part, (*path, n))
 
@@ -169,7 +172,7 @@ def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()
     if type(t) is k.ObjectOf:
         return of_object(t)
     if isinstance(t, k.Union):
-        members = tuple([_with_lists(m, _as_it_is, of_object) for m in t.members])
+        members = tuple([_with_lists(m, change, of_object, (*path, n)) for n, m in enumerate(t.members, 1)])
         return t if members == t.members else k.Union(members)
     if isinstance(t, k.Composite):
         parts = [_with_lists(part, change, of_object, (*path, n)) for n, part in enumerate(t.parts)]
@@ -177,20 +180,18 @@ def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()
     return t
 
 
-def _as_it_is(path: tuple, t: Type) -> Type:
-    return t
+def _place_in(union: Type, t: Type) -> int | None:
+    """Which of its parts a union has for values of type t; None where it has none of exactly this type."""
+    return union.members.index(t) + 1 if isinstance(union, k.Union) and t in union.members else None
 
 
 def _lists_apart(t: Type):
     """The lists and deques in values of type t that cannot be followed."""
-    if isinstance(t, k.Union):
-        for member in t.members:
-            if type(member) in _LISTS:
-                yield member
-            else:
-                yield from _lists_apart(member)
-    elif t.parts is not None:
+    if t.parts is not None and t.sealed:
+        followed = isinstance(t, _FOLLOWED)
         for part in t.parts:
+            if type(part) in _LISTS and not followed:
+                yield part
             yield from _lists_apart(part)
 
 
@@ -305,14 +306,13 @@ class _Lists:
     def stored(self, one: _Class, value: ir.Value) -> None:
         """A value is stored as an item."""
         item = one.type.item
-        if value.type is not item and not (isinstance(item, k.Union) and value.type in item.members):
+        n = None if value.type is item else _place_in(item, value.type)
+        if value.type is not item and n is None:
             self.keep(one)
             self.keep_all(value)
-        elif value.type is item:
-            for path, _ in self.lists(item):
-                self.same(self.item(one, path), self.at(value, path))
-        else:
-            self.keep_all(value)
+            return
+        for path, _ in self.lists(value.type):
+            self.same(self.item(one, path if n is None else (n, *path)), self.at(value, path))
 
     def read(self, one: _Class, value: ir.Value) -> None:
         """A value is read as an item."""
@@ -451,6 +451,8 @@ class _Lists:
             n = _place(inst)
             for path, _ in self.lists(result.type):
                 self.same(self.at(args[0], (n, *path)), self.at(result, path))
+        elif op in _OF_UNIONS and self.of_union(inst):
+            pass
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
@@ -466,6 +468,33 @@ class _Lists:
                     self.keep_all(v)
             if result is not None:
                 self.keep_all(result)
+
+    def of_union(self, inst: ir.Inst) -> bool:
+        """A conversion between a union and its members; False where the types of some are converted, too."""
+        x, result = inst.args[0], inst.result
+        if inst.op is structure.UNION_IS:
+            return _place_in(x.type, inst.attrs["type"]) is not None
+        if inst.op is structure.UNION_CAST:
+            pairs = [(_place_in(x.type, t), _place_in(result.type, t)) for t in x.type.members if self.lists(t)]
+            if any([None in pair for pair in pairs]) or {t for t in result.type.members if self.lists(t)} - {
+                    *x.type.members}:
+                return False
+        for path, _ in self.lists(x.type) if inst.op is not structure.UNION_MAKE else ():
+            self.at(x, path)
+        for path, _ in self.lists(result.type):
+            self.at(result, path)
+        if inst.op is structure.UNION_CAST:
+            places = dict(pairs)
+            for path, _ in self.lists(x.type):
+                self.same(self.at(x, path), self.at(result, (places[path[0]], *path[1:])))
+            return True
+        union, one = (result, x) if inst.op is structure.UNION_MAKE else (x, result)
+        n = _place_in(union.type, one.type)
+        if n is None:
+            return False
+        for path, _ in self.lists(one.type):
+            self.same(self.at(one, path), self.at(union, (n, *path)))
+        return True
 
     def leaves_whole(self, t: Type) -> bool:
         """Whether a tuple can be rebuilt from the lists that its native lists escape as."""
@@ -517,7 +546,8 @@ class _Lists:
             unbox = user
         for kinds, meaning in forms.items():
             if len(kinds) == len(operands) and _fits(kinds, operands) and (
-                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)):
+                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)) and (
+                    meaning[0] not in _ORDERS or not k.any_part(operands[0].type.item, lambda t: type(t) in _NUMPY)):
                 call = _Call(inst, operands, boxes, unbox, meaning, kinds)
                 if self.result_fits(call):
                     self.calls[inst] = call
@@ -828,9 +858,11 @@ _ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # calls whose result i
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
 _MAKERS = frozenset("tle")  # kinds of first operands of calls that make a list or deque of something else
 _FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated", "sort"))
-# Calls that compare items, whose types must have an order.
+# Calls that compare items, whose types must have an order; those whose result is that of a comparison, which is a bool
+# of NumPy for scalars of NumPy.
 _COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
                        "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
+_ORDERS = frozenset(("less", "greater", "not_greater", "not_less"))
 
 
 def _place(inst: ir.Inst) -> int:
@@ -872,7 +904,7 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
 
 
 def _is_compared(t: Type | None) -> bool:
-    return t in _SCALARS or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
+    return t in _SCALARS or type(t) in _NUMPY or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
 
 
 def _yields(t: Type | None) -> Type | None:
@@ -909,6 +941,7 @@ class _Rewriting:
         self.types: dict[ir.Value, Type] = {}
         self.fresh: dict[ir.Function, None] = {}  # library functions that are called now
         self.out: list[ir.Inst] = []
+        self.asked: dict[ir.Inst, int] = {}  # question which member a union holds -> the number of that member
         self.inst: Any = None
 
     def run(self) -> None:
@@ -920,6 +953,8 @@ class _Rewriting:
         tables_of = {fn for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
                      if inst.result in lists.tables and self.types[inst.result] is not inst.result.type}
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
+        self.asked = {inst: inst.args[0].type.members.index(inst.attrs["type"]) for fn in lists.functions
+                      for block in lists.blocks[fn] for inst in block.insts if inst.op is structure.UNION_IS}
         for value, t in self.types.items():
             value.type = t
         for fn in lists.functions:
@@ -1004,8 +1039,8 @@ class _Rewriting:
         else:
             if op in _TYPED and result in self.types:
                 inst.attrs = {**inst.attrs, "type": result.type}
-            elif op is structure.UNION_IS and inst.attrs["type"] not in first.type.members:
-                inst.attrs = {**inst.attrs, "type": _with_lists(inst.attrs["type"], _as_it_is, self.lists.object)}
+            elif inst in self.asked:
+                inst.attrs = {**inst.attrs, "type": first.type.members[self.asked[inst]]}
             for n, v in enumerate(args):
                 if (inst, n) in gone:
                     inst.args[n] = self.outside(v)

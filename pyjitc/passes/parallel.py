@@ -29,7 +29,7 @@ import numpy as np
 from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, used_from_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
 from ..ops.parallel import GET_CHUNK_SIZE
@@ -50,6 +50,7 @@ _INNER = 16  # iterations that an inner loop is assumed to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
+_OF_CONTAINERS = ir.LISTS | ir.ITEMS | ir.TABLES
 _SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -248,14 +249,17 @@ class _Region(Carried):
                     raise Serial(inst, "it makes a Python object here, and threads of a region run without Python",
                                  "do that before or after the loop")
                 if written & ir.CELLS and not self.own_cells(inst):
-                    raise self.error(inst, "an iteration of a parallel loop changes a variable of an enclosing "
-                                           "function, which the others see", "return it, or keep it in an array with "
-                                                                             "an element for each iteration")
+                    cells = [one for v in inst.args if v not in self.defined for one in _cells(v.type)]
+                    name = repr(str(cells[0].site)) if len(cells) == 1 else "a variable"
+                    raise self.error(inst, f"an iteration of a parallel loop changes {name}, which a function, a "
+                                           "lambda or a comprehension shares with the other iterations",
+                                     "set it first in each iteration and let nothing keep the function for later; or "
+                                     "pass the value to the function as an argument")
                 if written & ir.RANDOM:
                     self.find_generators(inst)
                 rest = written & ~(ir.ELEMENTS | ir.COUNTS | ir.ERRORS | ir.CELLS | ir.SLOTS | ir.RANDOM)
-                if rest & (ir.LISTS | ir.ITEMS) and self.own_lists(inst):
-                    rest &= ~(ir.LISTS | ir.ITEMS)
+                if rest & _OF_CONTAINERS and self.own_containers(inst):
+                    rest &= ~_OF_CONTAINERS
                 if rest and inst.op is not control.INVOKE:
                     raise Serial(inst, "an iteration changes what the others may see", "write into arrays")
 
@@ -277,11 +281,11 @@ class _Region(Carried):
 
     def own_cells(self, inst: ir.Inst) -> bool:
         """Whether the cells that an instruction writes were made in the same iteration."""
-        return all(v in self.defined for v in inst.args if _holds_cell(v.type))
+        return all(v in self.defined for v in inst.args if k.holds_cell(v.type))
 
-    def own_lists(self, inst: ir.Inst) -> bool:
-        """Whether the native lists that an instruction changes were made in the same iteration."""
-        return all(v in self.defined for v in inst.args if isinstance(v.type, k.NativeList))
+    def own_containers(self, inst: ir.Inst) -> bool:
+        """Whether the native lists, dicts and sets that an instruction changes were made in the same iteration."""
+        return all(v in self.defined for v in inst.args if isinstance(v.type, (k.NativeList, k.NativeTable)))
 
     def find_users(self) -> None:
         for block in self.inside:
@@ -496,11 +500,11 @@ class _Region(Carried):
                 size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
         chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
                       type=k.Int)
-        arrays = []
+        arrays = []  # (part, parameter, the arrays of its scalars)
         for part in self.parts:
             for p in part.stored:
-                t = k.Array(element_type(p.type), 1, "C")
-                arrays.append((p, typed(b, memory.ARRAY_NEW, chunks, t)))
+                arrays.append((part, p, [typed(b, memory.ARRAY_NEW, chunks, k.Array(element_type(t), 1, "C"))
+                                         for t in part.types(p)]))
         seeds = {}  # generator -> the number drawn from it as a seed; one for all uses of the generator of np.random
         for v in self.generators:
             shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
@@ -555,10 +559,11 @@ class _Region(Carried):
         for v in live:
             take(v)
         parts_in = []
-        for p, array in arrays:
-            parts_in.append((p, ir.Value(array.type, p.name)))
-            entry.params.append(parts_in[-1][1])
-            given.append(array)
+        for part, p, its in arrays:
+            inside = [ir.Value(array.type, p.name) for array in its]
+            parts_in.append((part, p, inside))
+            entry.params += inside
+            given += its
         first = e.op(a.IMUL, number, size_in, type=k.Int, flags="nuw nsw")
         rest = e.op(a.ISUB, trips_in, first, type=k.Int)
         fewer = e.op(a.ILT, rest, size_in, type=k.Bool)
@@ -578,12 +583,11 @@ class _Region(Carried):
                                    [ir.Edge(copies[header], [begin[p] for p in header.params])]))
         done = ir.Block("done")
         d = Builder(done.insts, loc, None)
-        for p, array in parts_in:
-            element = array.type.dtype
-            value = values[p]
-            if value.type is not element:
-                value = typed(d, a.CAST, value, element)
-            d.op(memory.ARRAY_STORE, array, number, value)
+        for part, p, its in parts_in:
+            for array, value in zip(its, part.scalars(d, p, values[p])):
+                element = array.type.dtype
+                d.op(memory.ARRAY_STORE, array, number,
+                     value if value.type is element else typed(d, a.CAST, value, element))
         none = d.const(k.NoneType, None)
         done.insts.append(ir.Inst(control.RETURN, (none,), {}, None, loc))
         head = copies[header].terminator
@@ -649,14 +653,8 @@ class _Region(Carried):
         fn.blocks = reverse_postorder(fn)
 
     def live_ins(self, starts) -> list[ir.Value]:
-        found: dict[ir.Value, None] = {}
-        for block in self.inside:
-            for inst in block.insts:
-                for v in inst.args:
-                    found[v] = None
-                for edge in inst.edges():
-                    if edge is not self.count.exit and id(edge) not in self.unwinds:
-                        found.update(dict.fromkeys(edge.args))
+        found = dict.fromkeys(used_from_outside(
+            self.inside, lambda edge: edge is self.count.exit or id(edge) in self.unwinds))
         found.update(dict.fromkeys(step for step in self.counters.values() if type(step) is not int))
         found.update(dict.fromkeys(v for p, v in starts.items() if not any(p in part.params and part.starts_anew
                                                                           for part in self.parts)))
@@ -664,7 +662,7 @@ class _Region(Carried):
 
     def combine(self, before, blocks, chunks, arrays, final, zero, one, loc):
         """Make a loop that combines the chunks in order; returns the block after it. `final` gets the results."""
-        params = [p for p, _ in arrays]
+        params = [p for _, p, _ in arrays]
         head = ir.Block("combine", [ir.Value(k.Int, "chunk"), ir.Value(k.Int, "left"),
                                     *(ir.Value(p.type, p.name) for p in params)])
         body, after = ir.Block("part"), ir.Block("combined")
@@ -676,9 +674,12 @@ class _Region(Carried):
         b = Builder(body.insts, loc, self.unwind)
         now = dict(zip(params, values))
         parts = {}
-        for p, array in arrays:
-            value = b.op(memory.ARRAY_LOAD, array, at, type=array.type.dtype)
-            parts[p] = value if value.type is p.type else typed(b, a.CAST, value, p.type)
+        for part, p, its in arrays:
+            scalars = []
+            for array, t in zip(its, part.types(p)):
+                value = b.op(memory.ARRAY_LOAD, array, at, type=array.type.dtype)
+                scalars.append(value if value.type is t else typed(b, a.CAST, value, t))
+            parts[p] = part.from_scalars(b, p, scalars)
         new: dict[ir.Value, ir.Value] = {}
         for part in self.parts:
             if part.stored:
@@ -806,8 +807,8 @@ def _draws(fn: ir.Function, seen: set) -> bool:
                and inst.op is not control.RERAISE for block in fn.blocks for inst in block.insts)
 
 
-def _holds_cell(t) -> bool:
-    return isinstance(t, (k.Cell, k.Iterator)) or t.parts is not None and any(map(_holds_cell, t.parts))
+def _cells(t) -> list[k.Cell]:
+    return [t] if isinstance(t, k.Cell) else [one for part in t.parts or () for one in _cells(part)]
 
 
 def _needs_python(fn: ir.Function, seen: set) -> bool:

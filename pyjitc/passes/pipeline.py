@@ -17,18 +17,19 @@ from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
-derivatives = lazy(f"{__package__}.derivatives.make")  # loaded only by programs that ask for derivatives
+# loaded only by programs that ask for derivatives
+derivatives, merged = lazy(f"{__package__}.derivatives.make"), lazy(f"{__package__}.derivatives.merged")
 counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
     "counted", "device", "nans", "nests", "restarts"))
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, remainders, speculate, texts, unroll, versioning) = (
+ ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "speculate", "texts",
-                 "unroll", "versioning"))
+                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "sharedtables",
+                 "slots", "speculate", "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
              versioning}
 _LOOK_FOR = {
@@ -42,6 +43,7 @@ _LOOK_FOR = {
     reboxing: lambda op: op.name == "list_append",
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
+    slots: lambda op: op.name == "local_claim",
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format",
                                   "native_piece"),
@@ -51,9 +53,9 @@ _LOOK_FOR = {
 
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, reload, dce, parallel,
-    remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce, frame,
-    reboxing, refcount,
+    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
+    parallel, remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce,
+    frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
@@ -77,15 +79,20 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     """Run all passes over a module (the entry first); returns the functions that can still be reached.
     body: the code of elementary functions, see `elementary.run`; helpers: see `derivatives.make.run`; check: called
     with a list of functions and the name of the pass that left them, or None."""
-    if any(request_of(fn) for fn in functions):
+    differentiates = any(request_of(fn) for fn in functions)
+    if differentiates:
         made = derivatives.run(functions, options, helpers)
         if check:
             check(made, "derivatives")
     if options.debug:
         nans.run(functions)
     module = _loops(functions, options, check)
+    if differentiates:
+        module = merged.run(module)
+        if check:
+            check(module, "merged")
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) else ()
+    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _may_share_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if one is elementary:
@@ -110,8 +117,16 @@ def _makes_lists(module: list[ir.Function]) -> bool:
          for fn in module for block in fn.blocks for inst in block.insts])
 
 
+def _may_share_tables(module: list[ir.Function]) -> bool:
+    """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops:
+    `parallel` asks of a callee whether it works on Python objects, before the passes run over it."""
+    return any([(len(module) > 1 or fn.flags.parallel) and _LOOK_FOR[localtables](inst.op)
+                for fn in module for block in fn.blocks for inst in block.insts])
+
+
 def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
-    """Run the first passes and `natives` over a module that makes lists; returns its functions."""
+    """Run the first passes and `natives` over a module that makes lists, and `localtables` where there are parallel
+    loops; returns its functions."""
     found = kept[:]
     for fn in found:  # appended to during the iteration
         for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
@@ -119,9 +134,18 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
         found += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in found)
+    if _may_share_tables(found) and sharedtables.may_share(found):
+        sharedtables.run(found)
+        if check:
+            check(found, "sharedtables")
     natives.run(found, helpers, own)
     if check:
         check(found, "natives")
+    if any([fn.flags.parallel for fn in found]) and _may_share_tables(found):
+        for fn in found:
+            localtables.run(fn)
+        if check:
+            check(found, "localtables")
     return found
 
 

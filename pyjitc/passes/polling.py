@@ -26,8 +26,8 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, INE, ISHR, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL
+from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Float, Int, NpFloat
 from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
@@ -40,6 +40,7 @@ __all__ = ["run", "adds_in_order"]
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
+_BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
 _TINY = 16  # most operations of a loop that keeps two vectors in flight, since its own counting would show
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
@@ -119,7 +120,9 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
-            _note_columns(loop, defs)
+            columns = _note_columns(loop, defs)
+            if columns and not in_order:
+                _walk(fn, loop, columns, defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
@@ -237,9 +240,10 @@ def _independent(loop, short, in_order) -> None:
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
 
 
-def _note_columns(loop, defs) -> None:
+def _note_columns(loop, defs) -> list[ir.Inst]:
     """Tell accesses that go from row to row, and stay in a column, from others; but where a few columns with constant
-    numbers are read of every row, as of points: these lie side by side, and are loaded sooner one by one."""
+    numbers are read of every row, as of points: these lie side by side, and are loaded sooner one by one. Returns
+    them."""
     columns: dict[ir.Value, list[ir.Inst]] = {}
     for block in loop.blocks:
         for inst in block.insts:
@@ -248,11 +252,84 @@ def _note_columns(loop, defs) -> None:
                 changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
                 if array.layout in "CF" and any(changing) and not changing[_last(array)]:
                     columns.setdefault(inst.args[0], []).append(inst)
+    noted = []
     for insts in columns.values():
         places = {inst.args[1:][_last(inst.args[0].type)] for inst in insts}
         if len(places) == 1 or any(defs.constant(v) is None for v in places):
             for inst in insts:
                 inst.attrs = {**inst.attrs, "column": True}
+            noted += insts
+    return noted
+
+
+def _walk(fn, loop, accesses, defs) -> None:
+    """Count how many bytes the accesses down a column have gone on from the row in which the loop starts, instead of
+    multiplying the number of each row by its length: processors multiply vectors of 64 bits slowly.
+    Before:  header(i): ... array_load a, i, k                after: header(i, off): ... array_load a, start, k, off
+             jump header(i + 1)                                      jump header(i + 1, off + length)"""
+    header = loop.header
+    ways = [(block, block.insts[-1], edge) for block in fn.blocks for edge in block.edges() if edge.block is header]
+    outside = [way for way in ways if way[0] not in loop.blocks]
+    inside = [way for way in ways if way[0] in loop.blocks]
+    if len(outside) != 1 or len(inside) != 1 or any(inst.attrs.get("novectorize") for _, inst, _ in inside):
+        return
+    (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
+    loc = back_inst.loc
+    offsets: dict[tuple[ir.Value, int, int], ir.Value] = {}
+    changing = {v for b in loop.blocks for v in (*b.params, *(i.result for i in b.insts))}
+    for access in accesses:
+        array, *indices = access.args
+        stored = indices[array.type.ndim:]
+        del indices[array.type.ndim:]
+        axes = [axis for axis, v in enumerate(indices) if v in changing]
+        p, constant = _sum(indices[axes[0]], defs)
+        if len(axes) != 1 or p not in header.params:
+            continue
+        k, axis = header.params.index(p), axes[0]
+        following, step = _sum(back.args[k], defs)
+        if following is not p or not step:
+            continue
+        offset = offsets.get((array, axis, step))
+        if offset is None:
+            insts: list[ir.Inst] = []
+
+            def make(op, *args, **attrs):
+                insts.append(ir.Inst(op, args, attrs, ir.Value(Int), loc))
+                return insts[-1].result
+
+            length = make(control.CONST, value=step * item_bytes(array.type.dtype))
+            for other in range(axis + 1, array.type.ndim) if array.type.layout == "C" else range(axis):
+                length = make(IMUL, make(ARRAY_DIM, array, axis=other), length, flags="nsw")
+            offset = offsets[array, axis, step] = ir.Value(Int, "off")
+            following = make(IADD, offset, length, flags="nsw")
+            latch.insts[-1:-1] = insts
+            header.params.append(offset)
+            back.args.append(following)
+            zero = ir.Value(Int)
+            entry_block.insts.insert(entry_block.insts.index(entry_inst),
+                                     ir.Inst(control.CONST, (), {"value": 0}, zero, loc))
+            entry.args.append(zero)
+        start = entry.args[k]
+        if constant:
+            more, first = ir.Value(Int), ir.Value(Int)
+            block = next(b for b in loop.blocks if access in b.insts)
+            here = block.insts.index(access)
+            block.insts[here:here] = [ir.Inst(control.CONST, (), {"value": constant}, more, loc),
+                                      ir.Inst(IADD, (start, more), {"flags": "nsw"}, first, loc)]
+            start = first
+        indices[axis] = start
+        access.args = [array, *indices, offset, *stored]
+        access.attrs = {**access.attrs, "walk": axis}
+
+
+def _sum(value, defs) -> tuple[ir.Value, int]:
+    """A value as the sum of another one and a constant."""
+    inst = value.inst
+    if inst is not None and inst.op in (IADD, ISUB):
+        c = defs.constant(inst.args[1])
+        if c is not None:
+            return inst.args[0], c if inst.op is IADD else -c
+    return value, 0
 
 
 def _last(array) -> int:
@@ -516,9 +593,11 @@ def _pause(fn, counted, edges, readers):
 
 def _worth_unrolling(counted) -> bool:
     """Whether to unroll a loop: it is a chain of steps that cannot be vectorised, and short enough for its own overhead
-    to count. Such are loops with computed indices, sums of floats inside another loop, and loops of scalars (whose
-    steps LLVM can combine). Unrolling others only costs compile time."""
+    to count. Such are loops with computed indices, sums of floats inside another loop, loops of scalars (whose steps
+    LLVM can combine), and loops of a few operations that branch. Unrolling others only costs compile time."""
     loop = counted.loop
+    if _branches(counted):
+        return True
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
@@ -530,6 +609,42 @@ def _worth_unrolling(counted) -> bool:
         return False
     return (ARRAY_LOAD not in ops or loop.parent is not None
             and any(t is Float or isinstance(t, NpFloat) for t in carried))
+
+
+def _branches(counted) -> bool:
+    """Whether a loop is a few operations with branches that LLVM cannot vectorise. The jump back to its header is then
+    a large part of its time, and each copy of a branch has its own history in the branch predictor. Where something is
+    selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
+    loop = counted.loop
+    ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
+    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops)
+        or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
+        return False
+    if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):
+        return True
+    loaded: dict[ir.Value, set] = {}
+    for inst in ops:
+        if inst.op is ARRAY_LOAD:
+            loaded.setdefault(inst.args[0], set()).add(tuple(inst.args[1:]))
+    if any(inst.op is ARRAY_STORE and loaded.get(inst.args[0], set()) - {tuple(inst.args[1:-1])} for inst in ops):
+        return True  # an iteration may load what an earlier one has stored
+    carried = [p for p in loop.header.params if p not in counted.steps and p is not counted.left]
+    ops = _needed(loop) if carried else []
+    reads = [[i.op for i in ops if p in i.args] for p in carried]
+    return any(len(ops) > 1 or control.BRANCH in ops for ops in reads)
+
+
+def _needed(loop) -> list[ir.Inst]:
+    """The instructions of a loop without those whose results are read only after it."""
+    work = [i for b in loop.blocks for i in b.insts if i.op.effects or i.op is control.BRANCH]
+    seen = set(work)
+    while work:
+        inst = work.pop()
+        made = [v.inst for v in (*inst.args, *(v for e in inst.edges() if e.block in loop.blocks for v in e.args))]
+        new = {one for one in made if one is not None} - seen
+        seen |= new
+        work += new
+    return [i for b in loop.blocks for i in b.insts if i in seen]
 
 
 def _not_negative(value, defs) -> bool:

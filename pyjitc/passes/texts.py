@@ -256,7 +256,7 @@ def _key(facts: Facts, inst: Inst) -> Value | None:
 
 _RULES: dict[Op, Callable] = {
     **dict.fromkeys((tables.LOCAL_SLOT, tables.LOCAL_CLAIM, tables.LOCAL_GET, tables.LOCAL_ASK,
-                     tables.LOCAL_REMOVE), _key),
+                     tables.LOCAL_ASK_LIST, tables.LOCAL_REMOVE), _key),
     NATIVE_PLACES: _places, PY_JOIN: _join, PY_FORMAT: _format,
     t.STR_EQ: _equal, t.STR_COMPARE: _compare, t.STR_IN: _contains, t.STR_LEN: _length, t.STR_CODE: _code_of,
     t.STR_APPEND: _append, t.TEXT_CALL: _call,

@@ -1,6 +1,8 @@
 """Jump threading: let an edge into a block that only branches go to the known target (a step of simplify).
 
 Before:  jump join(True, x)   join(has, item): branch has, body, exit      After:  jump body, with item = x
+The target is also known where a constant meets a comparison with a number about which the branches before the edge say
+enough: `k == n` where k is 0 and control has passed `0 < n`.
 The branching block is copied for such an edge, so it must be short; loop headers are not threaded, because later passes
 rely on the shape of loops. Values that the block defines get block parameters where both copies meet (`repair`).
 """
@@ -11,7 +13,10 @@ from ..ir.cfg import Dominators, in_edges
 from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import structure as s
-from ..ops.control import BRANCH, SWITCH
+from ..ops.arith import INT_MAX, INT_MIN
+from ..ops.control import BRANCH, JUMP, SWITCH
+from ..ops.memory import ARRAY_DIM
+from ..types.kinds import Int
 from .rewrite import clone_inst, remove_unreachable
 from .rules import Facts, simplify_inst
 
@@ -19,6 +24,10 @@ __all__ = ["thread"]
 
 repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
+_BACK = 4  # the most blocks before an edge whose branches are asked
+_RELATIONS = {a.ILT: "<", a.ILE: "<=", a.IGT: ">", a.IGE: ">=", a.IEQ: "==", a.INE: "!="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_OTHERWISE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 LONGEST = 8  # the most instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
@@ -30,7 +39,7 @@ def thread(fn: Function, facts: Facts) -> bool:
     if not candidates:
         return False
     edges = in_edges(fn.blocks)
-    if not any(_decided(b, inst, edge, facts) for b in candidates for _, inst, edge in edges[b]):
+    if not any(_decided(b, way, facts, edges) is not None for b in candidates for way in edges[b]):
         return False
     dom = Dominators(fn)
     changed = False
@@ -38,7 +47,8 @@ def thread(fn: Function, facts: Facts) -> bool:
         arriving = edges[block]
         if any(dom.dominates(block, source) for source, _, _ in arriving):
             continue  # a loop header
-        ways = [(inst, edge) for _, inst, edge in arriving if _decided(block, inst, edge, facts)]
+        ways = [(way[2], taken) for way in arriving for taken in [_decided(block, way, facts, edges)]
+                if taken is not None]
         if not ways:
             continue
         _split(fn, block, ways, facts)
@@ -54,35 +64,90 @@ def _condition(block: Block, facts: Facts):
     if value in block.params:
         return block.params.index(value), None
     inst = facts.defs.get(value)
-    if inst is None or inst.op not in _DECIDES or inst not in block.insts:
+    if inst is None or inst.op not in _DECIDES or inst not in block.insts or inst.args[0] not in block.params:
         return None
-    if inst.args[0] in block.params and all(facts.known(v) is not None for v in inst.args[1:]):
+    if all(facts.known(v) is not None for v in inst.args[1:]) or (
+            inst.op in _RELATIONS and inst.args[1].type is Int and inst.args[1] not in block.params
+            and (facts.defs.get(inst.args[1]) not in block.insts or facts.defined_by(inst.args[1], ARRAY_DIM))):
         return block.params.index(inst.args[0]), inst
     return None
 
 
-def _decided(block: Block, source: Inst, edge: Edge, facts: Facts) -> bool:
-    """Whether the branch at the end of `block` is known for control that arrives on `edge`."""
-    if source.unwind is edge:
-        return False
-    position, test = _condition(block, facts)
+def _decided(block: Block, way: tuple[Block, Inst, Edge], facts: Facts, edges) -> int | None:
+    """Which target of the branch at the end of `block` is taken by control that arrives by `way`; -1 where a constant
+    decides it, which the next step of simplify finds in the copy; None where it is not known."""
+    source, inst, edge = way
+    if inst.unwind is edge:
+        return None
+    condition = _condition(block, facts)
+    if condition is None:
+        return None
+    position, test = condition
     arg = edge.args[position]
     if test is None:
-        return facts.known(arg) is not None
+        return None if facts.known(arg) is None else -1
+    constant = facts.known(arg)
+    if constant is not None and facts.known(test.args[-1]) is None:
+        return _by_branches(test, constant.attrs["value"], source, edge, facts, edges)
     trial = Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type))
     better = simplify_inst(facts, trial)
     facts.fresh.clear()
-    return better is not None and facts.known(better) is not None
+    return None if better is None or facts.known(better) is None else -1
+
+
+def _by_branches(test: Inst, c: int, source: Block, edge: Edge, facts: Facts, edges) -> int | None:
+    """Which target is taken where the branch tests how c compares with a number n, by what the branches on the way to
+    `edge` say about n."""
+    n = _number(test.args[1], facts)
+    low, high = (0 if isinstance(n, tuple) else INT_MIN), INT_MAX
+    for _ in range(_BACK):
+        branch = source.insts[-1]
+        made = facts.defs.get(branch.args[0]) if branch.op is BRANCH and edge in branch.targets else None
+        if made is not None and made.op in _RELATIONS and branch.targets[0].block is not branch.targets[1].block:
+            first, second = (facts.known(v) for v in made.args)
+            relation, d = _RELATIONS[made.op], 0
+            if second is not None and _number(made.args[0], facts) == n:
+                relation, d = _TURNED[relation], second.attrs["value"]
+            elif first is not None and _number(made.args[1], facts) == n:
+                d = first.attrs["value"]
+            else:
+                relation = ""
+            if relation and edge is branch.targets[1]:
+                relation = _OTHERWISE[relation]
+            if relation == "<" or relation == "<=":
+                low = max(low, d + (relation == "<"))
+            elif relation == ">" or relation == ">=":
+                high = min(high, d - (relation == ">"))
+            elif relation == "==":
+                low, high = max(low, d), min(high, d)
+        if len(edges[source]) != 1:
+            break
+        source, inst, edge = edges[source][0]
+        if edge is inst.unwind:
+            break
+    always = {"<": c < low, "<=": c <= low, ">": c > high, ">=": c >= high, "==": low == high == c,
+              "!=": not low <= c <= high}
+    relation = _RELATIONS[test.op]
+    return 0 if always[relation] else 1 if always[_OTHERWISE[relation]] else None
+
+
+def _number(value: Value, facts: Facts):
+    """What is equal for two values that are the same number: lengths are loaded again wherever they are read."""
+    made = facts.defined_by(value, ARRAY_DIM)
+    return value if made is None else (made.args[0], made.attrs["axis"])
 
 
 def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
     """Give each of the edges `ways` a copy of `block`, whose values may be used anywhere after it."""
     defined = [*block.params, *(i.result for i in block.insts if i.result is not None)]
     ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
-    for _, edge in ways:
+    for edge, taken in ways:
         copy = Block(block.name)
         values = dict(zip(block.params, edge.args))
         copy.insts = [clone_inst(inst, values, {}) for inst in block.insts]
+        if taken >= 0:
+            last = copy.insts.pop()
+            copy.insts.append(Inst(JUMP, (), {}, None, last.loc, [last.targets[taken]]))
         for inst in copy.insts:
             if inst.result is not None:
                 facts.defs[inst.result] = inst

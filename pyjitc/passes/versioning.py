@@ -24,7 +24,7 @@ from ..ops.memory import (
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import LOADS, Aliases
-from .counted import WIDE, Affine, Counted, Definitions, affine, extremes, find, first_and_last, step_of
+from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extremes, find, first_and_last, step_of
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
 
@@ -36,6 +36,7 @@ MAX_INSTS = 500  # the most instructions of a nest that is copied
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
 MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
+_LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
 
@@ -88,10 +89,11 @@ class _Plan:
     fixed: the loads that are hoisted before the fast copy (`invariant.py`), or None."""
 
     outer: Counted
-    counters: dict[ir.Value, tuple[Counted, int]]
+    counters: dict[ir.Value, tuple[Counted, int | ir.Value]]
 
     def __init__(self, fixed):
         self.fixed = fixed
+        self.products = Products()
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
         self.wrapped: dict[ir.Inst, int] = {}
@@ -161,13 +163,21 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     outer = find(loop, defs, edges)
     if outer is None or size > MAX_INSTS:
         return None
-    counters: dict[ir.Value, tuple[Counted, int]] = {}
+    counters: dict[ir.Value, tuple[Counted, int | ir.Value]] = {}
     bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
     memo: dict = {}
     falling: dict[ir.Value, tuple[Affine, Affine]] = {}
-    if not _collect(loop, loop, defs, edges, counters, bounds, falling, memo):
-        return None
     plan = _Plan(fixed)
+    products = plan.products
+    if not _collect(loop, loop, defs, edges, counters, bounds, falling, memo, products):
+        return None
+
+    def form_of(value, wraps=False):
+        return affine(value, defs, loop.blocks, wrapped if wraps else memo, wraps, products)
+
+    def is_known(form, *varying):
+        return _known(form, counters, defs, loop, {v for bounds in varying for v in bounds}, products)
+
     known = fixed.insts if fixed else ()
     wrapped: dict = {}
     innermost = missed = 0
@@ -186,8 +196,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 continue
             if inst.op is CHECK_INDEX:
                 limit = inst.args[1]
-                form = affine(inst.args[0], defs, loop.blocks, wrapped, True)
-                ok = defs.block_of.get(limit) not in loop.blocks and _known(form, counters, defs, loop, bounds)
+                form = form_of(inst.args[0], True)
+                ok = defs.block_of.get(limit) not in loop.blocks and is_known(form, bounds)
                 if ok and not form.terms and form.constant < 0:
                     form = form.plus(Affine(0, {limit: 1}), 1)  # an index that counts from the end
                     plan.wrapped[inst] = form.constant
@@ -195,8 +205,8 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                 if ok and not starts_below:
                     plan.ask(form, limit, bounds)
                 elif inst.attrs.get("nonnegative") and defs.block_of.get(limit) not in loop.blocks:
-                    form = affine(inst.args[0], defs, loop.blocks, memo)
-                    ok = (_known(form, counters, defs, loop, {**bounds, **falling})
+                    form = form_of(inst.args[0])
+                    ok = (is_known(form, bounds, falling)
                           and all(form.terms.get(p, 1) > 0 for p in falling))
                     if ok:
                         plan.ask_below(form, limit, {**bounds, **falling})
@@ -207,23 +217,23 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                     plan.checks.add(inst)
             elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
                 limit = _room(inst, defs)
-                form = affine(inst.args[-1], defs, loop.blocks, memo)
-                if limit and form.terms and _known(form, counters, defs, loop, bounds):
+                form = form_of(inst.args[-1])
+                if limit and form.terms and is_known(form, bounds):
                     plan.ask(form, limit, bounds)
                     plan.checks.add(inst)
             elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
                 if (inst.args[1].inst or inst).op is control.CONST:
                     continue  # LLVM finds that itself
-                form = affine(inst.args[1], defs, loop.blocks, wrapped, True)
-                if form.terms and _known(form, counters, defs, loop):
+                form = form_of(inst.args[1], True)
+                if form.terms and is_known(form):
                     shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
             elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
-                form = affine(inst.args[0], defs, loop.blocks, memo)
-                if form.terms and _known(form, counters, defs, loop):
+                form = form_of(inst.args[0])
+                if form.terms and is_known(form):
                     compared.append((inst, plan.key(form, inst.args[1])))
             elif inst.op.wrapping is not None:
-                form = affine(inst.result, defs, loop.blocks, memo)
-                if inst.result not in form.terms and _known(form, counters, defs, loop, bounds):
+                form = form_of(inst.result)
+                if inst.result not in form.terms and is_known(form, bounds):
                     plan.ask(form, None, bounds)
                     plan.checks.add(inst)
     if not loop.inner:
@@ -330,20 +340,25 @@ def _written_and_others(loop, nest, defs, fixed=None) -> dict:
     return {x: others for x in found if (others := [y for y in found if y is not x and (found[x] or found[y])])}
 
 
-def _collect(loop, top, defs, edges, counters, bounds, falling, memo) -> bool:
-    """Collect the induction variables of `loop` and of its inner loops: in `counters` those whose bounds are invariant
-    in `top`; in `bounds` those whose bounds depend on other counters; in `falling` those of loops that are not counted
-    and which only decrease: their start, twice."""
+def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) -> bool:
+    """Collect the induction variables of `loop` and of its inner loops: in `counters` those whose bounds and steps are
+    invariant in `top`; in `bounds` those whose bounds depend on other counters; in `falling` those of loops that are
+    not counted and which only decrease: their start, twice."""
     counted = find(loop, defs, edges)
     if counted is not None:
         fixed = loop is top or defs.block_of.get(counted.start[counted.left]) not in top.blocks
         found = {}
+        if fixed:
+            for p, stride in counted.strides.items():
+                if defs.block_of.get(stride) not in top.blocks and (
+                        loop is top or defs.block_of.get(counted.start[p]) not in top.blocks):
+                    counters[p] = (counted, stride)
         for p, step in counted.steps.items():
             if fixed and (loop is top or defs.block_of.get(counted.start[p]) not in top.blocks):
                 counters[p] = (counted, step)
             else:
-                first, last = first_and_last(counted, p, defs, top.blocks, memo)
-                if _known(first, counters, defs, top, bounds) and _known(last, counters, defs, top, bounds):
+                ends = first, last = first_and_last(counted, p, defs, top.blocks, memo, products)
+                if all(_known(form, counters, defs, top, bounds, products) for form in ends):
                     found[p] = (first, last) if step > 0 else (last, first)
         bounds.update(found)
     elif loop is top:
@@ -352,11 +367,11 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo) -> bool:
         entries = loop.entries(edges)
         for k, p in enumerate(loop.header.params):
             if p.type is Int and len(entries) == 1 and (step_of(loop, edges, p, defs) or 0) < 0:
-                start = affine(entries[0][2].args[k], defs, top.blocks, memo)
-                if _known(start, counters, defs, top, bounds):
+                start = affine(entries[0][2].args[k], defs, top.blocks, memo, products=products)
+                if _known(start, counters, defs, top, bounds, products):
                     falling[p] = start, start
     for one in loop.inner:
-        _collect(one, top, defs, edges, counters, bounds, falling, memo)
+        _collect(one, top, defs, edges, counters, bounds, falling, memo, products)
     return True
 
 
@@ -365,17 +380,24 @@ def _starts_below_zero(form, counters, defs) -> bool:
     least = form.constant
     for v, c in form.terms.items():
         counted, step = counters.get(v, (None, 0))
-        start = defs.constant(counted.start[v]) if counted is not None and c * step > 0 else None
+        start = defs.constant(counted.start[v]) if isinstance(step, int) and c * step > 0 else None
         if start is None:
             return False
         least += c * start
     return least < 0
 
 
-def _known(form, counters, defs, loop, bounds=()) -> bool:
-    """Whether every term is a counter or invariant in the loop, and has 64 bits, as the arithmetic of the guard."""
-    return all((v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks) and v.type in WIDE
-               for v in form.terms)
+def _known(form, counters, defs, loop, bounds, products) -> bool:
+    """Whether every term is a counter or invariant in the loop, or the product of one with an invariant factor, and has
+    64 bits, as the arithmetic of the guard."""
+    for v, c in form.terms.items():
+        if v in products.parts:
+            v = products.parts[v][0]
+            if abs(c) > _LARGEST or v in bounds or v in counters and not isinstance(counters[v][1], int):
+                return False
+        if v.type not in WIDE or not (v in counters or v in bounds or defs.block_of.get(v) not in loop.blocks):
+            return False
+    return True
 
 
 def _version(fn, loop, plan, defs, number, found, aliases):
@@ -458,7 +480,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
     for constant, terms, limit in plan.guards:
-        one = _condition(guard, constant, terms, limit, plan.counters, loc)
+        one = _condition(guard, constant, terms, limit, plan, loc)
         if condition is None:
             condition = one
         else:
@@ -551,19 +573,25 @@ def no_overlap(guard, distinct, condition, loc, aliases):
     return condition
 
 
-def _condition(guard, constant, terms, limit, counters, loc):
+def _condition(guard, constant, terms, limit, plan, loc):
     """The test 0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
     args: list[ir.Value] = []
     shape: list[tuple] = []
     for v, coefficient in terms:
-        found = counters.get(v)
+        v, *factor = plan.products.parts.get(v, (v,))
+        found = plan.counters.get(v)
         if found is None:
-            shape.append(("value", coefficient))
+            shape.append(("product" if factor else "value", coefficient))
             args.append(v)
         else:
             counted, step = found
-            shape.append(("counter", coefficient, step))
             args += [counted.start[v], counted.start[counted.left]]
+            if isinstance(step, ir.Value):
+                shape.append(("strided", coefficient))
+                args.append(step)
+            else:
+                shape.append(("scaled" if factor else "counter", coefficient, step))
+        args += factor
     if isinstance(limit, int):
         guard.insts.append(ir.Inst(control.CONST, (), {"value": limit}, ir.Value(Int), loc))
         limit = guard.insts[-1].result

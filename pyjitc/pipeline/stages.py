@@ -12,6 +12,7 @@ functions).
 """
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache, partial, wraps
 
 from ..base.errors import CompileError, Diagnostic, with_article
@@ -50,6 +51,7 @@ linecache = lazy("linecache")
 graph = lazy("pyjitc.ir.graph")
 show = lazy("pyjitc.ir.show")
 verify = lazy("pyjitc.ir.verify")  # only tests need it
+extended = lazy("pyjitc.lib.extended")
 
 LIBRARY = Library()
 
@@ -103,7 +105,7 @@ def infer(function, types, options: Options, library=LIBRARY) -> Typed:
                           nested=functions.nested, options=options,
                           program_library=_watching(library) if options.errstate else library)
 
-    with timed("infer"):
+    with timed("infer"), extended.as_in_numba() if options.numba else nullcontext():
         try:
             try:
                 typed, spec, dependencies = found(options)

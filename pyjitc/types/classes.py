@@ -56,7 +56,7 @@ def is_fixed(cls: type) -> bool:
 
 def is_of_library(module) -> bool:
     """Whether the module of this name is of Python's own library, which the interpreter runs under njit too where it
-    has no native form (infer/asking.py)."""
+    has no native form (infer/interpreted_library.py)."""
     root = str(module).partition(".")[0]
     return root in sys.stdlib_module_names and root not in _NOT_ASKED
 

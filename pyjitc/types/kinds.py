@@ -23,14 +23,14 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Unbound", "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_", "NpInt",
            "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
-           "Broadcast", "Ended", "numbered", "is_display", "Singleton", "Function", "FunctionObject", "Method",
-           "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_",
-           "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject", "Within",
-           "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS",
-           "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for", "any_part", "all_parts",
-           "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked", "MAX_UNION",
-           "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-           "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
+           "Broadcast", "Ended", "numbered", "is_display", "holds_cell", "Singleton", "Function", "FunctionObject",
+           "Method", "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType",
+           "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject",
+           "NativeTable", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_",
+           "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for",
+           "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked",
+           "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+           "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
            "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
            "is_refcounted"]
 
@@ -386,7 +386,8 @@ class NpTime(_NumPyScalar):
 class Record(Type):
     """Element of a structured array. dtype: the structured dtype; cls: np.void, or np.record, whose fields are
     attributes too.
-    Elements are never loaded as a whole: a record is a 0-d view (lib/np/arrays/records.py)."""
+    Elements are never loaded as a whole: a record is a 0-d view (lib/np/arrays/records.py). The elements of arrays of
+    text have this type, too, with a dtype that has no fields (lib/np/indexing/text_elements.py)."""
 
     __slots__ = fields = ("dtype", "cls")
     dtype: Any
@@ -399,7 +400,13 @@ class Record(Type):
     def bits(self) -> int:
         return 8 * self.dtype.itemsize
 
+    @property
+    def is_text(self) -> bool:
+        return self.dtype.names is None
+
     def _text(self):
+        if self.is_text:
+            return str(self.dtype)
         return f"record{{{', '.join(f'{name}: {self.dtype[name]}' for name in self.dtype.names)}}}"
 
 
@@ -858,6 +865,22 @@ class NativeList(Type):
 
     def _text(self):
         return f"native[{self.item}]"
+
+
+class NativeTable(Type):
+    """A dict or set that does not escape from compiled code, with unboxed keys and values: see ops/localtables.py. of:
+    its type where it is an object."""
+
+    __slots__ = fields = ("of",)
+    of: Any
+    counted = inner = True
+
+    def _text(self):
+        return f"table[{self.of}]"
+
+    @property
+    def class_name(self):
+        return self.of.class_name
 
 
 class NativeObject(Type):
@@ -1402,6 +1425,11 @@ def member_for(union: Union, t: Type) -> Type | None:
 def any_part(t: Type, test: Callable) -> bool:
     """Whether `test` is true for a type or one of its parts."""
     return test(t) or t.parts is not None and any([any_part(part, test) for part in t.parts])
+
+
+def holds_cell(t: Type) -> bool:
+    """Whether a value of type t leads to a cell, as a function with captured variables does."""
+    return any_part(t, lambda part: isinstance(part, (Cell, Iterator)))
 
 
 def is_display(t: Type) -> bool:

@@ -87,7 +87,7 @@ def _promote(x: Type, y: Type) -> Type:
     if isinstance(x, Record) or isinstance(y, Record):
         raise AttributeError("a record is no number", name="number", obj=x)  # inference adds the name of the call
     if not is_numpy_scalar(x):
-        raise TypeError(f"{x} and {y} have no common number type")
+        raise AttributeError(f"{x} is no number", name="number", obj=x)
     weak: Any = {Int: 0, Float: 0.0, Complex: 0j, Bool: np.dtype(bool)}.get(y)
     common = type_of_dtype(np.result_type(dtype_of(x), dtype_of(y) if weak is None else weak))
     assert common is not None

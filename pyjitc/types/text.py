@@ -143,6 +143,10 @@ class _Reader:
             self.expect("[")
             result = kinds.NativeList(self.union())
             self.expect("]")
+        elif token == "table":
+            self.expect("[")
+            result = kinds.NativeTable(self.union())
+            self.expect("]")
         elif token == "dtype":
             self.expect("[")
             result = DType(self.union())

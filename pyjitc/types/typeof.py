@@ -53,7 +53,9 @@ def _time_type(dtype: np.dtype) -> Any:  # NpTime, or None for another dtype
 
 
 def record_type(dtype: np.dtype) -> kinds.Record | None:
-    """The type of elements of a structured dtype whose fields have native forms; else None."""
+    """The type of elements of a structured dtype whose fields have native forms, or of a dtype of text; else None."""
+    if dtype.kind in "SU":
+        return kinds.Record(dtype) if dtype.isnative and dtype.itemsize else None
     if dtype.names is None or not dtype.names or dtype.hasobject:
         return None
     for name in dtype.names:
@@ -155,7 +157,7 @@ def typeof(value, other: Callable | None = None) -> Type:
     if cls is np.datetime64 or cls is np.timedelta64:
         return _time_type(value.dtype)
     if isinstance(value, np.dtype):
-        scalar = element_type(value)
+        scalar = element_type(value) or record_type(value)
         if scalar is None:
             raise TypeError(f"is the dtype {value}, which has no native form")
         return DType(scalar)
@@ -165,7 +167,7 @@ def typeof(value, other: Callable | None = None) -> Type:
         found = other(value)
         if found is not None:
             return found
-    if isinstance(value, _KNOWN_CLASSES):
+    if isinstance(value, _KNOWN_CLASSES) or type(cls).__name__ == "PyCFuncPtrType":  # a function of ctypes
         return Singleton(value)
     found = instance_type(value)
     if found is not None:
@@ -247,7 +249,7 @@ def _named(cls: type) -> str:
 def _array(value: np.ndarray) -> Array:
     dtype, flags = value.dtype, value.flags
     element = element_type(dtype)
-    if element is None and dtype.names:
+    if element is None:
         element = record_type(dtype)
     if element is None:
         raise TypeError(_refused_dtype(dtype))
@@ -263,12 +265,12 @@ def _memory(value: memoryview) -> Type:
 
 
 def _refused_dtype(dtype: np.dtype) -> str:
-    if not dtype.isnative and dtype.kind in "iufcmM":
+    if not dtype.isnative and dtype.kind in "iufcmMU":
         return f"is an array of dtype {dtype}, whose bytes are swapped; pass x.astype(x.dtype.newbyteorder('='))"
     if dtype.kind == "O":
         return "is an array of Python objects; convert it to numbers, as in x.astype(np.float64)"
-    if dtype.kind in "SU" or dtype.kind == "T":
-        return f"is an array of strings (dtype {dtype}); only arrays of numbers have a native form"
+    if dtype.kind in "SUT":
+        return f"is an array of strings (dtype {dtype}), which has no native form; pass x.tolist()"
     if dtype.kind == "V":
         return (f"is an array of records (dtype {dtype}) of which a field has no native form; pass the others, as in "
                 f"x['field']")

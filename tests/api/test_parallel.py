@@ -379,7 +379,17 @@ def last(a):
     x = 0.0
     for i in prange(len(a)):
         x = a[i] * 2
-    return x, i
+        y = x + i
+    return x, i, y
+
+
+def last_of_captured(a):
+    n = 0.0
+    for i in prange(len(a)):
+        t = a[i]
+        n += sum([t * k for k in range(3)])
+        n += sum(i * k for k in range(2))
+    return n, t, i
 
 
 def histogram(a):
@@ -477,17 +487,18 @@ def test_reductions(function, args):
     (total, (A,), 1e-11), (total_of_some, (A,), 1e-11), (total_of_inner, (M,), 1e-11), (total_of_singles, (
         A.astype(np.float32) + 1,), 1e-4), (total_of_complex, (A + 1j,), 1e-11), (several, (A,), 1e-11),
     (multiplied, (A,), 1e-11), (columns, (M,), 1e-9), (gradient, (M, M[3]), 1e-10),
-    (factors, (1 + A / A.size,), 1e-10),
+    (factors, (1 + A / A.size,), 1e-10), (last_of_captured, (A,), 1e-11),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_sums_of_floats(function, args, rtol):
     agree(function, *args, rtol=rtol)
 
 
-def test_the_last_value_of_no_iterations_is_unbound():
+@pytest.mark.parametrize("function", [last, last_of_captured])
+def test_the_last_value_of_no_iterations_is_unbound(function):
     with pytest.raises(UnboundLocalError) as expected:
-        last(A[:0])
+        function(A[:0])
     with pytest.raises(UnboundLocalError) as actual:
-        njit(parallel=True)(last)(A[:0])
+        njit(parallel=True)(function)(A[:0])
     assert str(actual.value) == str(expected.value)
 
 
@@ -522,6 +533,14 @@ def reads_the_sum(a):
         a[i] = s
 
 
+def uses_the_one_before(a):
+    p = s = 0.0
+    for i in prange(len(a)):
+        s += a[i] * p
+        p = a[i]
+    return s
+
+
 def writes_one(a):
     b = np.zeros(3)
     for i in prange(len(a)):
@@ -541,8 +560,10 @@ def shifts_rows(a):
 
 
 @pytest.mark.parametrize("function, argument, message, line", [
-    (carries, A, "'x' goes from one iteration of a parallel loop to the next", 3),
-    (reads_the_sum, A, "'s' goes from one iteration", 3), (writes_one, A, "every iteration .* same elements of 'b'", 3),
+    (carries, A, "'x' goes from one iteration of a parallel loop to the next, .*: it is updated in two ways", 3),
+    (reads_the_sum, A, r"'s' goes from one iteration .*: an iteration also reads it \(line ", 3),
+    (uses_the_one_before, A, "'p' goes from one iteration .*: an iteration needs what the one before has left", 3),
+    (writes_one, A, "every iteration .* same elements of 'b'", 3),
     (shifts, A, "reads an element of 'a' that another iteration writes", 2),
     (shifts_rows, M, "reads an element of 'a' that another iteration writes", 3),
 ])
@@ -1156,10 +1177,87 @@ def emptied(a):
     return out
 
 
-@pytest.mark.parametrize("function", [lists_of_rows, stacks, reached, emptied])
-def test_lists_of_iterations(function):
-    """A list that an iteration makes and that no other one sees is native, and threads make such lists."""
+@njit
+def counts_of_digits(k):
+    counts = {}
+    for _ in range(20):
+        counts[k % 10] = counts.get(k % 10, 0) + 1
+        k = k * 7 + 3
+    most = 0
+    for count in counts.values():
+        most = max(most, count)
+    return most * 100 + len(counts)
+
+
+def tables(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        sums, rows, seen = {}, {}, set()
+        for j in range(12):
+            sums[j % 5, i % 3] = sums.get((j % 5, i % 3), 0.0) + a[i] * j
+            rows.setdefault(i * j % 4, []).append(j)
+            seen.add(i * j % 7)
+        gone = {i: 1, 3: 4}
+        del gone[i]
+        for (j, _), x in sums.items():
+            out[i] += j * x
+        out[i] += rows[0][-1] + len(seen) + len(gone) + counts_of_digits(i)
+    return out
+
+
+def asked_for_what_is_missing(a):
+    squares, pairs = {}, {(0, 0): 1}
+    for j in range(40_000):
+        squares[j] = j * j
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        own = {}
+        own[i] = i
+        out[i] = squares[i] + own[min(i, 50_000)] + pairs.get((i, i), 3)
+    return out
+
+
+@pytest.mark.parametrize("function", [lists_of_rows, stacks, reached, emptied, tables, asked_for_what_is_missing])
+def test_containers_of_iterations(function):
+    """A list, dict or set that an iteration makes and that no other one sees is native, and threads make such; a dict
+    from before the loop is one that threads read."""
     agree(function, A)
+
+
+def looks_up_parts(text, n):
+    places = {}
+    for k in range(len(text) - 2):
+        places[text[k:k + 2]] = k
+    out = np.zeros(n, np.int64)
+    for i in prange(n):
+        out[i] = places[text[i % 9:i % 9 + 2]]
+    return out
+
+
+@pytest.mark.parametrize("text", ["abcdefghijkl", "äЖcdefЖhijkl", "abcde"])
+def test_parts_of_texts_are_keys(text):
+    agree(looks_up_parts, text, N)
+
+
+def either_table(a):
+    shared, n = {1: 2}, 0
+    for i in prange(len(a)):
+        own = {}
+        if a[i] > 0.5:
+            own = shared
+        n += len(own)
+    return n
+
+
+def lists_in_a_table(a):
+    rows = {}
+    for k in range(10):
+        rows[k] = [k]
+    n = 0
+    for i in prange(len(a)):
+        row = rows[i % 10]
+        n += len(row)
+    return n
 
 
 def sums_of_products(a):
@@ -1240,9 +1338,20 @@ def sets_sometimes(a):
     return n
 
 
-@pytest.mark.parametrize("function", [reads_what_is_outside, sets_sometimes])
+def calls_the_last(a):
+    n = 0
+    for i in prange(len(a)):
+        t = i
+        def read():
+            return t
+        n += read()
+    t = -5
+    return n + read()
+
+
+@pytest.mark.parametrize("function", [reads_what_is_outside, sets_sometimes, calls_the_last])
 def test_variables_that_iterations_share(function):
-    with pytest.raises(CompileError, match="changes a variable of an enclosing function"):
+    with pytest.raises(CompileError, match="changes '[it]', which a function, a lambda or a comprehension shares"):
         njit(parallel=True)(function)(A)
 
 
@@ -1253,10 +1362,11 @@ def filled_by_all(a):
     return sum(found)
 
 
-def test_lists_that_iterations_share():
-    f = njit(parallel=True, cache=False)(filled_by_all)
+@pytest.mark.parametrize("function", [filled_by_all, either_table, lists_in_a_table])
+def test_containers_that_iterations_share(function):
+    f = njit(parallel=True, cache=False)(function)
     with pytest.warns(ParallelWarning, match="runs on one thread"):
-        assert f(A) == filled_by_all(A)
+        assert f(A) == function(A)
 
 
 def carried_over(a):
@@ -1399,7 +1509,7 @@ def aliased(a):
 
 
 @pytest.mark.parametrize("function, argument, message", [
-    (counts_outside, A, "variable of an enclosing function"), (sometimes, A, "'x' goes from one"),
+    (counts_outside, A, "changes 'n', which a function"), (sometimes, A, "'x' goes from one"),
     (stops_adding, A, "'s' goes from one"), (last_greatest, I, "'(m|at)' goes from one"),
     (aliased, A, "reads an element of 'a'"),
 ])
@@ -1655,6 +1765,40 @@ def test_folds_are_shared(capsys):
     assert compiled(a) == total(a)
     compiled.parallel_diagnostics()
     assert capsys.readouterr().out.count("runs on several threads") == 3
+
+
+def _along(a):
+    rows, columns = a.sum(axis=1), a.sum(axis=0)
+    most = (a * 2).max(axis=1)
+    first = a.argmin(axis=1)
+    return rows, columns, most, first, a.argmax(axis=0)
+
+
+def _along_three(a):
+    return a.sum(axis=(1, 2)), a.mean(axis=0)
+
+
+def _places(a):
+    return a.argmin(), a.argmax()
+
+
+@pytest.mark.parametrize("function, shapes, shared", [
+    (_along, [(130, 601), (2, 4), (1, 700), (0, 3), (3, 40_000)], 4), (_along_three, [(60, 3, 512), (4, 2, 1)], 1),
+    (_places, [(300, 401), (3, 1)], 1)])
+def test_folds_along_an_axis_are_shared(function, shapes, shared, capsys):
+    """Each element of the result is folded by one thread, in NumPy's order; the first of equal elements, or of nans,
+    is found."""
+    compiled = njit(parallel=True)(function)
+    for shape in shapes:
+        a = np.round(np.random.default_rng(1).random(shape), 2)
+        given = [a, np.asfortranarray(a)] if a.ndim == 3 else [a]
+        if a.size:
+            given.append(a.copy())
+            given[-1].flat[[a.size // 2, -1]] = np.nan
+        for x in given:
+            assert not difference(outcome(function, (x,)), outcome(compiled, (x,))), (shape, x.strides)
+    compiled.parallel_diagnostics()
+    assert capsys.readouterr().out.count("runs on several threads") >= shared
 
 
 def test_chunks_of_a_chosen_size():

@@ -233,14 +233,14 @@ def many_cases(kind, count):
 
 @row("switch")
 @pytest.mark.parametrize("kind", ["match", "if", "functions"])
-def test_switch_over_a_thousand(kind, monkeypatch):
+def test_switch_over_hundreds(kind, monkeypatch):
     monkeypatch.delenv("PYJITC_VERIFY")  # it would take most of the time
-    function = many_cases(kind, 1000)
+    function = many_cases(kind, 600)
     compiled = njit(function)
-    for k in (0, 1, 499, 998, 999, 1000, -1):
+    for k in (0, 1, 299, 598, 599, 600, -1):
         agree(function, k, 5, compiled=compiled)
-    # not a thousand comparisons in turn: LLVM makes a switch of each 64 or so
-    assert 1 <= next(iter(compiled.inspect_llvm().values())).count(" switch i") <= 20
+    # not hundreds of comparisons in turn: LLVM makes a switch of each 64 or so
+    assert 1 <= next(iter(compiled.inspect_llvm().values())).count(" switch i") <= 12
 
 
 # Higher-order control flow in plain Python: the user's own.

@@ -1,15 +1,17 @@
 """The functions that give derivatives: what they take and return, and that they compose."""
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import (UnsupportedError, check_grads, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, njit, pmap,
-                    stop_gradient, value_and_grad, vjp, vmap)
+from pyjitc import (UnsupportedError, check_grads, checkpoint, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize,
+                    njit, pmap, stop_gradient, value_and_grad, vjp, vmap)
 
 X = np.array([0.5, 1.2, -0.3])
+A = np.array([[2.0, 0.3], [0.1, 1.5]])
 
 
 def rosenbrock(x):
@@ -55,8 +57,8 @@ def test_argnums():
         grad(f, 3)
     with pytest.raises(TypeError, match="argnums must be an int or a tuple of ints"):
         grad(f, "x")
-    with pytest.raises(TypeError, match="grad takes a Python function, not <built-in function sin>"):
-        grad(math.sin)
+    with pytest.raises(TypeError, match="grad takes a Python function, not <class .int.>"):
+        grad(int)
 
 
 def test_has_aux():
@@ -278,8 +280,6 @@ def test_jacobians_of_results_that_are_tuples():
         for found, wanted in zip(jacobian(X), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-14)
     assert jacfwd(lambda x: (x * x, (x + 1.0, 3)))(2.0) == (4.0, (1.0, None))
-    with pytest.raises(TypeError, match="a Jacobian is by a number or an array, not by a tree"):
-        jacrev(lambda p: p["w"] * p["b"])({"w": X, "b": 1.0})
 
 
 def test_other_results_may_be_lists_and_dicts():
@@ -382,3 +382,58 @@ def test_nothing_is_lost():
         with pytest.raises(IndexError):
             g(np.ones(5), 10)
     assert resident() - before < 30 << 20  # a call takes 5 MB
+
+
+def test_any_callable():
+    class Model:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def __call__(self, w):
+            return self.scale * w * w
+
+        def loss(self, w, x):
+            return self.scale * w * x
+
+    def f(x, y, *, scale=2.0):
+        return scale * x * x * y
+
+    model = Model(3.0)
+    assert grad(np.tanh)(0.5) == pytest.approx(1.0 - np.tanh(0.5) ** 2) == grad(math.tanh)(0.5)
+    np.testing.assert_allclose(vmap(grad(grad(np.sin)))(X), -np.sin(X))
+    np.testing.assert_allclose(vmap(np.linalg.inv)(np.stack((A, 2 * A))), np.linalg.inv(np.stack((A, 2 * A))))
+    assert grad(partial(f, 3.0))(1.0) == 18.0 and grad(partial(f, y=5.0))(3.0) == 60.0
+    assert grad(f)(3.0, 5.0, scale=1.0) == 30.0
+    assert grad(model)(2.0) == 12.0 and grad(model.loss, (0, 1))(2.0, 5.0) == (15.0, 6.0)
+    assert grad(lambda *a: a[0] * a[1] ** 2, (0, 1))(2.0, 3.0) == (9.0, 12.0)
+    np.testing.assert_array_equal(vmap(lambda x, k=2.0: x * k)(X), 2 * X)
+    np.testing.assert_array_equal(vmap(partial(f, 3.0))(X), 18 * X)
+    _, pullback = vjp(lambda x: x * x, X)
+    np.testing.assert_array_equal(vmap(pullback)(np.eye(len(X)))[0], np.diag(2 * X))
+    _, push = linearize(lambda x: x * x, X)
+    np.testing.assert_array_equal(vmap(push)(np.eye(len(X))), np.diag(2 * X))
+
+
+def test_numbers_as_arrays_without_axes():
+    """np.where of a number is an array without axes; its gradient is a float."""
+    f = grad(lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), 0.0))
+    assert f(-1.0) == 0.0 and f(2.0) == 0.5 and grad(f)(2.0) == -0.25
+
+
+def test_functions_that_compiled_code_makes():
+    def outer(a, x):
+        g = grad(lambda y: a * y ** 3)
+        batch = vmap(grad(lambda y: a * y ** 2))(x)
+        return g(2.0) + np.sum(batch) + np.sum(jvp(lambda y: a * y * y, (x,), (x,))[1])
+
+    value = 12 * 1.5 + 2 * 1.5 * np.sum(X) + 2 * 1.5 * np.sum(X * X)
+    assert njit(outer)(1.5, X) == pytest.approx(value)
+    by_a, by_x = grad(outer, (0, 1))(1.5, X)
+    assert by_a == pytest.approx(value / 1.5)
+    np.testing.assert_allclose(by_x, 3.0 + 6.0 * X)
+    both = njit(lambda a, x: (vjp(lambda y: a * y * y, x)[1](x), linearize(lambda y: a * y * y, x)[1](x)))
+    (pulled,), pushed = both(1.5, X)
+    np.testing.assert_allclose(pulled, 3.0 * X * X, rtol=1e-15)
+    np.testing.assert_allclose(pushed, pulled, rtol=1e-15)
+    with pytest.raises(pyjitc.TypingError, match="checkpoint of a function that compiled code makes"):
+        njit(lambda a: checkpoint(lambda y: a * y)(a))(2.0)

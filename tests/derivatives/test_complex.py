@@ -129,6 +129,11 @@ def test_what_has_no_meaning_is_refused():
         jacfwd(lambda z: np.abs(z) ** 2)(z)
     with pytest.raises(TypeError, match="one row of a Jacobian for each real number"):
         jacrev(lambda x: x * 1j)(np.ones(2))
+    with pytest.raises(TypeError, match="holomorphic=True is for functions of complex numbers"):
+        grad(lambda x: x * x, holomorphic=True)(2.0)
+    assert grad(lambda z: z * z, holomorphic=True)(2 + 1j) == 4 + 2j
+    for made in (jacfwd, jacrev):
+        np.testing.assert_allclose(made(lambda z: z * z, holomorphic=True)(z), np.diag(2 * z))
     np.testing.assert_allclose(jacfwd(lambda x: x * 1j * x)(np.array([1.0, 2.0])), np.diag([2j, 4j]))
     with pytest.raises(UnsupportedError, match="no derivative of the operation blas of complex numbers"):
         grad(lambda a: np.linalg.svd(a, compute_uv=False)[0])(np.outer(z, z))

@@ -73,3 +73,12 @@ def test_sets():
         return np.sum(np.unique(v, return_index=True)[0] ** 2) + np.setxor1d(v, w)[3]
 
     agree(f, np.array([3.0, 1.0, 2.0, 1.5]), np.array([2.1, 5.0, 3.3]))
+
+
+def test_products_of_stacks():
+    def f(a, b, v):
+        found = a @ b  # axes of length 1 and axes that one of them lacks are broadcast
+        return np.sum(np.einsum("sijk,sikl->sijl", found, b)) + np.sum((a @ v) ** 2) + np.sum((v @ b) ** 3)
+
+    agree(f, R.normal(size=(2, 1, 3, 3)), R.normal(size=(2, 2, 3, 3)), V[0])
+    agree(lambda a: np.sum(np.linalg.inv(a) @ V), np.stack((H, 2.0 * V)))

@@ -97,6 +97,56 @@ def test_lists_in_compiled_code():
     np.testing.assert_allclose(use(X), 4.0 * X * X)
 
 
+def test_training_under_jit_and_loops_over_layers():
+    """Under jit the interpreter calls the compiled gradient, for the trees that it is given."""
+    def loss(p, x):
+        for layer in p["layers"]:
+            x = np.tanh(x @ layer["w"] + layer["b"])
+        return np.sum(x) * p["scale"]
+
+    @pyjitc.jit
+    def step(p, x):
+        value, gradient = value_and_grad(loss)(p, x)
+        return pyjitc.tree.map(lambda p, g: p - 0.1 * g, p, gradient), value
+
+    given = {"layers": [{"w": W, "b": B}, {"w": W + 0.2, "b": X}], "scale": 2.0}
+    found, value = step(given, X)
+    assert value == pytest.approx(loss(given, X))
+    gradient = value_and_grad(loss)(given, X)[1]
+    np.testing.assert_array_equal(found["layers"][1]["w"], given["layers"][1]["w"] - 0.1 * gradient["layers"][1]["w"])
+    along = {"layers": [{"w": 0 * W, "b": B}, {"w": W, "b": 0 * X}], "scale": 0.0}
+    change = jvp(lambda p: loss(p, X), (given,), (along,))[1]
+    assert change == pytest.approx(np.sum(gradient["layers"][0]["b"] * B) + np.sum(gradient["layers"][1]["w"] * W))
+
+
+def test_checkpoint_of_trees():
+    again = pyjitc.checkpoint(of_pairs)
+    layers = [(B, X), (W, B)]
+    for found, expected in zip(grad(lambda p, x: again(p, x) ** 2)(layers, X),
+                               grad(lambda p, x: of_pairs(p, x) ** 2)(layers, X), strict=True):
+        np.testing.assert_allclose(found[0], expected[0])
+        np.testing.assert_allclose(found[1], expected[1])
+
+
+def test_jacobians_by_trees():
+    """The structure of the argument is inside that of the result, as in JAX."""
+    def f(p, x):
+        return p["w"] * x, p["c"][0] * np.sum(p["w"])
+
+    given = {"w": X, "c": (2.0, 3)}
+    for made in (pyjitc.jacfwd(f)(given, B), pyjitc.jacrev(f)(given, B)):
+        (by_w, (by_c, none)), second = (tuple(made[0].values()), made[1])
+        np.testing.assert_allclose(by_w, np.diag(B))
+        np.testing.assert_array_equal(by_c, np.zeros(3))
+        assert none is None and type(second["c"]) is tuple and second["c"][0] == pytest.approx(X.sum())
+        np.testing.assert_allclose(second["w"], [2.0, 2.0, 2.0])
+    found = pyjitc.hessian(lambda p: np.sum(p["w"] ** 2 * p["b"]))({"w": X, "b": 3.0})
+    np.testing.assert_allclose(found["w"]["w"], 6.0 * np.eye(3))
+    np.testing.assert_allclose(found["b"]["w"], 2.0 * X)
+    np.testing.assert_allclose(found["w"]["b"], 2.0 * X)
+    assert found["b"]["b"] == 0.0
+
+
 def test_batches_of_trees():
     many = {"w": np.stack((X, 2 * X)), "b": 2.0, "n": 3}
     found = vmap(lambda p, x: p["w"] * x, ({"b": None, "w": 0, "n": None}, None))(many, X)

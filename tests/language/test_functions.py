@@ -110,6 +110,18 @@ def star_several(t):
     return variadic(*t, *t), variadic(0, *t, 9, *(5,)), plain(*t[:1], *t[1:])
 
 
+@case(([[1, 2, 3], [3, 2, 50]],), ([[-7, 3], [3, -7]],), ([],))
+def star_calls_of_any_length(rows):
+    more = {1, 2, 3, 50}
+    return (["{}-{}".format(*row) for row in rows], set().union(*rows), {9}.union(*rows), more.intersection(*rows),
+            more.difference(*rows), sum(max(*map(abs, row)) for row in rows), more)
+
+
+@case(([[1, 2, 3], [3, 2, 50]],), ([],))
+def star_calls_of_a_class(rows):
+    return set.intersection(*[set(row) for row in rows]), set.union(*map(set, rows))
+
+
 @case((1, 2))
 def double_star_call(a, b):
     return plain(**{"a": a, "b": b}), defaults(a, **{"c": b}), plain(*(a,), **{"b": b})

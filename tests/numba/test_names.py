@@ -1,4 +1,6 @@
 """pyjitc.numba: Numba's names, what they mean, and how a program gets them under the name `numba`."""
+import ctypes
+import gc
 import os
 import pathlib
 import pickle
@@ -358,3 +360,76 @@ def test_fields_of_records_are_attributes():
 
     assert f(rows) == [(i, i * 1.5) for i in range(4)]
     assert rows["a"].tolist() == [0, 1, 2, 3] and rows["v"][3].tolist() == [1.5] * 3
+
+
+def test_c_functions_are_arguments_and_keep_their_code():
+    libm = ctypes.CDLL(None)
+    libm.cos.argtypes, libm.cos.restype = [ctypes.c_double], ctypes.c_double
+    call = nb.njit(lambda f, x: f(x))
+
+    class Cosine(types.WrapperAddressProtocol):
+        def __wrapper_address__(self):
+            return ctypes.cast(libm.cos, ctypes.c_void_p).value
+
+        def signature(self):
+            return nb.float64(nb.float64)
+
+    def address():
+        return nb.cfunc("int64(int64)")(lambda i: i + 1).address
+
+    later = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address())
+    gc.collect()
+    assert later(3) == call(later, 3) == 4
+    assert call(libm.cos, 0.5) == call(Cosine(), 0.5) == libm.cos(0.5)
+    assert Cosine().signature() == nb.float64(nb.float64)
+
+
+def test_disabled_compilation():
+    same = nb.njit(lambda x: x)
+    same(1)
+    same.disable_compile()
+    with pytest.raises(RuntimeError, match="compilation disabled"):
+        same.compile("(complex128,)")
+    assert len(same.signatures) == 1
+
+
+def test_types_of_records():
+    made = types.Record.make_c_struct([("a", types.int8), ("b", types.float64)])
+    assert (made.offset("b"), made.alignof("b"), made.size, made.is_title("a"), made.aligned) == (8, 8, 16, False, True)
+
+
+def test_guvectorize_writes_back_to_inputs_that_are_converted():
+    def spread(x, y):
+        for i in range(x.size):
+            x[i] = y[0]
+
+    for dtype in (np.float64, np.float32):
+        made = nb.guvectorize(["void(f8[:], f8[:])"], "(t),()", writable_args=("x",))(spread)
+        x = np.zeros(3, dtype)
+        made(x, dtype(2))
+        assert x.tolist() == [2, 2, 2]
+    for wrong, error in (((2,), ValueError), ((-1,), ValueError), (("z",), RuntimeError)):
+        with pytest.raises(error, match="writable_args has"):
+            nb.guvectorize(["void(f8[:], f8[:])"], "(t),()", writable_args=wrong)(spread)
+
+
+def test_modules_and_names_without_a_counterpart_can_be_imported():
+    print_all = """
+import pyjitc.numba
+pyjitc.numba.install()
+import numba
+from numba.core import cgutils, dispatcher, withcontexts, callwrapper
+from numba.core.datamodel.registry import register_default
+from numba.core.errors import WarningsFixer
+from numba.np.types import NPDatetime
+from numba.typed.typedlist import ListType, NativeValue
+from numba.types import Poison, c_int64, np_signed_domain, pyfunc_type
+print(c_int64, isinstance(1, Poison), hasattr(numba.types, "nothing"), hasattr(numba.core, "nothing"), NPDatetime)
+try:
+    WarningsFixer(1)
+except NotImplementedError as error:
+    print(error)
+"""
+    shown = run(print_all).splitlines()
+    assert shown == ["int64 False False False <class 'pyjitc.numba.types.NPDatetime'>",
+                     "pyjitc has no numba.core.errors.WarningsFixer"]

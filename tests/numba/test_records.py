@@ -2,8 +2,11 @@
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import njit as own
 from pyjitc import numba as nb
+from pyjitc.numba import types
+from tests.oracle import same
 
 PART = np.dtype([("x", np.float64), ("k", np.int32), ("v", np.float32, (3,))], align=True)
 
@@ -70,3 +73,43 @@ def test_fields_of_arrays_as_attributes():
     assert nb.njit(total)(a) == (19.0, 4, (4, 3)) and a["k"].tolist() == [4, 9, 9, 9]
     with pytest.raises(TypeError, match="has no attribute 'x'"):
         own(lambda a: a.x[:1])(a)
+
+
+def _read_text(a, records, wanted):
+    counts = {}
+    for word in a:
+        counts[word] = counts.get(word, 0) + 1
+    records[0].s = a[1]
+    records[1]["s"] = b"abcdef"
+    records.s[2] = "q"
+    return (counts, a[0], len(a[1]), a[1:], a == wanted, a[0] == a[2], [records[i].s for i in range(3)],
+            records.x.sum(), records[0]["s"] + b"!")
+
+
+def test_arrays_of_text():
+    words = np.array(["ab", "c", "ab"])
+    records = np.zeros(3, [("x", "f8"), ("s", "S3")]).view(np.recarray)
+    compiled, interpreted = records.copy(), records.copy()
+    same(nb.njit(_read_text)(words, np.asarray(compiled), "ab"), (
+        {"ab": 2, "c": 1}, "ab", 1, words[1:], words == "ab", True, [b"c", b"abc", b"q"], np.float64(0), b"c!"))
+    _read_text(words, interpreted, "ab")
+    same(np.asarray(compiled), np.asarray(interpreted))
+    assert str(nb.typeof(words)) == "array([unichr x 2], 1d, C)"
+    by_signature = nb.njit(types.int64(types.UnicodeCharSeq(2)[::1]))(lambda a: len(a[0]))
+    assert by_signature(words) == 2
+    with pytest.raises(TypeError, match="an element of an array of strings is not compiled"):
+        pyjitc.njit(lambda a: list(a))(words)
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.zfill(1.1), lambda x: x.find("a", 1.5), lambda x: x.split("a", None, 3), lambda x: x.strip(1),
+    lambda x: x.ljust(3, 1), lambda x: x.startswith(1.5), lambda x: x.split(sep=1)])
+def test_methods_of_text_that_refuse_a_type_raise_typing_errors(call):
+    with pytest.raises(TypeError) as wanted:
+        call("abc")
+    with pytest.raises(nb.TypingError) as found:
+        nb.njit(call)("abc")
+    assert str(found.value) == str(wanted.value)
+    with pytest.raises(TypeError) as found:
+        pyjitc.njit(call)("abc")
+    assert type(found.value) is TypeError and str(found.value) == str(wanted.value)

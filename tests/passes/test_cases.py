@@ -27,8 +27,8 @@ from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline, restarts, stride,
-    thread, unswitch,
+    device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline, restarts,
+    sharedtables, stride, thread, unswitch,
 )
 from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
@@ -96,7 +96,7 @@ def derived(functions, options):
         if primal in named:
             wrt = tuple(k for k, p in enumerate(named[primal].params) if is_varying(p.type))
             fn.memo["derivative"] = Request(named[primal], mode, wrt, False)
-    make.run(functions, options, None)
+    make.run(functions, options, stages._helper)
     return functions
 
 
@@ -122,6 +122,7 @@ def with_native_lists(functions, options):
 PASSES = {one.__name__.rpartition(".")[2]: each(one.run) for one in (*pipeline.PASSES, grid, idle_threads, unswitch)}
 PASSES |= {"inline": inline.run, "nests": nests.run,
            "restarts": lambda functions, options: restarts.run(functions) or functions,
+           "sharedtables": lambda functions, options: sharedtables.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),

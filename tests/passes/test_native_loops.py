@@ -176,9 +176,46 @@ def test_unrolled_loops(n):
 
 
 @njit
+def numbers(digits, base):
+    """The sum of the numbers in a text whose digits are given, and how many they are."""
+    total = value = count = 0
+    inside = False
+    for i in range(len(digits)):
+        digit = int(digits[i])
+        if 0 <= digit < base:
+            value = value * base + digit
+            if not inside:
+                inside = True
+                count += 1
+        else:
+            total += value
+            value = 0
+            inside = False
+    return total + value, count
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 40, 16_384, 16_389])
+@pytest.mark.parametrize("length", [5, 13, 20])  # a number of twenty digits does not fit
+def test_loops_that_branch_are_unrolled(n, length):
+    digits = np.random.default_rng(n + length).integers(1, 10, n)
+    digits[length::length + 1] = -1
+    if length == 20 and n >= 20:
+        with pytest.raises(OverflowError):
+            numbers(digits, 10)
+    else:
+        assert numbers(digits, 10) == numbers.py_func(digits, 10)
+    assert "unroll: True" in str(numbers._inspect("opt", numbers.signatures[0]))
+
+
+@njit
 def scaled(a, out):
+    least = 0.0
     for i in range(len(a)):
         out[i] = a[i] * 2.0
+    for i in range(len(a)):
+        if a[i] < least:
+            least = a[i]
+    return least
 
 
 def test_loops_that_vectorise_are_not_unrolled():
@@ -202,6 +239,76 @@ def counted(first, last):
 @pytest.mark.parametrize("last", [-2**63, -4, -3, 0, 3, 4, 20_000])
 def test_empty_and_short_ranges(first, last):
     assert counted(first, last) == counted.py_func(first, last)
+
+
+@njit
+def columns(a, cube, out, k):
+    """Down a column: forwards and backwards, beside the element, in the middle of three axes, and written."""
+    n, total = a.shape[0], 0.0
+    for i in range(1, n):
+        out[i] = a[i - 1, k] - a[i, k] * 0.5
+    for i in range(n - 1, -1, -1):
+        total = total * 0.5 + a[i, k]
+    for i in range(0, n - 2, 2):
+        a[i + 2, k] = a[i, k] + 1.0
+    for i in range(n):
+        out[i] += cube[k, i, k] + cube[i, k, k]
+    for i in range(n):
+        cube[k, i, k] = out[i] * total
+    return total
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n", [2, 3, 9, 33, 64])
+def test_columns(n, order):
+    rng = np.random.default_rng(n)
+    a, cube = np.array(rng.random((n, n)), order=order), np.array(rng.random((n, n, n)), order=order)
+    for k in (0, n - 1, -1):
+        mine, theirs = [(a.copy("A"), cube.copy("A"), np.zeros(n)) for _ in range(2)]
+        assert columns(*mine, k) == columns.py_func(*theirs, k)
+        for x, y in zip(mine, theirs):
+            np.testing.assert_array_equal(x, y)
+    assert all("walk: " in str(columns._inspect("opt", one)) for one in columns.signatures)
+
+
+@njit
+def products(a, out, rows, width, step, offset):
+    for i in range(rows):
+        for j in range(width):
+            out[i * width + j] += a[j * step + offset]
+    for start in range(offset, rows * width, step):
+        for j in range(2):
+            out[start + j] *= 3
+    for i in range(rows):
+        for j in range(i * width, (i + 1) * width - 1):
+            out[j] -= out[j + 1]
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -3, 7, 2**29, 2**30, 2**40, -2**62, 2**63 - 1])
+@pytest.mark.parametrize("rows, width, offset", [
+    (3, 4, 0), (2, 8, 3), (0, 5, 0), (5, 0, 0), (4, 6, 0), (1, 1, -2), (3, 4, 2**40), (2**62, 2, 1), (2, 2**63 - 1, 0)])
+def test_guards_of_products(rows, width, offset, step):
+    """Indices are products with a value that is known when the loop starts: in range, out of range at either end,
+    negative, and out of 64 bits."""
+    a = np.arange(20)
+    got, expected = np.zeros(24, int), np.zeros(24, int)
+
+    def run(function, out):
+        try:
+            function(a, out, rows, width, step, offset)
+        except (IndexError, OverflowError) as error:
+            return type(error)
+
+    failed, known = run(products, got), run(products.py_func, expected)
+    assert failed is known or failed is OverflowError and known is IndexError
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_guard_of_products_is_before_the_nest():
+    products(np.arange(20), np.zeros(24, int), 3, 4, 2, 0)
+    opt = str(products._inspect("opt", products.signatures[0]))
+    assert all(f"('{kind}', 1" in opt for kind in ("scaled", "strided"))
+    assert opt.count("check_index") == 5  # one of each, in the loops that keep their checks
 
 
 @njit

@@ -58,8 +58,9 @@ def test_types(value, t):
 
 
 @pytest.mark.parametrize("value, text", [
-    (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"), (np.zeros(2, "U3"), "strings"),
-    (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "S3")]), "records"),
+    (np.zeros(2, ">f8"), "bytes are swapped"), (np.zeros(2, object), "Python objects"),
+    (np.zeros(2, ">U3"), "bytes are swapped"),
+    (np.zeros(2, ">M8[s]"), "bytes are swapped"), (np.zeros(2, [("a", "O")]), "records"),
     (np.zeros(2, np.longdouble), "no native form"),
     (np.zeros(2).view(MyArray), r"MyArray, a subclass of ndarray; pass np.asarray\(x\)"), (np.ma.array([1]), "masked"),
     (np.longdouble(1), r"^is a longdouble, .* pass float\(x\)$"), (np.str_("a"), r"pass str\(x\)$"),

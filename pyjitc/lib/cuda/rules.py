@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.errors import with_article
 from ...infer.constants import constant, scalar_type
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...ops import arith, gpu
 from ...ops import math as m
 from ...ops.memory import ARRAY_DIM, CHECK_INDEX
@@ -114,8 +114,8 @@ def _dtype(x: Expr):
 def _shape(x: Expr, what: str) -> tuple[int, ...]:
     parts = [x.value] if x.known and not isinstance(x.type, Tuple) else list(x.value) if x.known else [None]
     if any(type(n) is not int and not isinstance(n, np.integer) for n in parts):
-        raise Mismatch(f"the shape of {what} must be known at compile time",
-                       "use a constant, or a global or captured variable")
+        raise NotNative(f"the shape of {what} must be known at compile time",
+                        "use a constant, or a global or captured variable")
     shape = tuple(map(int, parts))
     if any(n < 0 for n in shape):
         raise Mismatch(f"the shape of {what} is negative: {shape}", exception=ValueError)

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.meaning import Mismatch
+from ...infer.meaning import NotNative
 from ...types import kinds as k
 
 __all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module"]
@@ -245,8 +245,8 @@ def taken(target, rule):
 
     def without_times(args, kwargs):
         if any(_holds_times(x.type) for x in [*args, *kwargs.values()]):
-            raise Mismatch(f"np{home.removeprefix('numpy')}.{name} of dates or durations is not compiled",
-                           "compute with the numbers: a.view(np.int64)")
+            raise NotNative(f"np{home.removeprefix('numpy')}.{name} of dates or durations is not compiled",
+                            "compute with the numbers: a.view(np.int64)")
         return rule(args, kwargs)
 
     return without_times

@@ -10,11 +10,12 @@ import itertools
 import operator
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch
+from ...infer.constants import constant
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
-from ...ops.structure import DISCARD, METHOD_MAKE
+from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF
 from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
@@ -176,7 +177,7 @@ def bound(binder, items: Expr | None, keywords: Expr | None, more) -> Expr:
     if keywords is not None:
         held.append(keywords.type.values)
     if any([t is None for t in held]):
-        raise Mismatch(f"{describe(items.type)} of functions or generators is not compiled as the arguments of a call",
+        raise NotNative(f"{describe(items.type)} of functions or generators is not compiled as the arguments of a call",
                        "pass them one by one, or as one tuple")
     item = functools.reduce(k.wider, held)
     if keywords is None:
@@ -217,7 +218,7 @@ _CALLED = {1: called_1, 2: called_2, 3: called_3, 4: called_4}
 def called(callee: Expr, args, kwargs) -> Expr:
     """`callee(*args, **kwargs)`, where arguments of several types are items of what was unpacked, and no operands."""
     if kwargs or len(args) not in _CALLED:
-        raise Mismatch("values of several types that are unpacked with * are not compiled as arguments of this call",
+        raise NotNative("values of several types that are unpacked with * are not compiled as arguments of this call",
                        "pass them one by one")
     return Call(_CALLED[len(args)], callee, *args)
 
@@ -249,6 +250,55 @@ def extreme(function, items, key=None):
     return function(items, key=key)
 
 
+def union_with(x, others):
+    made = set(x)
+    for other in others:
+        made.update(other)
+    return made
+
+
+def intersection_with(x, others):
+    made = set(x)
+    for other in others:
+        made.intersection_update(other)
+    return made
+
+
+def difference_with(x, others):
+    made = set(x)
+    for other in others:
+        made.difference_update(other)
+    return made
+
+
+_OF_SETS = {"union": union_with, "intersection": intersection_with, "difference": difference_with}
+
+
+def of_the_first(method, function, items):
+    """set.union(*items) and its like; `method`: the function of the class, `function`: the same for a list."""
+    if len(items) == 0:
+        refuse(method, items)
+    return function(items[0], items[1:])
+
+
+def call_of_method(callee: Expr, items: Expr) -> Expr | None:
+    """`x.method(*items)` where the type of the result follows from the method; None for other methods."""
+    t = callee.type
+    if isinstance(t, k.Method):
+        x, name = Apply(METHOD_SELF, callee), t.name
+        if isinstance(t.receiver, k.Set) and name in _OF_SETS:
+            return Call(_OF_SETS[name], x, items)
+        if t.receiver is k.Str and name == "format":
+            return by_python(starred, by_python(getattr, x, Const(k.Str, name)), items, type=k.Str)
+        return None
+    target = t.value if isinstance(t, Singleton) else None
+    name = next((name for name in _OF_SETS if target is getattr(set, name)), None)
+    item = lists.item_of(items.type)
+    if name is None or not (item is Undefined or isinstance(item, k.Set)):
+        return None
+    return refuse(callee, items) if item is Undefined else Call(of_the_first, callee, constant(_OF_SETS[name]), items)
+
+
 def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
     """`callee(*items, **kwargs)` where the callee is no Python function of the program."""
     target = callee.type.value if isinstance(callee.type, Singleton) else None
@@ -260,17 +310,20 @@ def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
         keywords = by_python(dict) if not kwargs else Apply(PY_CALL, Const(Object, dict), *map(boxed, kwargs.values()),
                                                             kwnames=tuple(kwargs))
         return Apply(DISCARD, by_python(interpreted.call_star, Const(Object, print), items, keywords))
+    found = None if kwargs else call_of_method(callee, items)
+    if found is not None:
+        return found
     if target in (max, min) and set(kwargs) <= {"key"}:
         item = lists.item_of(items.type)
         if item is not None and not any([isinstance(t, k.Container) or lists.item_of(t) is not None
                                          for t in k.members_of(item)]):
             return Call(extreme, callee, items, *kwargs.values())
-    if target in (max, min, set.union, sum):
+    if target in (max, min, sum):
         hint = f"write {target.__name__}(x)"
     else:
         hint = "pass them one by one, or as one tuple"
-    raise Mismatch(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
-                   hint)
+    raise NotNative(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
+                    hint)
 
 
 PROTOCOLS = {TupleOf: _TupleOf()}

@@ -15,7 +15,7 @@ import struct
 import time
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, CallValue, Const, Mismatch
+from ...infer.meaning import Apply, CallValue, Const, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import METHOD_MAKE
@@ -72,8 +72,8 @@ def _average(function):
 def _replace(args, kwargs):
     if len(args) == 1 and isinstance(args[0].type, ObjectOf):
         return _asked(dataclasses.replace, args, kwargs, args[0].type)
-    raise Mismatch(f"dataclasses.replace() of {', '.join(describe(x.type) for x in args)} is not compiled",
-                   "pass an object of one dataclass, and the new values by their names")
+    raise NotNative(f"dataclasses.replace() of {', '.join(describe(x.type) for x in args)} is not compiled",
+                    "pass an object of one dataclass, and the new values by their names")
 
 
 # ---------------------------------------------------------------- struct
@@ -134,8 +134,8 @@ def _copy(function):
                 return x
             if x.type.counted and x.type.parts is None:
                 return _asked(function, args, kwargs, x.type)
-        raise Mismatch(f"{function.__module__}.{function.__name__}() of {', '.join(describe(x.type) for x in args)} is "
-                       f"not compiled", "copy its parts")
+        raise NotNative(f"{function.__module__}.{function.__name__}() of {', '.join(describe(x.type) for x in args)} "
+                        "is not compiled", "copy its parts")
 
     return rule
 

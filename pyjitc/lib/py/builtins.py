@@ -7,7 +7,7 @@ import types as pytypes
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
 from ...ops.exceptions import EXC_MATCH
 from ...ops.math import FABS, HYPOT, RINT
@@ -90,7 +90,7 @@ def _divmod(x, y, /):
 def _pow(base, exp, mod=None):
     x, y, m = base, exp, mod
     if m is None:
-        return operators.binary("**", x, y)
+        return operations.binary("**", x, y)
     if all(t.type is Int or t.type is Bool for t in (x, y, m)):
         return Call(numbers.int_pow_mod, cast(x, Int), cast(y, Int), cast(m, Int))
     if is_complex(x.type) or is_complex(y.type):
@@ -128,7 +128,7 @@ def np_round(x: Expr, digits: Expr) -> Expr:
         if not digits.known:
             return cast(Call(np_numbers.int_round_any, x, digits), t)
         return x if digits.value >= 0 else cast(Call(np_numbers.int_round, x, digits), t)
-    raise Mismatch(f"np.round of {type_name(t)} is not compiled")
+    raise NotNative(f"np.round of {type_name(t)} is not compiled")
 
 
 # ---------------------------------------------------------------- min, max
@@ -193,11 +193,11 @@ def _hash(x):
         raise Mismatch("unhashable type: 'numpy.ndarray'")
     if t is k.Str or t is k.Bytes:
         return formatting.hashed(x)
-    if t is k.ByteArray:
-        raise Mismatch("unhashable type: 'bytearray'")
+    if t.python_class is not None and t.python_class.__hash__ is None:
+        raise Mismatch(f"unhashable type: '{t.python_class.__name__}'")
     if isinstance(t, k.Container) or isinstance(t, k.Tuple) and t.cls is None:
         return by_python(hash, x, type=Int)
-    raise Mismatch(f"hash() of {type_name(t)} is not compiled")
+    raise NotNative(f"hash() of {type_name(t)} is not compiled")
 
 
 # ---------------------------------------------------------------- classes
@@ -217,7 +217,7 @@ def _classes(x: Expr, name: str) -> tuple:
     elif isinstance(x.type, k.Tuple) and all(isinstance(t, (Singleton, k.Tuple)) for t in x.type.elements):
         value = _flat(x.type)
     else:
-        raise Mismatch(f"{name}() needs classes that are known at compile time")
+        raise NotNative(f"{name}() needs classes that are known at compile time")
     if not isinstance(value, (type, tuple, pytypes.UnionType)):
         raise Mismatch(provoked(isinstance, 1, 1) if name == "isinstance" else provoked(issubclass, int, 1))
     return value
@@ -238,7 +238,7 @@ def _isinstance(x, wanted, /):
         return Apply(EXC_MATCH, x, classes=classes if isinstance(classes, tuple) else (classes,))
     found = class_of(x.type)
     if found is None:
-        raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
+        raise NotNative(f"the class of a value of type {x.type} is not known at compile time")
     return number(issubclass(found, classes))
 
 
@@ -255,7 +255,7 @@ def _type(x):
         return Apply(PY_GETATTR, Apply(PY_BOX, x), name="__class__")
     found = class_of(x.type)
     if found is None:
-        raise Mismatch(f"the class of a value of type {x.type} is not known at compile time")
+        raise NotNative(f"the class of a value of type {x.type} is not known at compile time")
     return Const(Singleton(found), found)
 
 
@@ -263,12 +263,14 @@ def _type(x):
 def _callable(x):
     if isinstance(x.type, Singleton):
         return number(callable(x.type.value))
-    return number(isinstance(x.type, (k.Function, k.FunctionObject, k.Method)))
+    if isinstance(x.type, (k.Function, k.FunctionObject, k.Method)):
+        return number(True)
+    return number(any("__call__" in vars(cls) for cls in getattr(x.type.python_class, "__mro__", ())))
 
 
 @rule("id")
 def _id(obj, /):
-    raise Mismatch("id() has no meaning in compiled code: values are not objects there", "compare with ==")
+    raise NotNative("id() has no meaning in compiled code: values are not objects there", "compare with ==")
 
 
 def _binary(symbol):
@@ -313,8 +315,9 @@ def attribute(x: Expr, name: str) -> Expr | None:
             return None
     if name not in METHODS or t not in METHODS[name]:
         cls = class_of(t)
-        raise Mismatch(f"'{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
-                       f"'{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
+        if hasattr(cls, name):
+            raise NotNative(f"'{cls.__name__}.{name}' is not compiled yet", "", AttributeError)
+        raise Mismatch(f"'{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
     return None
 
 

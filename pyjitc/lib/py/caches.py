@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, CallValue, FieldGet, FieldSet, Mismatch
+from ...infer.meaning import Apply, CallValue, FieldGet, FieldSet, NotNative
 from ...ops.structure import TUPLE_MAKE
 from ...types.kinds import Int, NoneType, Str
 from ..rule import Constant, intrinsic, rule
@@ -69,8 +69,8 @@ def limited(limit):
 @rule("functools.lru_cache")
 def _lru_cache(maxsize=None, typed: Constant = False):
     if typed:
-        raise Mismatch("functools.lru_cache(typed=True) inside a compiled function is not compiled",
-                       "leave typed out: what is compiled for other types keeps other results")
+        raise NotNative("functools.lru_cache(typed=True) inside a compiled function is not compiled",
+                        "leave typed out: what is compiled for other types keeps other results")
     if maxsize is None or maxsize.type is NoneType:
         return constant(cached_function)
     if maxsize.type is Int:

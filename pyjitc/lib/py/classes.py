@@ -10,7 +10,7 @@ from types import FunctionType
 from ...base.errors import did_you_mean
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, Throw
+from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, NotNative, Throw
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
@@ -40,8 +40,8 @@ def class_of(x: Expr) -> type | None:
 def named_tuple(cls: type, args, kwargs) -> Expr:
     name = refused_method(cls)
     if name:
-        raise Mismatch(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call",
-                       "use a tuple, or a function for it")
+        raise NotNative(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call",
+                        "use a tuple, or a function for it")
     slots = dict(zip(cls._fields, args))
     for field, value in kwargs.items():
         if field in slots or field not in cls._fields:
@@ -60,8 +60,8 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
 def enum_members(cls: enum.EnumMeta) -> tuple:
     """The members of an enum in the order of their definition."""
     if type(cls) is not enum.EnumMeta:
-        raise Mismatch(f"the members of '{cls.__qualname__}' are not compiled",
-                       "only those of a plain enum are: make a tuple of them outside")
+        raise NotNative(f"the members of '{cls.__qualname__}' are not compiled",
+                        "only those of a plain enum are: make a tuple of them outside")
     return tuple(cls)
 
 
@@ -69,14 +69,14 @@ def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
     """cls(value)"""
     members = enum_members(cls)
     if kwargs or len(args) != 1:
-        raise Mismatch(f"{cls.__qualname__}(value) is compiled with one value")
+        raise NotNative(f"{cls.__qualname__}(value) is compiled with one value")
     if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
-        raise Mismatch(f"'{cls.__qualname__}' has its own lookup of members, which compiled code does not call",
-                       "pass the member")
+        raise NotNative(f"'{cls.__qualname__}' has its own lookup of members, which compiled code does not call",
+                        "pass the member")
     (x,) = args
     if not x.known and issubclass(cls, enum.Flag):
-        raise Mismatch(f"'{cls.__qualname__}' of a value that is known at run time only is not compiled",
-                       "pass the member")
+        raise NotNative(f"'{cls.__qualname__}' of a value that is known at run time only is not compiled",
+                        "pass the member")
     if not x.known:
         return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))
     try:

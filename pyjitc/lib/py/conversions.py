@@ -8,7 +8,7 @@ import numpy as np
 from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import is_wide
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...ops.arith import COMPLEX_MAKE, FADD, FIT, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
@@ -134,8 +134,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
     if source is k.NoneType and is_float(t):
         return Const(t, dtype_of(t).type(np.nan))
     if source is k.Str or source is k.Bytes:
-        raise Mismatch(f"{with_article(str(source))} is not converted to {t} in compiled code",
-                       "convert it outside the function")
+        raise NotNative(f"{with_article(str(source))} is not converted to {t} in compiled code",
+                        "convert it outside the function")
     raise Mismatch((_FLOAT_ARGUMENT if isinstance(t, (NpFloat, NpComplex)) else _INT_ARGUMENT) % type_name(source))
 
 

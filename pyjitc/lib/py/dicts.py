@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 from types import FunctionType
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.arith import IGT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET
@@ -89,7 +89,7 @@ class _Default(_Dict):
 
     def attribute(self, x, name):
         if name == "default_factory":
-            raise Mismatch("defaultdict.default_factory is not compiled", "read it outside the compiled function")
+            raise NotNative("defaultdict.default_factory is not compiled", "read it outside the compiled function")
         return super().attribute(x, name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.expressions import key_error, list_of
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, NeedsList, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
@@ -81,8 +81,8 @@ class _Tuple(Protocol):
 
     def compare(self, op, x, y):
         if op in ("==", "!=") and is_numpy_scalar(y.type):
-            raise Mismatch(f"{op} between a NumPy scalar and a tuple is not compiled",
-                           "make an array of it: np.array(x)")
+            raise NotNative(f"{op} between a NumPy scalar and a tuple is not compiled",
+                            "make an array of it: np.array(x)")
         if not isinstance(y.type, Tuple):
             return None
         if op == "==":

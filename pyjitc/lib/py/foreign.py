@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops.foreign import ARRAY_AT, C_CALL
 from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
 from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET
@@ -138,7 +138,7 @@ def _on_memory(name, order):
             if given is None:
                 raise Mismatch("explicit dtype required for void pointer argument")
         else:
-            raise Mismatch(f"{name}() of {a_type(ptr.type)} is not compiled", "pass a pointer")
+            raise NotNative(f"{name}() of {a_type(ptr.type)} is not compiled", "pass a pointer")
         lengths = ([Apply(TUPLE_GET, shape, index=i) for i in range(len(shape.type.elements))]
                    if isinstance(shape.type, k.Tuple) else [shape])
         if not lengths or not all(k.is_integer(n.type) for n in lengths):
@@ -216,8 +216,8 @@ def _signature(target):
             raise Mismatch(f"{target!r} has no argtypes", "set its argtypes and restype")
         types, result = [c_type(t) for t in target.argtypes], c_type(target.restype)
         if None in types or result is None:
-            raise Mismatch(f"{target!r} has a parameter or a result that compiled code cannot pass",
-                           "numbers and pointers can be passed")
+            raise NotNative(f"{target!r} has a parameter or a result that compiled code cannot pass",
+                            "numbers and pointers can be passed")
         address = ctypes.cast(target, ctypes.c_void_p).value
         keeps = bool(type(target)._flags_ & 0x4)  # FUNCFLAG_PYTHONAPI
         return address, types, k.Int if result is POINTER else result, not keeps
@@ -241,7 +241,7 @@ def _of_cffi(target):
     names = [found[1].strip(), *(part.strip() for part in found[2].split(",") if part.strip() not in ("", "void"))]
     types = [POINTER if "*" in name else _NAMES.get(name) for name in names]
     if None in types:
-        raise Mismatch(f"{target!r} has a parameter or a result that compiled code cannot pass",
-                       "numbers and pointers can be passed")
+        raise NotNative(f"{target!r} has a parameter or a result that compiled code cannot pass",
+                        "numbers and pointers can be passed")
     result, *parameters = types
     return int(found[3], 16), parameters, k.Int if result is POINTER else result, True

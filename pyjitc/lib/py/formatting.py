@@ -1,7 +1,7 @@
 """Builtin functions that make text and bytes, or parse them: str, repr, format, ord, chr, bytes and their like."""
 from __future__ import annotations
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.pyobject import PY_FORMAT
 from ...ops.text import STR_HASH
@@ -101,10 +101,10 @@ def _bytes_like(cls, t):
 @rule("memoryview")
 def _memoryview(object):
     if object.type not in (Bytes, ByteArray, MemoryView):
-        raise Mismatch(f"memoryview: a bytes-like object is required, not {describe(object.type)}" if
-                       object.type is Str or object.type is NoneType or is_integer(object.type) else
-                       f"memoryview() of {describe(object.type)} is not compiled",
-                       "index the value itself, or pass bytes")
+        hint = "index the value itself, or pass bytes"
+        if object.type is Str or object.type is NoneType or is_integer(object.type):
+            raise Mismatch(f"memoryview: a bytes-like object is required, not {describe(object.type)}", hint)
+        raise NotNative(f"memoryview() of {describe(object.type)} is not compiled", hint)
     return call_python(memoryview, object, type=MemoryView)
 
 

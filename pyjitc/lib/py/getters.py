@@ -10,10 +10,11 @@ import functools
 import operator
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
+from ...infer.names import describe
 from ...ops.exceptions import EXC_MATCH
 from ...ops.structure import METHOD_MAKE, TUPLE_MAKE
-from ...types.kinds import Bool, NoneType, Singleton, Str
+from ...types.kinds import Bool, NoneType, Singleton, Str, is_scalar
 from .. import operations
 from ..protocol import by_python, protocol_of
 from ..rule import rule
@@ -87,8 +88,8 @@ def _one(x: Expr, args, kwargs) -> Expr:
 def _suppress(args, kwargs):
     classes = [x.type.value if isinstance(x.type, Singleton) else None for x in args]
     if kwargs or not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
-        raise Mismatch("the exceptions that contextlib.suppress() takes must be known when the function is compiled",
-                       "write try and except")
+        raise NotNative("the exceptions that contextlib.suppress() takes must be known when the function is compiled",
+                        "write try and except")
     found = _made(contextlib.suppress, tuple(classes), (), ())
     return Const(Singleton(found), found)
 
@@ -130,14 +131,20 @@ def _cmp_to_key(mycmp):
     return by_python(functools.cmp_to_key, mycmp)  # sorting compares by the objects that this makes
 
 
+def _joined(a, b, inplace):
+    if is_scalar(a.type):
+        raise Mismatch(f"{describe(a.type)} object can't be concatenated")
+    return operations.binary("+", a, b, inplace)
+
+
 CALLS = {
     functools.cmp_to_key: _cmp_to_key,
     operator.itemgetter: _maker(operator.itemgetter, True), operator.attrgetter: _maker(operator.attrgetter, True),
     operator.methodcaller: _maker(operator.methodcaller, False),
     contextlib.suppress: _suppress,
     **{getattr(operator, name): _in_place(symbol, name) for name, symbol in _SYMBOLS.items()},
-    operator.concat: _two("concat", lambda a, b: operations.binary("+", a, b)),
-    operator.iconcat: _two("iconcat", lambda a, b: operations.binary("+", a, b, True)),
+    operator.concat: _two("concat", lambda a, b: _joined(a, b, False)),
+    operator.iconcat: _two("iconcat", lambda a, b: _joined(a, b, True)),
     operator.contains: _two("contains", lambda a, b: operations.compare("in", b, a)),
     operator.getitem: _two("getitem", lambda a, b: protocol_of(a.type).getitem(a, b)),
     operator.setitem: _setitem, operator.delitem: _two("delitem", lambda a, b: protocol_of(a.type).delitem(a, b)),

@@ -7,7 +7,7 @@ import types as pytypes
 import typing
 
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch
+from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch, NotNative
 from ...types import kinds as k
 from ...types.kinds import ListDisplay, NoneType, Singleton, Tuple
 from .. import operations
@@ -30,8 +30,8 @@ def parametrised(x: Expr, item: Expr) -> Expr | None:
         return None
     given = _value(item)
     if given is UNKNOWN:
-        raise Mismatch(f"what {_name(value)}[...] is parametrised with must be known at compile time",
-                       "write the class without brackets")
+        raise NotNative(f"what {_name(value)}[...] is parametrised with must be known at compile time",
+                        "write the class without brackets")
     return _known(_subscript, value, given)
 
 
@@ -48,7 +48,7 @@ def called(target, args, kwargs) -> Expr | None:
     if not isinstance(target, pytypes.GenericAlias):
         return None
     if target.__origin__ not in k.CONTAINERS and target.__origin__ is not tuple:
-        raise Mismatch(f"a call of {target} is not compiled", f"write {_name(target.__origin__)}(...)")
+        raise NotNative(f"a call of {target} is not compiled", f"write {_name(target.__origin__)}(...)")
     return CallValue(constant(target.__origin__), *args, keywords=kwargs)
 
 
@@ -58,7 +58,7 @@ def _known(make, a, b) -> Expr:
     except TypeError as error:
         if "unhashable" not in str(error):
             raise Mismatch(str(error)) from None
-        raise Mismatch(f"this parameter of {_name(a)} is not compiled", "write the class without brackets") from None
+        raise NotNative(f"this parameter of {_name(a)} is not compiled", "write the class without brackets") from None
     return Const(Singleton(found), found)
 
 

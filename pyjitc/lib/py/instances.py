@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch
+from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops import structure
 from ...types.kinds import Attributes
 from ..build import MIRRORED, mismatch
@@ -25,8 +25,8 @@ def _asks(function, name):
     def rule(args, kwargs):
         found = classes.own_method(args[0], name)
         if found is None:
-            raise Mismatch(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
-                           f"define {name} in its class")
+            raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
+                            f"define {name} in its class")
         return CallValue(found, *args, keywords=kwargs)
 
     return rule
@@ -69,8 +69,8 @@ class OfClass(Protocol):
         if op == "!=":
             return Call(differ, x, y)
         if op == "==":
-            raise Mismatch(f"'{classes.class_of(x).__name__}' has no __eq__, and its objects have no identity in "
-                           f"compiled code", "define __eq__ in the class")
+            raise NotNative(f"'{classes.class_of(x).__name__}' has no __eq__, and its objects have no identity in "
+                            f"compiled code", "define __eq__ in the class")
         return None
 
     def compared(self, op, x, y):

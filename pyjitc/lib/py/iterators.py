@@ -87,6 +87,15 @@ def accumulated_from(iterable, function, total):
         yield total
 
 
+def called_until(function, sentinel):
+    """iter(function, sentinel)"""
+    while True:
+        x = function()
+        if same(sentinel, x):
+            break
+        yield x
+
+
 def takewhile(function, iterable):
     for x in iterable:
         if not function(x):

@@ -9,7 +9,7 @@ import math
 import sys
 
 from ...base.lazy import lazy
-from ...infer.meaning import Call, Expr, Mismatch
+from ...infer.meaning import Call, Expr, Mismatch, NotNative
 from ...ops import math as m
 from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
 from ...ops.structure import TUPLE_GET
@@ -185,7 +185,7 @@ def _hypot(*coordinates):
 def _dist(p, q, /):
     for x in (p, q):
         if not isinstance(x.type, k.Tuple):
-            raise Mismatch(f"math.dist() of {a_type(x.type)} is not compiled", "pass tuples")
+            raise NotNative(f"math.dist() of {a_type(x.type)} is not compiled", "pass tuples")
     if len(p.type.elements) != len(q.type.elements):
         raise Mismatch("both points must have the same number of dimensions", "", ValueError)
     if not p.type.elements:
@@ -210,7 +210,7 @@ def _ldexp(x, n):
 @rule("math.nextafter", "x, y, /" + (", *, steps=None" if sys.version_info >= (3, 12) else ""))
 def _nextafter(x, y, steps=None):
     if steps:
-        raise Mismatch("math.nextafter(steps=) is not compiled", "call nextafter in a loop")
+        raise NotNative("math.nextafter(steps=) is not compiled", "call nextafter in a loop")
     return apply(m.NEXTAFTER, real(x), real(y))
 
 

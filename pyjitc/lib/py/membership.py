@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, NotNative
 from ...ops import pyobject
 from ...ops.arith import IADD, IAND, ISHR, ISUB, wrap
 from ...ops.math import LOOKUP, LOOKUP_INT
@@ -47,8 +47,8 @@ def contains(values: Expr, x: Expr) -> Expr:
     if len(set(values.type.elements)) == 1:
         return Call(among_alike, values, x)
     if count > _MANY:
-        raise Mismatch(f"`in` of a tuple of {count} items of several types is compiled for at most {_MANY}",
-                       "use an array: np.isin(x, a)")
+        raise NotNative(f"`in` of a tuple of {count} items of several types is compiled for at most {_MANY}",
+                        "use an array: np.isin(x, a)")
     return Call(tuples.contains, values, x)
 
 
@@ -65,7 +65,7 @@ def _of_a_set(values: frozenset, x: Expr) -> tuple[Expr, Expr]:
         x = cast(x, Complex if is_complex(t) else Float if is_float(t) else Int)
     known = constant(items)
     if not isinstance(known.type, Tuple) or isinstance(t, Array):
-        raise Mismatch("`in` of such a set is not compiled", "use a tuple of its items")
+        raise NotNative("`in` of such a set is not compiled", "use a tuple of its items")
     return known, x
 
 

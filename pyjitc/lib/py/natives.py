@@ -9,10 +9,12 @@ from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
-    NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
+    NATIVE_SORT, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
 from ...ops.structure import TUPLE_GET, UNION_MAKE
-from ...types.kinds import Bool, Float, Int, List, NativeList, Str, Tuple, Union, any_part, is_refcounted
+from ...types.kinds import (
+    Bool, Float, Int, List, NativeList, NpFloat, NpInt, Str, Tuple, Union, any_part, is_refcounted,
+)
 from ..build import outlined
 from ..intrinsics import same
 from ..np.shapes.views import slice_bounds
@@ -482,13 +484,13 @@ def rotate(x, n):
 @_rule
 def has_floats(x: Expr) -> Expr:
     """Whether items may be unordered: floats, which may be NaN, and tuples of floats."""
-    return Const(Bool, any_part(x.type.item, lambda t: t is Float))
+    return Const(Bool, any_part(x.type.item, _is_float))
 
 
 @_rule
 def without_order(item: Expr) -> Expr:
     """Whether an item is NaN or contains NaN."""
-    if item.type is Float:
+    if _is_float(item.type):
         return Call(differs, item)
     if isinstance(item.type, Tuple):
         return Call(any_without, item)
@@ -514,12 +516,20 @@ def sort(x, backwards):
             if without_order(get(x, i)):
                 sort_outside(x, backwards)
                 return
+    if NATIVE_LEN(x) > 12 and sorted_by_digits(x, backwards):
+        return
     if backwards:  # equal items keep their order
         reverse(x)
         merge_sort(x)
         reverse(x)
     else:
         merge_sort(x)
+
+
+@_rule
+def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
+    """Whether items are numbers, or tuples of a few of these, and were sorted."""
+    return Apply(NATIVE_SORT, x, backwards) if _is_plain(x.type.item) else Const(Bool, False)
 
 
 def sort_outside(x, backwards):
@@ -584,13 +594,22 @@ def before(one: Expr, two: Expr) -> Expr:
     return _before(one, two) if _is_plain(one.type) else Call(less_than, one, two)
 
 
+def _is_int(t) -> bool:
+    return t is Int or type(t) is NpInt
+
+
+def _is_float(t) -> bool:
+    return t is Float or type(t) is NpFloat
+
+
 def _is_plain(t) -> bool:
-    return t is Int or t is Float or isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts))
+    return _is_int(t) or _is_float(t) or (
+        isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts)))
 
 
 def _before(one: Expr, two: Expr) -> Expr:
     if not isinstance(one.type, Tuple):
-        return Apply(ILT if one.type is Int else FLT, one, two)
+        return Apply(ILT if _is_int(one.type) else FLT, one, two)
     found = None
     for n in reversed(range(len(one.type.parts))):
         x, y = Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)
@@ -602,7 +621,7 @@ def _before(one: Expr, two: Expr) -> Expr:
 
 def _alike(one: Expr, two: Expr) -> Expr:
     if not isinstance(one.type, Tuple):
-        return Apply(IEQ if one.type is Int else FEQ, one, two)
+        return Apply(IEQ if _is_int(one.type) else FEQ, one, two)
     found: Expr = Const(Bool, True)
     for n in range(len(one.type.parts)):
         found = Apply(BAND, found, _alike(Apply(TUPLE_GET, one, index=n), Apply(TUPLE_GET, two, index=n)))
@@ -613,7 +632,7 @@ _FEW = 3  # the most items of a tuple that are compared without branches
 
 
 def less_than(one, two):
-    return one < two
+    return True if one < two else False  # which may be a bool of NumPy
 
 
 def sift_down(x, start, at):

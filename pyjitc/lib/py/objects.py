@@ -12,7 +12,7 @@ from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
 from ...infer.constants import constant, plain_int
-from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
+from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotNative, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
@@ -442,8 +442,8 @@ class _EnumClass(Known):
     def contains(self, x, item):
         if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):
             return Const(Bool, item.type.value in classes.enum_members(x.type.value))
-        raise Mismatch("`in` of an enum class is compiled for members of a plain enum",
-                       "compare with the members, or with their values")
+        raise NotNative("`in` of an enum class is compiled for members of a plain enum",
+                        "compare with the members, or with their values")
 
     def length(self, x):
         return Const(Int, len(classes.enum_members(x.type.value)))
@@ -492,8 +492,8 @@ class _EnumMember(Known):
             return None if one is x and other is y else operations.binary(op, one, other)
         a, b = fixed(plain_int(x)), fixed(plain_int(y))
         if a is UNKNOWN or b is UNKNOWN:
-            raise Mismatch(f"`{op}` of a flag and a value that is known at run time only is not compiled",
-                           "use the ints: flag.value")
+            raise NotNative(f"`{op}` of a flag and a value that is known at run time only is not compiled",
+                            "use the ints: flag.value")
         try:
             return constant(SYMBOLS[op](a, b))
         except TypeError:

@@ -9,7 +9,9 @@ from types import FunctionType, MemberDescriptorType
 from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, Throw
+from ...infer.meaning import (
+    Apply, Call, CallValue, ClassAttribute, Const, Expr, FieldGet, FieldSet, Mismatch, NotNative, Throw,
+)
 from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
@@ -37,8 +39,8 @@ def make(cls: type, args, kwargs) -> Expr:
     """cls(*args, **kwargs)"""
     if not _is_made_by_type(cls):
         what = "its own __new__" if cls.__new__ is not object.__new__ else f"the metaclass {type(cls).__qualname__}"
-        raise Mismatch(f"'{cls.__qualname__}' has {what}, which makes its objects in a way that is not compiled",
-                       "make the object outside the compiled function, and pass it")
+        raise NotNative(f"'{cls.__qualname__}' has {what}, which makes its objects in a way that is not compiled",
+                        "make the object outside the compiled function, and pass it")
     if cls.__flags__ & _ABSTRACT:
         return Throw(TypeError, provoked(cls))
     if own(cls, "__init__") is UNWRITTEN:
@@ -122,8 +124,8 @@ class OfObject(OfClass):
         cls = x.type.cls
         for special in ("__getattribute__", "__getattr__"):
             if own(cls, special) is not UNWRITTEN and (special == "__getattribute__" or own(cls, name) is UNWRITTEN):
-                raise Mismatch(f"'{cls.__qualname__}' has its own {special}, which compiled code does not call",
-                               "call it outside the compiled function, or write a method")
+                raise NotNative(f"'{cls.__qualname__}' has its own {special}, which compiled code does not call",
+                                "call it outside the compiled function, or write a method")
         if name == "__class__":
             return Const(Singleton(cls), cls)
         hidden = _hidden(cls, name)
@@ -154,14 +156,14 @@ class OfObject(OfClass):
             params = getattr(cls, "__dataclass_params__", None)
             if params is not None and params.frozen and name in cls.__dataclass_fields__:
                 return Throw(dataclasses.FrozenInstanceError, f"cannot assign to field '{name}'")
-            raise Mismatch(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not call",
-                           "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
+            raise NotNative(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not call",
+                            "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
         return store(x, name, value)
 
     def delete_attribute(self, x, name):
         if own(x.type.cls, "__delattr__") is not UNWRITTEN:
-            raise Mismatch(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not call",
-                           "delete the attribute outside the compiled function")
+            raise NotNative(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not call",
+                            "delete the attribute outside the compiled function")
         return by_python(delattr, x, constant(name))
 
     def setitem(self, x, i, value, asks):
@@ -202,7 +204,7 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     if type(found) is property and found.fset is not None:
         return CallValue(constant(found.fset), x, value)
     if name == "__class__" or name == "__dict__":
-        raise Mismatch(f"assigning to the {name} of an object is not compiled", "assign outside the compiled function")
+        raise NotNative(f"assigning to the {name} of an object is not compiled", "assign outside the compiled function")
     if type(found) is MemberDescriptorType:
         return FieldSet(x, name, value)
     if found is not UNWRITTEN and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
@@ -214,8 +216,8 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     if not cls.__dictoffset__:
         return by_python(setattr, x, constant(name), value)
     if _is_method(found) or type(found) is staticmethod:
-        raise Mismatch(f"assigning to '{name}', which is a method of '{cls.__qualname__}', is not compiled",
-                       "give the attribute another name")
+        raise NotNative(f"assigning to '{name}', which is a method of '{cls.__qualname__}', is not compiled",
+                        "give the attribute another name")
     return FieldSet(x, name, value)
 
 
@@ -342,7 +344,7 @@ def _stored_names(cls: type, what: str) -> tuple[str, ...]:
                 found.add(name)
     names = tuple(sorted([name for name in found if not name.startswith("__")]))
     if len(names) > _MAX_NAMES:
-        raise Mismatch(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
+        raise NotNative(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
                        "compare the name with each that it may be")
     return names
 
@@ -356,7 +358,7 @@ def _next(args, kwargs):
 
 def _setattr(args, kwargs):
     if kwargs or len(args) != 3 or args[1].type is not Str or not isinstance(args[0].type, ObjectOf):
-        raise Mismatch("setattr() is compiled for objects of the program's classes, with a name and a value")
+        raise NotNative("setattr() is compiled for objects of the program's classes, with a name and a value")
     if not args[1].known:
         names = constant(_stored_names(args[0].type.cls, "attributes that setattr() may assign"))
         return Call(store_one_of, *args, names)
@@ -394,7 +396,7 @@ class OfSuper(Protocol):
         receiver = Apply(structure.STRUCT_GET, x, field="receiver")
         if cls is object:
             if name not in ("__init__", "__setattr__"):
-                raise Mismatch(f"object.{name} is not compiled", "write what it does")
+                raise NotNative(f"object.{name} is not compiled", "write what it does")
             return Apply(structure.METHOD_MAKE, x, name=name)
         if _is_method(value):
             return Apply(structure.METHOD_MAKE, x, name=name)
@@ -416,8 +418,8 @@ def _of_object(name: str, x: Expr, args, kwargs) -> Expr:
     """object.__init__(x) or object.__setattr__(x, "name", value)"""
     if name == "__setattr__":
         if kwargs or len(args) != 2 or args[0].type is not Str or not args[0].known:
-            raise Mismatch("object.__setattr__ is compiled with a constant name and a value",
-                           "write x.name = value where the name is known")
+            raise NotNative("object.__setattr__ is compiled with a constant name and a value",
+                            "write x.name = value where the name is known")
         return store(x, args[0].value, args[1])
     if args or kwargs:
         return Throw(TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
@@ -427,7 +429,7 @@ def _of_object(name: str, x: Expr, args, kwargs) -> Expr:
 def _own(name: str):
     def rule(args, kwargs):
         if not args or not isinstance(args[0].type, ObjectOf):
-            raise Mismatch(f"object.{name} is compiled for objects of the program's classes")
+            raise NotNative(f"object.{name} is compiled for objects of the program's classes")
         return _of_object(name, args[0], args[1:], kwargs)
 
     return rule

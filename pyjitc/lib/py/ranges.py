@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Expr, Mismatch
+from ...infer.meaning import Apply, Call, Expr, NotNative
 from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ...types.kinds import Ellipsis_, Int, Range, Slice, is_numpy_scalar
@@ -73,8 +73,8 @@ class _Range(Protocol):
 
     def compare(self, op, x, y):
         if op in ("==", "!=") and is_numpy_scalar(y.type):
-            raise Mismatch(f"{op} between a NumPy scalar and a range is not compiled",
-                           "make an array of it: np.array(x)")
+            raise NotNative(f"{op} between a NumPy scalar and a range is not compiled",
+                            "make an array of it: np.array(x)")
         if op not in ("==", "!=") or y.type is not Range:
             return None
         same = Call(iteration.range_equal, x, y)

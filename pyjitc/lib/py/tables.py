@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, NeedsList
 from ...infer.names import describe, with_object
 from ...ops.containers import HOLDS
 from ...ops.pyobject import PY_CALL, PY_UNBOX
@@ -143,7 +143,7 @@ class Held(Protocol):
     def method(self, x, name, args, kwargs):
         found = self.rules.get(name) or self._SPECIAL.get(name)
         if found is None:
-            raise Mismatch(f"{self.path}.{name} is not compiled yet")
+            raise NotNative(f"{self.path}.{name} is not compiled yet")
         signature, function = found
         return Rule(function, f"{self.path}.{name}", signature)([x, *args], kwargs)
 

@@ -101,11 +101,12 @@ def chr_(i, too_low, too_high):
 def joined(separator, state):
     """separator.join(...) of the items of a loop."""
     found, n = "", 0
+    between = STR_LEN(separator) > 0
     one = advance(state)
     while one[0]:
         if not isinstance(one[1], str):
             raise TypeError(f"sequence item {n}: expected str instance, {type(one[1]).__name__} found")
-        if n > 0:
+        if n > 0 and between:
             found += separator
         found += one[1]
         n = IADD(n, 1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch
+from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
 from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
@@ -149,8 +149,8 @@ class _Text(Protocol):
             if is_numpy_scalar(y.type):
                 return constant(SYMBOLS[op](np.int8(0), ""))  # the type of the result differs between NumPy versions
             if isinstance(y.type, (Singleton, Exception_)) and (fixed(x) is UNKNOWN or fixed(y) is UNKNOWN):
-                raise Mismatch(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
-                               "compare outside, and pass a number or a bool")
+                raise NotNative(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
+                                "compare outside, and pass a number or a bool")
         return None
 
     def compare_text(self, op, x, y):
@@ -207,8 +207,30 @@ class _Text(Protocol):
             searched = _searched(x, name, args)
             if searched is not None:
                 return searched
+        wrong = _refusal(function, self.cls, args, kwargs)
+        if wrong is not None:
+            return Throw(TypeError, wrong)
         api = "PyUnicode_Join" if self.cls is str and name == "join" and len(args) == 1 and not kwargs else None
         return call_python(function, x, *args, type=t, kwargs=kwargs, api=api)
+
+
+_SAMPLES = {Str: "a", Bytes: b"a", Int: 1, Float: 1.0, Bool: True, NoneType: None}
+
+
+def _refusal(function, cls: type, args, kwargs) -> str | None:
+    """The text of the TypeError with which a method refuses arguments of these types, whatever their values."""
+    given = []
+    for x in [*args, *kwargs.values()]:
+        if x.type not in _SAMPLES:
+            return None
+        given.append(_SAMPLES[x.type])
+    try:
+        function(cls() if cls is str else cls(b""), *given[:len(args)], **dict(zip(kwargs, given[len(args):])))
+    except TypeError as error:
+        return str(error)
+    except Exception:
+        pass
+    return None
 
 
 _SEARCHES = ("find", "rfind", "index", "rindex", "count", "startswith", "endswith")

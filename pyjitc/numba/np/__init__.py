@@ -1,6 +1,7 @@
 """numba.np"""
-from ..absent import PRIVATE, module_attribute
+from ..install import package_attribute
+from .. import types
 from . import numpy_support, ufunc
 
-__all__ = ["numpy_support", "ufunc"]
-__getattr__ = module_attribute("np", frozenset(path.split(".")[1] for path in PRIVATE if path.startswith("np.")))
+__all__ = ["numpy_support", "types", "ufunc"]
+__getattr__ = package_attribute("np")

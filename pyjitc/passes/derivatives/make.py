@@ -9,6 +9,7 @@ Needs: the functions that are asked for and all that they call, as inference lef
 """
 from __future__ import annotations
 
+from functools import cache
 from typing import Callable
 
 from ...ir.core import Function
@@ -25,6 +26,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
     """Make the bodies, and return the functions of the module that got one. helpers: (name of a function of
     lib/adjoints.py, types) -> typed function."""
     done: dict[Function, None] = {}
+    helpers = cache(helpers)
     staying: set[Function] = set()  # functions with derivatives of their own, which are inlined afterwards
 
     def make(fn: Function) -> None:

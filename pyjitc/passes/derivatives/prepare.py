@@ -5,10 +5,11 @@ from typing import Callable
 
 from ...ir.core import RAISES, READS, WRITES, Function, Value
 from ...ops import structure as s
-from ...ops.control import INVOKE
+from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
 from ...types import kinds as k
+from ...types.tangents import holds_display
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
@@ -58,6 +59,10 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
+    if _holds_displays(new):
+        tidy(new, options)  # iterators over them are opened
+        if _displays_as_tuples(new):
+            tidy(new, options)
     _open_items(new)
     tidy(new, options)
     if open_cells(new):
@@ -107,6 +112,45 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
             callee.flags = callee.flags._replace(noinline=False)
         inline.run([fn], options)
         tidy(fn, options)
+
+
+def _holds_displays(fn: Function) -> bool:
+    return any(inst.op is s.STRUCT_MAKE and holds_display(inst.result.type) for block in fn.blocks
+               for inst in block.insts)
+
+
+def _displays_as_tuples(fn: Function) -> bool:
+    """Let list and dict displays, which trees of arguments are rebuilt as, be tuples. Returns whether there are any.
+    Before:  d = struct_make w, b {type: {'w': .., 'b': ..}} ; x = struct_get d {field: 'b'}
+    After:   d = tuple_make w, b                             ; x = tuple_get d {index: 1}"""
+    insts = [inst for block in fn.blocks for inst in block.insts]
+    values = [*(p for block in fn.blocks for p in block.params), *(i.result for i in insts if i.result is not None)]
+    held = {v for v in values if holds_display(v.type)}
+    trees = all(type(v.type) in (k.ListDisplay, k.DictDisplay, k.Tuple) for v in held)
+    if not held or not trees or any(inst.op not in _OF_DISPLAYS and inst.op not in (JUMP, BRANCH, SWITCH)
+                       and (inst.result in held or any(x in held for x in inst.args)) for inst in insts):
+        return False
+    for inst in insts:
+        if inst.op is s.STRUCT_GET and inst.args[0] in held:
+            inst.op, inst.attrs = s.TUPLE_GET, {"index": inst.args[0].type.names.index(inst.attrs["field"])}
+    for inst in insts:
+        if inst.result in held:
+            if inst.op is s.STRUCT_MAKE:
+                inst.op, inst.attrs = s.TUPLE_MAKE, {"cls": None}
+            elif "type" in inst.attrs:
+                inst.attrs = {**inst.attrs, "type": _as_tuple(inst.attrs["type"])}
+    for v in held:
+        v.type = _as_tuple(v.type)
+    return True
+
+
+_OF_DISPLAYS = frozenset((s.STRUCT_MAKE, s.STRUCT_GET, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT, s.UNDEF))
+
+
+def _as_tuple(t):
+    if type(t) in (k.ListDisplay, k.DictDisplay):
+        return k.Tuple(map(_as_tuple, t.parts))
+    return k.Tuple(map(_as_tuple, t.elements), t.cls) if type(t) is k.Tuple else t
 
 
 def _open_items(fn: Function) -> None:

@@ -20,11 +20,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.cfg import predecessors, uses_of
-from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.exceptions import WARN
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
@@ -67,7 +68,8 @@ class _Reverse:
                            if x.inst is not None and x.inst.op is s.TUPLE_GET)
         self.form = form = Normal(fn)
         self.arguments()
-        self.act = act = Activity(fn, [p for leaves in self.leaves for p in leaves], self.outputs())
+        self.varying = dict.fromkeys([p for leaves in self.leaves for p in leaves])
+        self.act = act = Activity(fn, list(self.varying), self.outputs())
         self.sort_arrays()
         self.shadows()
         self.reverse_blocks()
@@ -160,9 +162,21 @@ class _Reverse:
                     continue
                 read = i.args[1:2] if i.op is NEST_INTO else i.args
                 touched.update(cl(x) for x in read if type(x.type) is k.Array)
+        made.update(map(cl, self.used_once()))
         self.values = made - touched
         self.carried = carried - self.values
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+
+    def used_once(self) -> list[Value]:
+        """The arrays among the arguments that vary which one nest outside of loops reads, and nothing else: their
+        adjoints need no array of zeros to be added to."""
+        uses: dict[Value, int] = dict.fromkeys([p for p in self.varying if type(p.type) is k.Array], 0)
+        for block in self.fn.blocks:
+            for inst in block.insts:
+                for x in {x for xs in (inst.args, *(e.args for e in inst.edges())) for x in xs if x in uses}:
+                    if inst.op not in (mem.ARRAY_DIM, mem.ARRAY_STRIDE):
+                        uses[x] += 1 if inst.op is NEST and self.form.nest.of.get(block) is None else 2
+        return [x for x, count in uses.items() if count == 1]
 
     def flows(self, v: Value) -> bool:
         """Whether the array of adjoints of v is passed backwards from block to block."""
@@ -257,6 +271,7 @@ class _Reverse:
 
     def reverse_blocks(self):
         form, act = self.form, self.act
+        self.pass_over()
         live = self.live()
         self.R, self.leaving, self.ks, self.past = {}, {}, {}, {}
         self.reversed, self.owner = [], {}
@@ -282,6 +297,33 @@ class _Reverse:
                 past.params = [*self.past[block][1].values(), *(Value(k.Int, "k") for loop in ks)]
         for block in order:
             self.reverse_block(block, live)
+
+    def pass_over(self):
+        """Leave blocks out of the backward part in which nothing that varies is computed, and on which nothing depends
+        that varies: a warning, or the choice between two ints."""
+        form = self.form
+        for block in form.dom.order:
+            arriving = [x for x in form.edges[block] if x[0] in form.alive]
+            if len(arriving) < 2 or block not in form.alive:
+                continue
+            above = {form.edges[p][0][0] if self.is_idle(p) else p for p, _, _ in arriving}
+            if len(above) > 1:
+                continue
+            (first,) = above
+            if form.nest.of.get(first) is not form.nest.of.get(block) or any(
+                    p in self.act and is_varying(p.type) and len({id(x) for x in xs}) > 1
+                    for p, *xs in zip(block.params, *(e.args for _, _, e in arriving))):
+                continue
+            idle = [p for p, _, _ in arriving if p is not first]
+            form.alive.difference_update(idle if len(idle) < len(arriving) else idle[1:])
+
+    def is_idle(self, block) -> bool:
+        """Whether a block with one predecessor and one successor has no instruction that varies or writes."""
+        edges = self.form.edges[block]
+        return len(edges) == 1 and block.terminator.op is c.JUMP and edges[0][1].op is c.BRANCH and all(
+            inst.op is WARN or not inst.op.effects & WRITES and inst.unwind is None and not (
+                inst.result is not None and inst.result in self.act and varies(inst.result.type))
+            for inst in block.insts[:-1])
 
     def live(self) -> dict[Block, dict[Value, None]]:
         """Block -> the values with adjoints that are SSA values which are defined in other blocks and used in it or
@@ -539,8 +581,11 @@ class _Reverse:
             cur[v] = b.fadd(cur[v], g) if v in cur else g
         elif self.is_value(v) and not self.flows(v):
             if type(g.type) is k.Array:
-                shape = self.shape_of(b, v)
-                g = b.call(self.helpers("reduced", (shape.type, g.type)), shape, g)
+                # no two gradients may be the same array
+                name = "reduced_copy" if v in self.varying else "reduced"
+                if name == "reduced_copy" or self.dims_of(v) != _dims_of_nest(g):
+                    shape = self.shape_of(b, v)
+                    g = b.call(self.helpers(name, (shape.type, g.type)), shape, g)
                 if g.type is not gradient_type(v.type):
                     g = b.op(s.RETYPE, g, type=gradient_type(v.type))
             cur[v] = self.plus(b, cur[v], g) if v in cur else g
@@ -712,7 +757,12 @@ class _Reverse:
         result_type = inst.result.type if call.kept is call.result else inst.result.type.elements[0]
         given = [as_it_was(x.type, tree, False) for x, tree in zip(inst.args, call.args)]
         given += [as_it_was(kept_type, call.kept, True), cotangent(result_type, call.result)]
-        found = called(b, call.rules.backward, self.helpers, given)
+        rule = call.rules.backward
+        if isinstance(rule, Function) and type(rule.result) is not k.Tuple:
+            raise refused(self.fn, inst, "the backward rule of this function never returns here, as far as is known: "
+                          "it calls the function itself, whose derivative is this rule",
+                          "write out in the rule what it computes by that call")
+        found = called(b, rule, self.helpers, given)
         for n, tree in enumerate(tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)):
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 
@@ -789,3 +839,12 @@ def _as(v, inst, t):
     if "type" in inst.attrs:
         inst.attrs = {**inst.attrs, "type": t}
     return v
+
+
+def _dims_of_nest(g: Value):
+    """The lengths of an array that a nest makes, in its own shape; None for others."""
+    made = g.inst
+    if made is None or made.op is not NEST or made.attrs["shape"] is None:
+        return None
+    shape = made.args[made.attrs["shape"]].inst
+    return list(shape.args) if shape is not None and shape.op is s.TUPLE_MAKE else None

@@ -2,7 +2,7 @@
 item."""
 import numpy as np
 import pytest
-from tests.oracle import agree, difference, outcome
+from tests.oracle import agree, difference, outcome, same
 
 from pyjitc import TypingError, njit
 
@@ -130,3 +130,20 @@ def test_texts_are_numpy_s():
     for a in (np.arange(6.0).reshape(2, 3) / 7, np.arange(3)):
         agree(f, a, 1 / 3, 11, compiled=compiled)
     agree(lambda n: np.base_repr(n, 40), 3)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64, np.int32, np.uint32, np.float32])
+def test_views_of_numbers(dtype):
+    def seen(x):
+        return x.view(dtype)
+
+    compiled = njit(seen)
+    for x in (np.float64(1.5), np.float64("nan"), np.int64(-1), np.uint64(2**64 - 5), np.float32(-0.0), np.int32(-1),
+              np.float32("inf"), np.uint32(2**32 - 5)):
+        if x.itemsize == np.dtype(dtype).itemsize:
+            same(compiled(x), seen(x))
+    with pytest.raises(ValueError) as wanted:
+        seen(np.zeros(1, "f4" if np.dtype(dtype).itemsize == 8 else "f8")[0])
+    with pytest.raises(ValueError) as found:
+        compiled(np.zeros(1, "f4" if np.dtype(dtype).itemsize == 8 else "f8")[0])
+    assert str(found.value) == str(wanted.value)

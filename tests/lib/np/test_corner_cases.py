@@ -61,6 +61,13 @@ def test_in_place_operators_on_arrays_of_no_axes(text):
     agrees(text, (A0, 2), (A0, np.array(2)), (A0.astype(np.uint8), True))
 
 
+def test_indices_and_operands_of_other_kinds():
+    agrees("pow(x, x), pow(x, 2), pow(2.0, x)", (A1,), (A2,))
+    agrees("np.flipud((1, 2)), np.fliplr([(1, 2), (3, x)])", (5,))
+    agrees("x.take(y)", (A1, None), (A1, A1[:2]))
+    agrees("np.insert(x, y, x)", (A1, A1.astype(float)), (A1, np.array([1.0])), (A1, A1[:1]))
+
+
 @pytest.mark.parametrize("text", [
     "np.cumprod(x, axis=-1)", "np.cumprod(x, axis=1)", "np.argmax(x, keepdims=True)", "np.power.reduce(x, axis=(0, 1))",
     "np.power.reduce(x, axis=-1, keepdims=True)", "np.add.reduce(x, axis=0, keepdims=True)", "np.sum(x, where=False)",

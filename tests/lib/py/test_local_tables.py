@@ -223,6 +223,17 @@ def set_that_leaves(keys):
     return s, n
 
 
+@case(*(([*_EDGES[:n % 11], *range(0, n * 10**9, 10**9)], "text") for n in (5, 1, 6, 7, 11, 12, 170, 171, 45000)),
+      ([1, 0, 2], "x"), ([], "x"))
+def filled_and_left(keys, text):
+    squares = {k: k % 5 for k in keys}
+    by_pair = {}
+    for i in range(0, len(keys), 3):
+        by_pair[keys[i] % 100, i % 7] = text[i % 2:] if keys[i] != 0 else str(i)
+    by_pair[-1, -1] = text
+    return squares, by_pair, {1: 0.5}
+
+
 @case(([1, 2, 3],), ([],))
 def changed_while_read(keys):
     d, n = {}, 0
@@ -592,6 +603,66 @@ def one_list_leaves(keys):
     return first, sum(groups[3]) if 3 in groups else 0
 
 
+@case((12,), (0,), (1,))
+def remembered_by_a_closure(n):
+    known = {}
+
+    def paths(i, j):
+        if i == 0 or j == 0:
+            return 1
+        if (i, j) in known:
+            return known[i, j]
+        found = (paths(i - 1, j) + paths(i, j - 1)) % 1000007
+        known[i, j] = found
+        return found
+
+    return paths(n, n), len(known)
+
+
+def fibonacci(n, known):
+    if n < 2:
+        return n
+    if n not in known:
+        known[n] = fibonacci(n - 1, known) + fibonacci(n - 2, known)
+    return known[n]
+
+
+@case((30,), (1,))
+def remembered_and_left(n):
+    known = {}
+    return fibonacci(n, known), known
+
+
+@case((3,), (0,), (5,), (9,))
+def shared_and_changed(n):
+    a, b, seen = defaultdict(int), {}, set()
+
+    def go(x, y, i):
+        if i == 0:
+            if n == 9:
+                return a[n] + y[-1]
+            return len(x) - len(y)
+        a[i % 3] += i
+        x[i] = y.get(i, 0) + 1
+        if i % 4 == 0 and i + 1 in y:
+            del y[i + 1]
+        if str(i // 2) not in seen:
+            seen.add(str(i))
+        return go(y, x, i - 1)
+
+    c = {1: 2}
+    return go(b, c, n), go(b, b, n), a[1], len(seen), seen
+
+
+@case((9,), (3,), (0,))
+def shared_and_then_stored(n):
+    known = {}
+    x = fibonacci(n, known)
+    kept = [known]
+    fibonacci(n + 3, known)
+    return kept, x
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_agree(function, argsets):
     compiled = None
@@ -604,8 +675,9 @@ LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, mis
          values_of_several_words, missing_pair, default_ints, default_floats, counter, counter_that_leaves,
          default_changed_while_read, lists_by_key, lists_of_texts, edges_of_a_graph,
          lists_that_are_shared, list_of_lists_in_a_dict, one_list_leaves, words_of_a_text, fields_of_a_text,
-         slices_of_a_text, missing_part, pairs_of_a_text, default_lists, default_lists_inside)
-OBJECTS = (kept_and_used, given_or_own, bools_and_ints)
+         slices_of_a_text, missing_part, pairs_of_a_text, default_lists, default_lists_inside, filled_and_left,
+         remembered_by_a_closure, remembered_and_left, shared_and_changed)
+OBJECTS = (kept_and_used, given_or_own, bools_and_ints, shared_and_then_stored)
 
 
 @pytest.mark.parametrize("function", LOCAL + OBJECTS, ids=lambda f: f.__name__)
@@ -618,7 +690,7 @@ def test_which_are_local(function):
         pass
     (text,) = compiled.inspect_llvm().values()
     assert ("pyj_table_new" in text) == (function in LOCAL)
-    assert function in OBJECTS or not any(name in text for name in ("pyj_dict_", "pyj_set_", "PyDict_Next"))
+    assert function in OBJECTS or not any(name in text for name in ("pyj_dict_", "pyj_set_has", "PyDict_Next"))
 
 
 @pytest.mark.parametrize("function", [lists_by_key, lists_of_texts, edges_of_a_graph, lists_that_are_shared,

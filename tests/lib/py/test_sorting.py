@@ -44,7 +44,7 @@ def pairs_of(n, most, R):
 def test_pairs(function):
     R = random.Random(1)
     compiled = njit(function)
-    for n in (0, 1, 2, 5, 48, 49, 100, 1500):
+    for n in (0, 1, 2, 5, 32, 33, 100, 1199, 1500):
         for most in (1, 2, 10, 10**6, 2**62):
             given = pairs_of(n, most, R)
             if n == 5 and most == 2:
@@ -68,7 +68,7 @@ def numbers(n, R):
     yield [R.choice([2**59, i, -i]) for i in range(n)]
 
 
-@pytest.mark.parametrize("n", [47, 49, 3000])
+@pytest.mark.parametrize("n", [32, 33, 1200, 3000])
 def test_numbers(n):
     """Large and small ranges, and numbers of which only the lowest bits differ."""
     compiled = [njit(in_order), njit(in_place_reversed)]
@@ -76,6 +76,22 @@ def test_numbers(n):
         for function in compiled:
             expected, found = function.py_func(list(values)), function(list(values))
             assert repr(expected) == repr(found) and all(x is y for x, y in zip(expected, found))
+
+
+def own_lists(values, up):
+    own = [((x, i % 3), i // 2) for i, x in enumerate(values)]
+    own.sort(reverse=up)
+    return own[:]
+
+
+def test_lists_that_do_not_leave():
+    """Sorted by digits where there are more than a few items and no nan."""
+    compiled = njit(own_lists)
+    for n in (2, 12, 13, 1300):
+        for values in ([math.nan, 2.0, 1.0, *map(float, range(n, 0, -1))], *numbers(n, random.Random(n))):
+            for up in (False, True):
+                assert repr(compiled(values, up)) == repr(own_lists(values, up))
+    assert all("pyj_sort_native" in text for text in compiled.inspect_llvm().values())
 
 
 def raises_in_a_key(pairs, n):

@@ -242,6 +242,31 @@ def test_appending_changes_no_text_that_others_have():
                 agree(f, a, b, n, keep, 7, compiled=compiled)
 
 
+def test_characters_and_narrower_texts_are_appended_to_texts_of_all_widths():
+    def f(first, chars, part, keep):
+        s = kept = first
+        for i, c in enumerate(chars):
+            s += c
+            if i % 7 == 0:
+                s += part
+            if i == keep:
+                kept = s
+        return s, kept, "".join(reversed(s)), "-".join(c for c in s if c != "a")
+
+    compiled = njit(f)
+    texts = "", "a", "\xe9", "a\u0119", "\ud800", "\U0001f600"
+    for first in texts:
+        for part in texts:
+            for n in (0, 3, 40, 700):
+                chars = "ab\0\xe9\u0119\U0001f600"[:1 + n % 5] * (n // 2)
+                agree(f, first, chars, part, n // 3, compiled=compiled)
+                # what CPython makes of the parts has the same hash and UTF-8
+                for s in compiled(first, chars, part, n // 3):
+                    again = "".join(list(s))
+                    assert hash(s) == hash(again) and s.isascii() == again.isascii()
+                    assert s.encode("utf-8", "surrogatepass") == again.encode("utf-8", "surrogatepass")
+
+
 @pytest.mark.parametrize("allocator", ("debug", "malloc", "pymalloc"))
 def test_appending_with_other_allocators(allocator):
     program = """
@@ -252,9 +277,16 @@ def f(t, n):
     for i in range(n):
         s += t
     return s
-for t in ("a", "\\xe9b", "\\u0119"):
+@pyjitc.njit
+def g(t, n):
+    s = t
+    for i in range(n):
+        s += chr(97 + i % 9)
+    return s
+for t in ("a", "\\xe9b", "\\u0119", "\\U0001f600"):
     for n in (1, 5, 40, 700):
         assert f(t, n) == t * n
+        assert g(t, n) == g.py_func(t, n)
 """
     subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONMALLOC": allocator})
 

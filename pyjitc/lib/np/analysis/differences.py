@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, NotNative, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ...build import compiled
@@ -179,7 +179,7 @@ def _gradient(f, *varargs, axis: Constant = None, edge_order=1):
     if any(isinstance(x.type, (k.Tuple, k.Struct)) for x in (f, *steps)):
         return Call(gradient_of_arrays, _tuple([f, *steps]), expression(axis), edge_order)
     if not isinstance(f.type, k.Array):
-        raise Mismatch(f"np.gradient of a value of type {f.type} is not compiled", "pass an array")
+        raise NotNative(f"np.gradient of a value of type {f.type} is not compiled", "pass an array")
     ndim = f.type.ndim
     axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     for n in axes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Mismatch
+from ....infer.meaning import Const, Mismatch, NotNative
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import compiled, outlined
@@ -45,8 +45,8 @@ def linear_type(a):
 def known(m):
     """The number, which must be a constant."""
     if not m.known:
-        raise Mismatch("the order of the derivative or integral must be known at compile time",
-                       "write it as a constant")
+        raise NotNative("the order of the derivative or integral must be known at compile time",
+                        "write it as a constant")
     return m
 
 
@@ -344,8 +344,8 @@ def fitted(left, right, order, limit, full, cov):
 
 @rule("np.poly1d")
 def _poly1d(*args, **kwargs):
-    raise Mismatch("np.poly1d is not compiled",
-                   "keep the coefficients in an array, and use np.polyval, np.polyadd, np.polymul and others")
+    raise NotNative("np.poly1d is not compiled",
+                    "keep the coefficients in an array, and use np.polyval, np.polyadd, np.polymul and others")
 
 
 CALLS = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import PACK, STRUCT_GET
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
@@ -35,7 +35,7 @@ def of_array(a: Expr, name: str):
     if name == "ctypes":
         return foreign.pointer_to(a)
     if name in _REFUSED:
-        raise Mismatch(f"the array attribute '{name}' has no meaning in compiled code", _REFUSED[name], AttributeError)
+        raise NotNative(f"the array attribute '{name}' has no meaning in compiled code", _REFUSED[name], AttributeError)
     return None
 
 
@@ -67,7 +67,7 @@ def only_columns_first(a):
 
 
 def _owned(a):
-    raise Mismatch("whether an array owns its memory is not known in compiled code")
+    raise NotNative("whether an array owns its memory is not known in compiled code")
 
 
 def _flag(value):
@@ -100,7 +100,7 @@ class _Flags(Protocol):
         return rule(_array(x))
 
     def setitem(self, x, i, value, asks):
-        raise Mismatch("flags of an array are part of its type in compiled code and cannot be changed")
+        raise NotNative("flags of an array are part of its type in compiled code and cannot be changed")
 
     def is_iterable(self, x):
         return False
@@ -226,8 +226,8 @@ class _Flat(Protocol):
         return Call(iterators.items, a)
 
     def attribute(self, x, name):
-        raise Mismatch(f"the attribute '{name}' of a flat iterator is not compiled",
-                       "write a.ravel(), or count with enumerate", AttributeError)
+        raise NotNative(f"the attribute '{name}' of a flat iterator is not compiled",
+                        "write a.ravel(), or count with enumerate", AttributeError)
 
 
 PROTOCOLS = {k.ArrayFlags: _Flags(), k.FlatArray: _Flat()}
@@ -256,10 +256,10 @@ def set_of_array(a: Expr, name: str, v: Expr) -> Expr:
         return (indexing.setitem(part, whole, v) if is_sequence(v.type)
                 else subscripts.setitem(part, whole, v, conversions.assign))
     if name == "shape":
-        raise Mismatch("assigning to the shape of an array is not compiled",
-                       "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
+        raise NotNative("assigning to the shape of an array is not compiled",
+                        "write a = a.reshape(...): NumPy 2.5 deprecates the assignment")
     if name in ("dtype", "strides"):
-        raise Mismatch(f"assigning to the {name} of an array is not compiled", "write b = a.view(dtype)"
-                       if name == "dtype" else "slice the array")
+        raise NotNative(f"assigning to the {name} of an array is not compiled", "write b = a.view(dtype)"
+                        if name == "dtype" else "slice the array")
     raise Mismatch(f"attribute '{name}' of 'numpy.ndarray' objects is not writable" if hasattr(np.ndarray, name) else
                    f"'numpy.ndarray' object has no attribute '{name}'", "", AttributeError)

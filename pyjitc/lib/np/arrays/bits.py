@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops import pyobject
 from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
@@ -162,7 +162,7 @@ def _shared(name, function):
     def found(a, b, /, max_work=None):
         for x in (a, b):
             if not isinstance(x.type, Array):
-                raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
+                raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
         return Call(function, a, b)
 
     return found
@@ -181,7 +181,7 @@ def _view(a, dtype=None, type=None):
     for y in (x, type):
         if y is not None and isinstance(y.type, k.Singleton) and _is_array_class(y.type.value):
             if y.type.value is not np.ndarray:
-                raise Mismatch("views as subclasses of ndarray are not compiled")
+                raise NotNative("views as subclasses of ndarray are not compiled")
             x = None if y is x else x
     t = a.type
     if x is None:
@@ -358,14 +358,14 @@ def put_all(a, value):
 @rule("np.ndarray.to_device")
 def _to_device(a, device: Constant, /, *, stream=None):
     if stream:
-        raise Mismatch("the array method to_device() is compiled with no stream")
+        raise NotNative("the array method to_device() is compiled with no stream")
     return a if device == "cpu" else Throw(ValueError, f"Unsupported device: {device}. Only 'cpu' is accepted.")
 
 
 def _refused(name, hint):
     @rule(f"np.ndarray.{name}")
     def found(a, *args, **kwargs):
-        raise Mismatch(f"the array method {name}() is not compiled", hint)
+        raise NotNative(f"the array method {name}() is not compiled", hint)
 
     return found
 

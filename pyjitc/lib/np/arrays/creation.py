@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.errors import did_you_mean
-from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch
+from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
 from ....infer.constants import scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
 from ....types import kinds
@@ -41,8 +41,8 @@ def scalar_of(x: Expr):
             raise Mismatch(str(error), near or "write np.float64, np.int32, ... or a constant string") from None
         found = None
     if found is None:
-        raise Mismatch("the dtype must be known at compile time and numeric",
-                       "write np.float64, np.int32, ... or a constant string")
+        raise NotNative("the dtype must be known at compile time and numeric",
+                        "write np.float64, np.int32, ... or a constant string")
     return found
 
 
@@ -70,7 +70,7 @@ def only_cpu(name, device, like):
     if device is not None and device != "cpu":
         raise Mismatch(f'Device not understood. Only "cpu" is allowed, but received: {device}', exception=ValueError)
     if like is not None:
-        raise Mismatch(f"np.{name} with like= is not compiled")
+        raise NotNative(f"np.{name} with like= is not compiled")
 
 
 def _layout(order, a=None):
@@ -107,8 +107,8 @@ def _creator(name, zero, value=None):
 @rule("np.ndarray")
 def _ndarray(shape, dtype=None, buffer=None, offset=0, strides=None, order: Constant = None):
     if buffer or strides:
-        raise Mismatch("np.ndarray() with a buffer, an offset or strides is not compiled",
-                       "slice an array, or use np.empty")
+        raise NotNative("np.ndarray() with a buffer, an offset or strides is not compiled",
+                        "slice an array, or use np.empty")
     return _creator("empty", False).function(shape, dtype, order)
 
 
@@ -173,7 +173,7 @@ def _full(shape, fill_value, dtype=None, order: Constant = "C", *, device: Const
     if natural is None and conversions.is_wide(value):
         natural = kinds.uint64
     if natural is None:
-        raise Mismatch(f"np.full() with a fill value of type {value.type} is not compiled")
+        raise NotNative(f"np.full() with a fill value of type {value.type} is not compiled")
     t = scalar_of(dtype) if dtype else natural
     if subscripts.has_power(shape.type):
         return Call(np.full, Call(whole_shape, shape), value, Const(DType(t), dtype_of(t)),

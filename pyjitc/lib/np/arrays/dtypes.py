@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Const, Expr, Mismatch
+from ....infer.meaning import Const, Expr, Mismatch, NotNative
 from ....types import kinds as k
 from ....types.lattice import dtype_of
 from ...build import a_type
@@ -35,8 +35,8 @@ def python_value(x: Expr, name: str, of_values: bool = True):
         return x.value
     if t in _WEAK and of_values:
         return _WEAK[t]
-    raise Mismatch(f"np.{name} of {a_type(t)} is not compiled",
-                   "give it a dtype, a class such as np.float32, or a constant text")
+    raise NotNative(f"np.{name} of {a_type(t)} is not compiled",
+                    "give it a dtype, a class such as np.float32, or a constant text")
 
 
 def _items(x):
@@ -49,7 +49,7 @@ def _items(x):
         elif x.known:
             yield Const(t, value)
         else:
-            raise Mismatch("a tuple of dtypes must be known at compile time")
+            raise NotNative("a tuple of dtypes must be known at compile time")
 
 
 def _asked(function, of_values=True):
@@ -73,7 +73,7 @@ def _asked(function, of_values=True):
 def _common_type(*arrays):
     for x in arrays:
         if not isinstance(x.type, k.Array):
-            raise Mismatch(f"np.common_type of {a_type(x.type)} is not compiled", "give it arrays")
+            raise NotNative(f"np.common_type of {a_type(x.type)} is not compiled", "give it arrays")
     try:
         return constant(np.common_type(*(np.empty(0, dtype_of(x.type.dtype)) for x in arrays)))
     except TypeError as error:
@@ -86,8 +86,8 @@ def _min_scalar_type(a, /):
     if isinstance(x.type, k.Array) and x.type.ndim:
         return constant(dtype_of(x.type.dtype))
     if not x.known:
-        raise Mismatch("np.min_scalar_type of a number is compiled for constants",
-                       "it depends on the value: decide outside")
+        raise NotNative("np.min_scalar_type of a number is compiled for constants",
+                        "it depends on the value: decide outside")
     return constant(np.min_scalar_type(x.value))
 
 
@@ -98,7 +98,7 @@ def _of_type(answer):
     def found(x):
         t = x.type.dtype if isinstance(x.type, k.Array) else x.type
         if not k.is_number(t):
-            raise Mismatch(f"np.{answer.__name__} of {a_type(x.type)} is not compiled")
+            raise NotNative(f"np.{answer.__name__} of {a_type(x.type)} is not compiled")
         return Const(k.Bool, bool(answer(np.empty(0, dtype_of(t) if k.is_numpy_scalar(t) else type(_WEAK[t])))))
 
     return found

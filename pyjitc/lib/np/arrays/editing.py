@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Int
@@ -48,6 +48,10 @@ def insert_along(a, obj, values, axis):
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     if obj.ndim == 0:
         return insert_one(a, int(obj[()]), values, axis, True)
+    if obj.dtype.kind not in "iu":
+        if len(obj) == 1:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     return insert_at(a, obj.astype(np.int64), values, axis)
 
 
@@ -225,7 +229,7 @@ def resized(flat, shape):
 def _trim_zeros(filt, trim: Constant = "fb", axis=None):
     a, trim = filt, trim.lower()
     if not isinstance(a.type, k.Array):
-        raise Mismatch(f"np.trim_zeros of {a_type(a.type)} is not compiled", "pass an array")
+        raise NotNative(f"np.trim_zeros of {a_type(a.type)} is not compiled", "pass an array")
     if trim not in ("fb", "bf", "f", "b"):
         return Throw(ValueError, f"unexpected character(s) in `trim`: {trim!r}")
     axes = axes_of(axis, a.type.ndim)
@@ -284,7 +288,7 @@ def _depth(x, path="arrays"):
                      "conversion from tuple to ndarray.")
     if not is_list(x.type):
         if not isinstance(x.type, k.Array) and not k.is_number(x.type):
-            raise Mismatch(f"np.block of {a_type(x.type)} is not compiled", "use arrays and numbers in lists")
+            raise NotNative(f"np.block of {a_type(x.type)} is not compiled", "use arrays and numbers in lists")
         return 0, x.type.ndim if isinstance(x.type, k.Array) else 0
     parts = elements(x)
     if not parts:

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ....infer.meaning import Apply, Call, Const, Expr, NotNative
 from ....ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ...build import a_type, type_name
@@ -20,8 +20,8 @@ def getitem(grid: Expr, key: Expr) -> Expr:
     if alone:
         return Call(line, *_parts(key), Const(k.Bool, True))
     if not isinstance(key.type, k.Tuple) or not key.type.elements:
-        raise Mismatch(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
-                       "write slices: np.mgrid[0:n, 0:m]")
+        raise NotNative(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
+                        "write slices: np.mgrid[0:n, 0:m]")
     slices = []
     for j, t in enumerate(key.type.elements):
         x = Const(t, key.value[j]) if key.known else Apply(TUPLE_GET, key, index=j)
@@ -32,14 +32,15 @@ def getitem(grid: Expr, key: Expr) -> Expr:
 
 def _parts(x: Expr) -> list[Expr]:
     if not isinstance(x.type, k.Slice):
-        raise Mismatch(f"np.mgrid with {a_type(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
+        raise NotNative(f"np.mgrid with {a_type(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
     found = []
     for name, default in (("start", 0), ("stop", None), ("step", 1)):
         part = _known(getattr(x.value, name)) if x.known else Apply(SLICE_GET, x, field=name)
         if part.type is k.NoneType and default is not None:
             part = Const(k.Int, default)
         if part.type not in (k.Int, k.Float) and not (name == "step" and part.type is k.Complex):
-            raise Mismatch(f"np.mgrid with a {name} of type {type_name(part.type)} is not compiled", "use int or float")
+            raise NotNative(f"np.mgrid with a {name} of type {type_name(part.type)} is not compiled",
+                            "use int or float")
         found.append(part)
     return found
 
@@ -47,7 +48,7 @@ def _parts(x: Expr) -> list[Expr]:
 def _known(value) -> Const:
     t = {type(None): k.NoneType, int: k.Int, float: k.Float, complex: k.Complex}.get(type(value))
     if t is None:
-        raise Mismatch(f"np.mgrid with {value!r} is not compiled", "use int or float")
+        raise NotNative(f"np.mgrid with {value!r} is not compiled", "use int or float")
     return Const(t, value)
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ....infer.expressions import list_of
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
@@ -52,7 +52,7 @@ def _made(name, x, dtype=None, order=None, copy=None, ndmin=0, device=None, like
 def _array(object, dtype=None, *, copy: Constant = True, order: Constant = "K", subok=False, ndmin: Constant = 0,
            ndmax: Constant = 0, like=None):
     if ndmax:
-        raise Mismatch("np.array with ndmax= is not compiled")
+        raise NotNative("np.array with ndmax= is not compiled")
     return _made("array", object, dtype, order, copy, ndmin, None, like)
 
 
@@ -92,8 +92,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return _of_array(found, found.type.dtype, order, None, ndmin)
     x = of_lists(x)
     if not is_sequence(x.type):
-        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled",
-                       "use numbers, arrays, tuples and lists of them")
+        raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled",
+                        "use numbers, arrays, tuples and lists of them")
     shape, leaves = [], [x]
     while leaves and is_sequence(leaves[0].type):
         split = [elements(leaf) if is_sequence(leaf.type) else None for leaf in leaves]
@@ -108,12 +108,12 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     for leaf in leaves:
         if not all(k.is_scalar(t) or isinstance(t, Array)
                    for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
-            raise Mismatch(f"np.{name} of a sequence with {a_type(leaf.type)} in it is not compiled",
-                           "use numbers and arrays")
+            raise NotNative(f"np.{name} of a sequence with {a_type(leaf.type)} in it is not compiled",
+                            "use numbers and arrays")
     combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
     if dtype is None and combinations > _MOST:
-        raise Mismatch(f"np.{name} of items of which many may have one of several types is not compiled",
-                       "give dtype=, or convert them, as in float(x)")
+        raise NotNative(f"np.{name} of items of which many may have one of several types is not compiled",
+                        "give dtype=, or convert them, as in float(x)")
     return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
 
 
@@ -137,8 +137,8 @@ def _items(name, t) -> tuple[list, int]:
             return [found], axes + 1 + parts[0][1]
     for member in members:
         if not k.is_scalar(member):
-            raise Mismatch(f"np.{name} of a list with {a_type(member)} in it is not compiled",
-                           "use lists of numbers, or of arrays of one type")
+            raise NotNative(f"np.{name} of a list with {a_type(member)} in it is not compiled",
+                            "use lists of numbers, or of arrays of one type")
     possible: list = []  # for every set of item types that may occur
     for count in range(1, len(members) + 1):
         for some in itertools.combinations(members, count):
@@ -401,7 +401,7 @@ def _require(a, dtype=None, requirements=None, *, like=None):
     if {"C", "F"} <= flags:
         return Throw(ValueError, 'Cannot specify both "C" and "F" order')
     if "O" in flags:
-        raise Mismatch("np.require with OWNDATA is not compiled", "write np.array(a)")
+        raise NotNative("np.require with OWNDATA is not compiled", "write np.array(a)")
     t = a.type
     order = "C" if "C" in flags else "F" if "F" in flags else "K"
     copy = (True if isinstance(t, Array) and ("W" in flags and not t.writable or "A" in flags and not t.aligned)

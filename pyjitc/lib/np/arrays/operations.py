@@ -6,13 +6,13 @@ import operator
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import DISCARD, METHOD_MAKE
 from ....types.kinds import (
     Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
 )
-from ...build import is_list, is_sequence
+from ...build import SYMBOLS, is_list, is_sequence
 from ...protocol import Protocol, by_python, text_by_python
 from .. import index
 from ... import extended
@@ -22,7 +22,7 @@ __all__ = ["PROTOCOLS"]
 elementwise, views = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.shapes.views")
 indexing, subscripts = lazy("pyjitc.lib.np.indexing.indexing"), lazy("pyjitc.lib.np.indexing.subscripts")
 attributes, records = lazy("pyjitc.lib.np.arrays.attributes"), lazy("pyjitc.lib.np.arrays.records")
-making = lazy("pyjitc.lib.np.arrays.making")
+making, text_elements = lazy("pyjitc.lib.np.arrays.making"), lazy("pyjitc.lib.np.indexing.text_elements")
 conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration")
 
 
@@ -65,10 +65,15 @@ class _Array(Protocol):
         return elementwise.unary(op, x)
 
     def compare(self, op, x, y):
+        if any(isinstance(v.type, Array) and isinstance(v.type.dtype, Record) and v.type.dtype.is_text
+               for v in (x, y)):
+            found = text_elements.compared(SYMBOLS[op], x, y)
+            if found is not None:
+                return found
         _no_records(op, x, y)
         x, y = _no_list(x), _no_list(y)
         if op in ("==", "!=") and NoneType in (x.type, y.type):
-            raise Mismatch(f"an array {op} None is not compiled", "write `is None`")
+            raise NotNative(f"an array {op} None is not compiled", "write `is None`")
         return elementwise.compare(op, x, y)
 
     compared = compare
@@ -141,13 +146,16 @@ class _Array(Protocol):
 
 def _is_field(a, name: str) -> bool:
     """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
-    return isinstance(a.type.dtype, Record) and name in a.type.dtype.dtype.names and (
-        issubclass(a.type.dtype.cls, np.record) or bool(extended.NUMBA_SEMANTICS))
+    return isinstance(a.type.dtype, Record) and name in (a.type.dtype.dtype.names or ()) and (
+        issubclass(a.type.dtype.cls, np.record) or extended.is_as_in_numba())
 
 
 def _no_records(op, *operands):
-    if any(isinstance(x.type, Array) and isinstance(x.type.dtype, Record) for x in operands):
-        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
+    kinds = [x.type.dtype for x in operands if isinstance(x.type, Array) and isinstance(x.type.dtype, Record)]
+    if any(t.is_text for t in kinds):
+        raise NotNative(f"{op} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
+    if kinds:
+        raise NotNative(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
 
 PROTOCOLS = {Array: _Array()}

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.errors import did_you_mean, suggest
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....base.lazy import lazy
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
@@ -24,6 +25,7 @@ from ..shapes import views
 
 __all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
 
+text_elements = lazy("pyjitc.lib.np.indexing.text_elements")
 _WHOLE = Const(k.Ellipsis_, ...)
 
 
@@ -34,7 +36,7 @@ def is_records(t) -> bool:
 def field(a: Expr, name) -> Expr:
     """The view a[name]."""
     t, dtype = a.type, a.type.dtype.dtype
-    if name not in dtype.names:
+    if name not in (dtype.names or ()):
         return Throw(ValueError, f"no field of name {name}", did_you_mean(name, dtype.names))
     part, offset = dtype.fields[name][:2]
     base, n = part.base, t.ndim
@@ -52,7 +54,7 @@ def field(a: Expr, name) -> Expr:
 def _name_of(i: Expr, names):
     """The field of a record that an index names or numbers."""
     if not i.known:
-        raise Mismatch("the name of a field must be known at compile time", "write it as a constant")
+        raise NotNative("the name of a field must be known at compile time", "write it as a constant")
     if i.type is Str:
         return i.value
     if k.is_integer(i.type) and -len(names) <= i.value < len(names):
@@ -66,11 +68,15 @@ def _name_of(i: Expr, names):
 def getitem(a: Expr, i: Expr) -> Expr:
     """The expression of a[i] where `i` is a field name or contains field names; None for all other indices."""
     if i.type is Str:
+        _with_fields(a)
         return field(a, _name_of(i, ()))
     if is_list(i.type) and any(t is Str for _, t in i.type.members):
-        raise Mismatch("several fields at once are not compiled", "take them one by one")
+        raise NotNative("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
-        raise Mismatch("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
+        if a.type.dtype.is_text:
+            raise NotNative("index arrays and masks of arrays of strings are not compiled",
+                            "take the elements in a loop")
+        raise NotNative("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
     return subscripts.getitem(a, i)
 
 
@@ -83,11 +89,18 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
     if not a.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if i.type is Str:
+        _with_fields(a)
         return _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
-        raise Mismatch("index arrays and masks of structured arrays are not compiled",
-                       "assign to the fields: a['x'][i] = v")
+        raise NotNative("index arrays and masks of structured arrays are not compiled",
+                        "assign to the fields: a['x'][i] = v")
     return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
+
+
+def _with_fields(a: Expr) -> None:
+    if a.type.dtype.is_text:
+        raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                       "arrays are valid indices", exception=IndexError)
 
 
 def _names(dtype) -> Const:
@@ -98,6 +111,8 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
     """target[...] = v. asks: see `Protocol.setitem`."""
     if isinstance(target, Throw):
         return target
+    if is_records(target.type) and target.type.dtype.is_text:
+        return text_elements.store(target, _WHOLE, v)
     if not is_records(target.type):
         if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
             raise Mismatch("setting an array element with a sequence.", exception=ValueError)
@@ -118,8 +133,8 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
-    raise Mismatch(f"assigning {a_type(v.type)} to records is not compiled",
-                   "assign a tuple, or to the fields one by one")
+    raise NotNative(f"assigning {a_type(v.type)} to records is not compiled",
+                    "assign a tuple, or to the fields one by one")
 
 
 def put_tuple(target, values, names, j):
@@ -150,14 +165,16 @@ def is_record(t) -> bool:
 def _value(x: Expr) -> Expr:
     if isinstance(x, Throw) or x.type.ndim:
         return x
-    return Apply(PACK, x, name=k.RecordView.role) if isinstance(x.type.dtype, Record) else Apply(ARRAY_LOAD, x)
+    if not isinstance(x.type.dtype, Record):
+        return Apply(ARRAY_LOAD, x)
+    return text_elements.load(x) if x.type.dtype.is_text else Apply(PACK, x, name=k.RecordView.role)
 
 
 class _RecordOfArray(Protocol):
     """a[i] of a structured array."""
 
     def binary(self, op, x, y, inplace):
-        raise Mismatch(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
+        raise NotNative(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
     reflected = binary
 
@@ -214,7 +231,7 @@ class _RecordOfArray(Protocol):
 def _has_attributes(rec) -> bool:
     """Whether fields are attributes: for np.record, and for all records in programs that are compiled with Numba's
     semantics."""
-    return issubclass(rec.cls, np.record) or bool(extended.NUMBA_SEMANTICS)
+    return issubclass(rec.cls, np.record) or extended.is_as_in_numba()
 
 
 def _record_of(x: Expr):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
@@ -108,7 +108,7 @@ def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
         x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
                   type=Array(k.uint8, 1, "C", x.type is k.ByteArray))
     if not isinstance(x.type, Array):
-        raise Mismatch(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
+        raise NotNative(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
     t = dtype or Const(k.Singleton(float), float)
     return Call(from_memory, x, t, count, offset)
 

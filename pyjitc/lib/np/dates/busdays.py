@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import CAST
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NpTime
@@ -192,7 +192,7 @@ MONDAY = np.datetime64("2000-01-03")
 def _days(name, place, x: Expr) -> Expr:
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not isinstance(t, NpTime):
-        raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass dates")
+        raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "pass dates")
     if t.kind != "M" or not np.can_cast(dtype_of(t), dtype_of(DAY), "safe"):
         raise Mismatch(f"Iterator operand {place} dtype could not be cast from {dtype_of(t)!r} to {dtype_of(DAY)!r} "
                        f"according to the rule 'safe'")
@@ -210,7 +210,7 @@ def _in_days(a):
 def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
     """(the business days of a week, the holidays); or (None, the error) where the arguments are wrong."""
     if calendar:
-        raise Mismatch(f"busdaycal= of np.{name} is not compiled", "give weekmask= and holidays=")
+        raise NotNative(f"busdaycal= of np.{name} is not compiled", "give weekmask= and holidays=")
     try:
         np.is_busday(MONDAY, weekmask)
     except (ValueError, TypeError) as error:
@@ -231,7 +231,7 @@ def _said_of_none(name, key, n):
         getattr(np, name)(*(MONDAY, 1 if name == "busday_offset" else MONDAY)[:n], **{key: None})
     except (ValueError, TypeError) as error:
         return Throw(type(error), str(error))
-    raise Mismatch(f"{key}=None of np.{name} is not compiled", "leave it out")
+    raise NotNative(f"{key}=None of np.{name} is not compiled", "leave it out")
 
 
 def _counted(name, function, dates, more, weekmask, holidays, calendar, out):
@@ -263,7 +263,7 @@ def _busday_offset(dates, offsets, roll: Constant = "raise", weekmask: Constant 
                    busdaycal=..., out=...):
     t = offsets.type.dtype if isinstance(offsets.type, Array) else offsets.type
     if not k.is_integer(t):
-        raise Mismatch(f"np.busday_offset by {a_type(offsets.type)} is not compiled", "use integers")
+        raise NotNative(f"np.busday_offset by {a_type(offsets.type)} is not compiled", "use integers")
     if roll is None:
         return _said_of_none("busday_offset", "roll", 2)
     if roll not in ROLLS:

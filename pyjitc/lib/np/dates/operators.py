@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.errors import with_article
-from ....infer.meaning import Const, Expr, Mismatch, Throw
+from ....infer.meaning import Const, Expr, Mismatch, NotNative, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, is_time
 from ....types.lattice import dtype_of, type_of_dtype
@@ -94,7 +94,7 @@ def assigned(x: Expr, t: k.Type) -> Expr:
         if source.kind == t.kind and not np.can_cast(dtype_of(source), dtype_of(t), "same_kind"):
             raise Mismatch(no_cast(source, t), "convert it with x.astype(...)")
     elif is_time(source) and t is not k.bool_:
-        raise Mismatch(f"{with_article(str(source))} as an element of an array of {t} is not compiled", AS_NUMBER)
+        raise NotNative(f"{with_article(str(source))} as an element of an array of {t} is not compiled", AS_NUMBER)
     return element(x, t)
 
 
@@ -106,8 +106,8 @@ def no_cast(s: NpTime, t: NpTime) -> str:
 
 def _parsed(x: Expr, t: NpTime) -> Expr:
     if not x.known:
-        raise Mismatch("text as a date is compiled where it is constant",
-                       "make the date outside, or write the text into the call")
+        raise NotNative("text as a date is compiled where it is constant",
+                        "make the date outside, or write the text into the call")
     return made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
 
 

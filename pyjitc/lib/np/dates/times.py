@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Expr, Mismatch, Throw
+from ....infer.meaning import Const, Expr, Mismatch, NotNative, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
@@ -23,7 +23,7 @@ def _unit(given, kind):
     if given is None:
         return None
     if not given.known or not isinstance(given.value, (str, tuple)):
-        raise Mismatch("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
+        raise NotNative("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
     try:
         return NpTime(kind, *np.datetime_data(np.dtype((f"{kind}8[{given.value}]") if type(given.value) is str
                                                        else _pair(kind, given.value))))
@@ -45,7 +45,7 @@ def _constructor(cls, kind):
         x, unit = value, _unit(unit, kind)
         if x.known and (type(x.value) in (int, bool, str) or x.value is None or isinstance(x.value, np.generic)):
             if kind == "M" and x.value in ("now", "today"):
-                raise Mismatch(f"np.datetime64({x.value!r}) is not compiled", "pass it as an argument")
+                raise NotNative(f"np.datetime64({x.value!r}) is not compiled", "pass it as an argument")
             return made(cls, x.value, *() if unit is None else (np.datetime_data(dtype_of(unit)),))
         s = x.type
         if isinstance(s, NpTime) and s.kind == kind:
@@ -59,11 +59,11 @@ def _constructor(cls, kind):
                 return Throw(ValueError, "Converting an integer to a NumPy datetime requires a specified unit")
             return cast(x, unit or NpTime(kind))
         if s is k.Str:
-            raise Mismatch(f"np.{cls.__name__} of a text is compiled where it is constant",
-                           "pass the date as an argument")
+            raise NotNative(f"np.{cls.__name__} of a text is compiled where it is constant",
+                            "pass the date as an argument")
         if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
-        raise Mismatch(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")
+        raise NotNative(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")
 
     return found
 
@@ -82,7 +82,7 @@ def _datetime_data(dtype, /):
 def _outside(name):
     @rule(f"np.{name}")
     def found(*args, **kwargs):
-        raise Mismatch(f"np.{name} is not compiled", "call it outside the compiled function")
+        raise NotNative(f"np.{name} is not compiled", "call it outside the compiled function")
 
     return found
 
@@ -113,7 +113,7 @@ def _astype(x, dtype):
 def _view(x, dtype):
     t = scalar_of(dtype)
     if t is not int64 and not is_time(t):
-        raise Mismatch(f"a view of a date as {t} is not compiled", "view it as np.int64")
+        raise NotNative(f"a view of a date as {t} is not compiled", "view it as np.int64")
     return cast(cast(x, int64), t)
 
 
@@ -131,7 +131,7 @@ def attribute(x: Expr, name: str) -> None:
         cls = dtype_of(x.type).type
         if not hasattr(cls, name):
             raise Mismatch(f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
-        raise Mismatch(f"'numpy.{cls.__name__}.{name}' is not compiled", AS_NUMBER)
+        raise NotNative(f"'numpy.{cls.__name__}.{name}' is not compiled", AS_NUMBER)
 
 
 def method(x: Expr, name: str, args, kwargs) -> Expr:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....base.named import Named
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Operand, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Operand, Throw
 from ....ops.arith import CAST
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ....ops.nest import BROADCAST
@@ -60,8 +60,8 @@ def constant_of(value) -> Const:
 def _checked(name, args):
     for x in args:
         if not is_array(x) and not is_scalar(x.type):
-            raise Mismatch(f"np.{name} of an array and {a_type(x.type)} is not compiled",
-                           "use arrays and numbers")
+            raise NotNative(f"np.{name} of an array and {a_type(x.type)} is not compiled",
+                            "use arrays and numbers")
 
 
 def element_type(x: Expr):
@@ -162,14 +162,14 @@ def _arguments(function, *given) -> Arguments:
         where = None
     if where is not None:
         if not is_array(where) and not is_scalar(where.type):
-            raise Mismatch(f"where= of {a_type(where.type)} is not compiled", "use an array of booleans")
+            raise NotNative(f"where= of {a_type(where.type)} is not compiled", "use an array of booleans")
         if kind_of(element_type(where)) != "b":
             raise Mismatch(f"Cannot cast array data from {dtype_of(numpy_counterpart(element_type(where)))!r} to "
                            f"dtype('bool') according to the rule 'safe'")
     _check_order(order)
     if signature:
-        raise Mismatch(f"np.{name} with signature= is not compiled",
-                       "write dtype=, or convert the operands with astype")
+        raise NotNative(f"np.{name} with signature= is not compiled",
+                        "write dtype=, or convert the operands with astype")
     return Arguments(args, outs if any(x is not None for x in outs) else (), where,
                  None if dtype is None else scalar_of(dtype), casting, order)
 
@@ -368,7 +368,7 @@ def where(condition, x, y):
             return Throw(ValueError, "either both or neither of x and y should be given")
         if is_array(condition):
             return CallValue(constant_of(np.nonzero), condition)
-        raise Mismatch("np.where is compiled with one array, or with a condition and two values")
+        raise NotNative("np.where is compiled with one array, or with a condition and two values")
     _checked("where", [condition, x, y])
     args = [condition, *_as_integers([x, y])]
     if not any(is_array(x) and x.type.ndim for x in args):
@@ -404,7 +404,7 @@ def compare(op: str, x: Expr, y: Expr) -> Expr:
         return ufunc(OPERATORS[op], [x, y])
     for z in (x, y):
         if not is_array(z) and not is_scalar(z.type):
-            raise Mismatch(f"{op} between an array and {a_type(z.type)} is not compiled")
+            raise NotNative(f"{op} between an array and {a_type(z.type)} is not compiled")
     if (any(k.is_time(element_type(z)) for z in (x, y))
         and (answer := dates.unlike(op, *map(element_type, (x, y)))) is not None):
         return lift(loops.different if answer else loops.never_equal, [x, y])

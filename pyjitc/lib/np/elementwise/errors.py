@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Again, Apply, Call, Const, Expr, Mismatch, Nest, Throw
+from ....infer.meaning import Again, Apply, Call, Const, Expr, Mismatch, NotNative, Nest, Throw
 from ....ops.structure import DISCARD, TUPLE_MAKE
 from ....runtime import floatstate
 from ....types import kinds as k
@@ -59,9 +59,9 @@ def _check(given):
         if isinstance(x.value, str) and x.value not in _MODES:
             raise Mismatch(f"invalid error mode '{x.value}'", exception=ValueError)
         if key == "under" and x.value not in (None, "ignore"):
-            raise Mismatch("np.errstate(under=) is compiled with 'ignore' only: compiled code does not look for "
-                           "underflow",
-                           "test the result, as in np.abs(x) < np.finfo(x.dtype).tiny")
+            raise NotNative("np.errstate(under=) is compiled with 'ignore' only: compiled code does not look for "
+                            "underflow",
+                            "test the result, as in np.abs(x) < np.finfo(x.dtype).tiny")
 
 
 def _given(**options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....runtime import ufuncs
 from ....types import kinds as k
@@ -41,7 +41,7 @@ def _generalised(function: np.ufunc, record, args, kwargs) -> Expr:
     args, name = list(args), function.__name__
     out = kwargs.pop("out", None) if kwargs else None
     if kwargs:
-        raise Mismatch(f"{name}() with {', '.join(kwargs)}= is not compiled", "give the operands and out= alone")
+        raise NotNative(f"{name}() with {', '.join(kwargs)}= is not compiled", "give the operands and out= alone")
     if not function.nin <= len(args) <= function.nargs:
         raise Mismatch(f"{name}() takes from {function.nin} to {function.nargs} positional arguments but {len(args)} "
                        f"were given")
@@ -56,7 +56,7 @@ def _generalised(function: np.ufunc, record, args, kwargs) -> Expr:
             return CallValue(constant(function), *(CallValue(constant(np.asarray), y) if is_sequence(y.type) else y
                                                    for y in args[:function.nin]), keywords={"out": _tuple(outs)})
         if not isinstance(x.type, k.Array) and not k.is_scalar(x.type):
-            raise Mismatch(f"{name}() of {a_type(x.type)} is not compiled", "use arrays and numbers")
+            raise NotNative(f"{name}() of {a_type(x.type)} is not compiled", "use arrays and numbers")
         ins.append(elementwise.scalar_array(x) if not isinstance(x.type, k.Array) else x)
     for j, x in enumerate(args[:function.nin]):
         ndim = x.type.ndim if isinstance(x.type, k.Array) else 0

@@ -5,8 +5,9 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.constants import constant as constant_of
-from ....infer.meaning import Call, Const, Expr, Mismatch
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IMAG, REAL
+from ....ops.math import BITS, BITS32, FROM_BITS, FROM_BITS32
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
@@ -27,7 +28,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not k.is_scalar(x.type):
-            raise Mismatch(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
+            raise NotNative(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, also for Python ints outside the bounds of the other operand's type
         if is_python_number(x.type):
@@ -41,7 +42,7 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
 def _check_numbers(name, *values):
     for x in values:
         if not is_number(x.type):
-            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled")
+            raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled")
 
 
 def _as_numpy(x: Expr) -> Expr:
@@ -185,8 +186,9 @@ def attribute(x: Expr, name: str) -> Expr | None:
     if name in SCALAR_METHODS and SCALAR_METHODS[name](t) is not None:
         return None
     cls = dtype_of(t).type
-    raise Mismatch(f"'numpy.{cls.__name__}.{name}' is not compiled yet" if hasattr(cls, name) else
-                   f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
+    if hasattr(cls, name):
+        raise NotNative(f"'numpy.{cls.__name__}.{name}' is not compiled yet", "", AttributeError)
+    raise Mismatch(f"'numpy.{cls.__name__}' object has no attribute '{name}'", "", AttributeError)
 
 
 def item(x: Expr) -> Expr:
@@ -215,8 +217,33 @@ def _method(name, function, applies=lambda t: True):
 def _astype(x, dtype, order="K", casting="unsafe", subok=True, copy=True):
     t = _scalar_of(dtype)
     if t is None:
-        raise Mismatch("astype() needs a dtype that is known at compile time")
+        raise NotNative("astype() needs a dtype that is known at compile time")
     return cast(x, t)
+
+
+@rule("np.generic.view")
+def _view(x, dtype=None, type=None):
+    """The same bits as a number of another type."""
+    source, target = x.type, x.type if dtype is None else _scalar_of(dtype)
+    if target is None or type is not None:
+        raise NotNative("view() of a number needs a dtype that is known at compile time")
+    if target is source:
+        return x
+    if source.bits != target.bits:
+        return Throw(ValueError, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+    if not all(isinstance(t, NpInt) or t in _BITS for t in (source, target)):
+        raise NotNative(f"view() of {a_type(source)} as {target} is not compiled", "use integers, float32 and float64")
+    if source in _BITS:
+        bits, _, form, plain = _BITS[source]
+        x = apply(bits, cast(x, plain))
+    if target not in _BITS:
+        return cast(x, target)
+    _, of_bits, form, _ = _BITS[target]
+    return cast(apply(of_bits, cast(cast(x, k.NpInt(target.bits, True)), form)), target)
+
+
+# floats -> the operations that give the bits and that take them, the types of the bits and of the number there
+_BITS = {k.float64: (BITS, FROM_BITS, Int, Float), k.float32: (BITS32, FROM_BITS32, k.int32, k.float32)}
 
 
 def _scalar_of(x: Expr) -> k.Type | None:
@@ -269,4 +296,4 @@ SCALAR_METHODS = {name: _method(name, *given) for name, given in {
     "is_integer": (_is_whole, lambda t: is_float(t) or _integral(t)), "as_integer_ratio": (_ratio, is_float),
     "bit_count": (lambda x: cast(Call(numbers.bit_count, x), Int), _integral),
 }.items()}
-SCALAR_METHODS |= {"astype": lambda t: _astype, "round": lambda t: _round_method}
+SCALAR_METHODS |= {"astype": lambda t: _astype, "view": lambda t: _view, "round": lambda t: _round_method}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_GET
 from ....types import kinds as k
@@ -46,8 +46,8 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     array = args[0] if args else kwargs.get("array")
     if array is not None and not is_array(array):
         if len(args) + len(kwargs) > 1:
-            raise Mismatch(f"np.{function.__name__}.{name} of {a_type(array.type)} with more arguments is not "
-                           f"compiled", "make an array of it")
+            raise NotNative(f"np.{function.__name__}.{name} of {a_type(array.type)} with more arguments is not "
+                            f"compiled", "make an array of it")
         return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), array)
     return _RULES[name]([receiver, *args], kwargs)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....base.named import Named
-from ....infer.meaning import Call, Const, Expr, Mismatch
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative
 from ....ops import math as m
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FREM, FSUB, IABS, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL)
@@ -115,7 +115,7 @@ def fold_loop(ufunc: np.ufunc, t: k.Type, dtype: k.Type | None = None, out: k.Ty
 def _loop_of(ufunc, resolved, types):
     resolved = [type_of_dtype(d) for d in resolved]
     if None in resolved:
-        raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
+        raise NotNative(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
     inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
     record = made(ufunc)
     if record is not None:
@@ -124,7 +124,7 @@ def _loop_of(ufunc, resolved, types):
     rules, kind = (dates.RULES if "m" in kinds or "M" in kinds else RULES).get(ufunc), kinds[0]
     rule = rules and (rules.get(kinds) or rules.get(kind) or kind == "u" and rules.get("i"))
     if not rule:
-        raise Mismatch(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
+        raise NotNative(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled yet")
     return Loop(inputs, outputs, rule)
 
 

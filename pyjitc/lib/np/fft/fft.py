@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Const, Expr, Mismatch
+from ....infer.meaning import Apply, Const, Expr, Mismatch, NotNative
 from ....ops.arith import IADD, IMUL, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
@@ -31,7 +31,7 @@ _WORK = {k.float16: k.float32, k.float32: k.float32, k.complex64: k.float32}
 def _dtype(a, table, other):
     t = a.type.dtype
     if kind_of(t) not in "biufc":
-        raise Mismatch(f"np.fft of an array of {t} is not compiled")
+        raise NotNative(f"np.fft of an array of {t} is not compiled")
     t = table.get(t, other)
     return Const(k.DType(t), dtype_of(t))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -30,7 +30,7 @@ def _common(name, parts):
     """The common dtype of several operands; Python numbers are weak, as in NumPy's arithmetic."""
     for x in parts:
         if not isinstance(x.type, Array) and not k.is_scalar(x.type):
-            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "use arrays and numbers")
+            raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "use arrays and numbers")
     t = parts[0].type.dtype if isinstance(parts[0].type, Array) else parts[0].type
     for x in parts[1:]:
         t = promoted(t, x.type.dtype if isinstance(x.type, Array) else x.type)
@@ -107,7 +107,7 @@ def chosen_from(shape, dtype, which, choices, mode):
 
 def _rows(x: Expr, name: str):
     if not is_sequence(x.type):
-        raise Mismatch(f"np.{name} of choices in one array is not compiled", "write a tuple of arrays")
+        raise NotNative(f"np.{name} of choices in one array is not compiled", "write a tuple of arrays")
     return elements(x)
 
 
@@ -115,7 +115,7 @@ def _rows(x: Expr, name: str):
 def _choose(a, choices, out=None, mode: Constant = "raise"):
     which = arrayed(a)
     if out:
-        raise Mismatch("np.choose with out= is not compiled", "write out[...] = np.choose(...)")
+        raise NotNative("np.choose with out= is not compiled", "write out[...] = np.choose(...)")
     if mode not in ("raise", "wrap", "clip"):
         raise Mismatch("mode= of np.choose must be the constant 'raise', 'wrap' or 'clip'")
     choices = _rows(choices, "choose")
@@ -129,7 +129,7 @@ def _choose(a, choices, out=None, mode: Constant = "raise"):
         raise Mismatch("Cannot cast array data from dtype('uint64') to dtype('int64') according to the rule 'safe'")
     dtype = _common("choose", choices)
     if which.type is None:
-        raise Mismatch("np.choose with a list of indices is not compiled", "make an array of it")
+        raise NotNative("np.choose with a list of indices is not compiled", "make an array of it")
     return Call(chosen_from, _shape_of([which, *choices]), _dtype(dtype), which, _tuple(choices), Const(k.Str, mode))
 
 
@@ -204,7 +204,7 @@ def axis_of(x, n, j):
 def _ix(*args):
     for x in args:
         if not isinstance(x.type, Array) and not is_sequence(x.type):
-            raise Mismatch(f"np.ix_ of {a_type(x.type)} is not compiled", "use arrays or lists of integers")
+            raise NotNative(f"np.ix_ of {a_type(x.type)} is not compiled", "use arrays or lists of integers")
     return _tuple([Call(axis_of, arrayed(x), Const(Int, len(args)), Const(Int, j)) for j, x in enumerate(args)])
 
 
@@ -290,7 +290,7 @@ def _integers(x: Expr):
     x = arrayed(x)
     t = x.type
     if t is None:
-        raise Mismatch("a list of indices is not compiled here", "make an array of it")
+        raise NotNative("a list of indices is not compiled here", "make an array of it")
     if not (isinstance(t, Array) and isinstance(t.dtype, NpInt) or is_integer(t) or kind_of(t) in "iu"):
         raise Mismatch("only int indices permitted")
     return x
@@ -339,7 +339,7 @@ def raveled(shape, index, dims, modes, order):
 @rule("np.ravel_multi_index")
 def _ravel_multi_index(multi_index, dims, mode: Constant = "raise", order: Constant = "C"):
     if not is_sequence(multi_index.type):
-        raise Mismatch("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
+        raise NotNative("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
     parts = [_integers(x) for x in elements(multi_index)]
     n = len(elements(dims)) if is_sequence(dims.type) else 1
     if n != len(parts):

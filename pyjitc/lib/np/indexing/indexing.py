@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -45,7 +45,7 @@ def _parts(a: Array, i: Expr):
         if is_list(t):
             x = Call(listed, Apply(TUPLE_MAKE, *elements(x), cls=None))
         elif t is Bool or t is NpBool or isinstance(t, Array) and t.dtype is NpBool and t.ndim == 0:
-            raise Mismatch("indexing with a truth value beside other indices is not compiled", "use an array of bools")
+            raise NotNative("indexing with a truth value beside other indices is not compiled", "use an array of bools")
         elif isinstance(t, Array) and not isinstance(t.dtype, NpInt) and t.dtype is not NpBool:
             raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
         elif isinstance(t, Array) and t.ndim == 0:
@@ -118,7 +118,7 @@ def setitem(a: Expr, i: Expr, v: Expr) -> Expr:
         v = Call(listed_as, Apply(TUPLE_MAKE, *elements(v), cls=None),
                  Const(k.DType(a.type.dtype), dtype_of(a.type.dtype)))
     elif not isinstance(v.type, Array) and not k.is_scalar(v.type):
-        raise Mismatch(f"assigning a value of type {v.type} through an index array is not compiled")
+        raise NotNative(f"assigning a value of type {v.type} through an index array is not compiled")
     flag = _flag(i)
     if flag is not None:
         return Call(set_with, *_of_flag(a, flag), v)
@@ -510,6 +510,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
             raise ValueError("output array does not match result of ndarray.take")
         out[...] = found
         return out
+    if indices is None:
+        raise TypeError("int() argument must be a string, a bytes-like object or a real number, not 'NoneType'")
     if axis is None:
         flat = np.ravel(a)
         check_nonempty(len(flat), indices)

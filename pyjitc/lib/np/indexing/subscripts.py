@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import PACK, TUPLE_GET
 from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, RecordView, Slice,
@@ -12,7 +12,7 @@ from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBoo
 from ...build import whole_number
 from ...py.operators import as_int
 
-views = lazy("pyjitc.lib.np.shapes.views")
+text_elements, views = lazy("pyjitc.lib.np.indexing.text_elements"), lazy("pyjitc.lib.np.shapes.views")
 
 __all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "length", "set_item_of", "setitem"]
 
@@ -65,7 +65,7 @@ def index_items(a: Array, i: Expr):
             used += 1
         elif t is not NoneType and t is not Ellipsis_:
             if t is Bool or t is NpBool or isinstance(t, Array):
-                raise Mismatch("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
+                raise NotNative("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
             raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
                            "boolean arrays "
                            "are valid indices", whole_number(t), IndexError)
@@ -93,6 +93,8 @@ def getitem(a: Expr, i: Expr) -> Expr:
     items, dots = index_items(a.type, i)
     if len(items) == a.type.ndim and not dots and all(is_integer(x.type) for x in items):
         if isinstance(a.type.dtype, Record):
+            if a.type.dtype.is_text:
+                return text_elements.load(views.view(a, items, dots))
             return Apply(PACK, views.view(a, items, dots), name=RecordView.role)
         return Apply(ARRAY_LOAD, a, *_element(a, items))
     return views.view(a, items, dots)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import METHOD_MAKE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NoneType
@@ -93,8 +93,8 @@ def restored(result, ndim, axis):
 @rule("np.fromfunction")
 def _fromfunction(function, shape, *, dtype=None, like=None, **kwargs):
     if kwargs:
-        raise Mismatch("np.fromfunction is compiled with the arguments function, shape and dtype",
-                       "let the function capture the others")
+        raise NotNative("np.fromfunction is compiled with the arguments function, shape and dtype",
+                        "let the function capture the others")
     t = scalar_of(dtype) if dtype else k.float64
     return Call(of_indices, function, _tuple(elements(shape)), Const(DType(t), dtype_of(t)))
 
@@ -114,7 +114,7 @@ def rows_of(grid, j, n):
 @rule("np.piecewise")
 def _piecewise(x, condlist, funclist, *more, **kw):
     if kw:
-        raise Mismatch("np.piecewise is compiled with x, condlist, funclist and arguments by position")
+        raise NotNative("np.piecewise is compiled with x, condlist, funclist and arguments by position")
     conditions, functions = condlist, funclist
     if not is_sequence(functions.type):
         raise Mismatch("the functions of np.piecewise must be written out", "write a list of functions and numbers")
@@ -124,7 +124,7 @@ def _piecewise(x, condlist, funclist, *more, **kw):
         if not scalar and conditions and k.is_number(conditions[0].type):
             conditions = [condlist]
     elif isinstance(conditions.type, Array) and conditions.type.ndim > 1:
-        raise Mismatch("np.piecewise with the conditions in one array is not compiled", "write a list of conditions")
+        raise NotNative("np.piecewise with the conditions in one array is not compiled", "write a list of conditions")
     else:
         conditions = [conditions]
     functions, n = elements(functions), len(conditions)
@@ -179,22 +179,22 @@ def put_pieces(out, a, masks, functions, args, j):
 def _vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None):
     for name, x in (("excluded", excluded), ("signature", signature)):
         if x:
-            raise Mismatch(f"np.vectorize with {name}= is not compiled", "write the loop")
+            raise NotNative(f"np.vectorize with {name}= is not compiled", "write the loop")
     if otypes:
-        raise Mismatch("np.vectorize with otypes= inside a compiled function is not compiled", "make it outside")
+        raise NotNative("np.vectorize with otypes= inside a compiled function is not compiled", "make it outside")
     return Apply(METHOD_MAKE, pyfunc, name="vectorize")
 
 
 def call_vectorized(target: Expr, args, kwargs) -> Expr:
     """A call of np.vectorize(f): target is f, or the object when it was made outside."""
     if kwargs:
-        raise Mismatch("a function made by np.vectorize takes no keywords in compiled code")
+        raise NotNative("a function made by np.vectorize takes no keywords in compiled code")
     dtypes = Const(NoneType, None)
     function = target
     if isinstance(target.type, k.Singleton) and isinstance(target.type.value, np.vectorize):
         made = target.type.value
         if made.signature is not None or made.excluded:
-            raise Mismatch("np.vectorize with excluded= or signature= is not compiled", "write the loop")
+            raise NotNative("np.vectorize with excluded= or signature= is not compiled", "write the loop")
         function = Const(k.Singleton(made.pyfunc), made.pyfunc)
         if made.otypes is not None:
             types = [scalar_of(Const(k.Str, code)) for code in made.otypes]

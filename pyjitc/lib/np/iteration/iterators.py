@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IMUL, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
@@ -147,7 +147,7 @@ def items(a):
 def _words(x: Expr, name: str):
     """The words of an argument such as `flags`, which must be a constant."""
     if isinstance(x.type, k.Struct):
-        raise Mismatch(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
+        raise NotNative(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
     if not x.known:
         raise Mismatch(f"{name}= of np.nditer must be a constant")
     found = x.value if isinstance(x.value, tuple) else (x.value,)
@@ -160,12 +160,12 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
     for name, x in (("op_dtypes", op_dtypes), ("casting", casting), ("op_axes", op_axes), ("itershape", itershape),
                     ("buffersize", buffersize)):
         if x:
-            raise Mismatch(f"np.nditer with {name}= is not compiled")
+            raise NotNative(f"np.nditer with {name}= is not compiled")
     flags = _words(flags, "flags") if flags else ()
     access = _words(op_flags, "op_flags") if op_flags else ("readonly",)
     x = op
     if set(flags) - {"refs_ok", "zerosize_ok", "reduce_ok"}:
-        raise Mismatch(f"np.nditer with the flag '{flags[0]}' is not compiled", "np.ndenumerate gives the indices")
+        raise NotNative(f"np.nditer with the flag '{flags[0]}' is not compiled", "np.ndenumerate gives the indices")
     if order not in ("C", "F", "K", "A"):
         raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
     several = is_sequence(x.type)
@@ -181,8 +181,8 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
     if several and order in ("K", "A") and len(parts) > 1:
         # None: the array is allocated here
         if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):
-            raise Mismatch("np.nditer of several arrays in the order of memory is compiled where all are in C order",
-                           "write order='C'")
+            raise NotNative("np.nditer of several arrays in the order of memory is compiled where all are in C order",
+                            "write order='C'")
         order = "C"
     empty = Const(Bool, "zerosize_ok" in flags)
     if not several:
@@ -345,8 +345,8 @@ class _Broadcast(Protocol):
             return Const(Int, len(parts) if name == "numiter" else parts[0].type.ndim)
         if name in ("shape", "size"):
             return views.ATTRIBUTES[name](parts[0])
-        raise Mismatch(f"the attribute '{name}' of np.broadcast is not compiled", "count with enumerate",
-                       AttributeError)
+        raise NotNative(f"the attribute '{name}' of np.broadcast is not compiled", "count with enumerate",
+                        AttributeError)
 
     def iterate(self, x):
         return Call(rows_of_items, Apply(STRUCT_GET, x, field="0"))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import QRResult, SlogdetResult, SVDResult
 
-from ....infer.meaning import Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.blas import BLAS
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....runtime import blas
@@ -500,7 +500,7 @@ def _qr(a, mode: Constant = "reduced"):
         return found
     if mode not in ("reduced", "complete", "r", "raw"):
         if mode in ("f", "full", "e", "economic"):
-            raise Mismatch(f"qr with mode={mode!r} is not compiled", "write 'reduced'")
+            raise NotNative(f"qr with mode={mode!r} is not compiled", "write 'reduced'")
         return Throw(ValueError, f"Unrecognized mode '{mode}'")
     return Call(qr if a.type.ndim == 2 else qr_stack, *found, Const(k.Str, mode))
 
@@ -631,8 +631,8 @@ def _svd(a, full_matrices: Constant = True, compute_uv: Constant = True, hermiti
         if not compute_uv:
             return Call(hermitian_values, a)
         if not single:
-            raise Mismatch("svd with hermitian=True of a stack of matrices is not compiled",
-                           "write the loop over the matrices")
+            raise NotNative("svd with hermitian=True of a stack of matrices is not compiled",
+                            "write the loop over the matrices")
         return Call(hermitian_svd, a)
     if not compute_uv:
         return Call(singular_values if single else values_stack, *found)

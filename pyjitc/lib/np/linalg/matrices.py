@@ -6,7 +6,7 @@ import math
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.blas import BLAS
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -239,7 +239,7 @@ def cond_stack(x, order, single):
 def _cond(x, p=None):
     order = _order(p or NONE)
     if not order.known:
-        raise Mismatch("cond with an order that is not known at compile time", "write it as a constant")
+        raise NotNative("cond with an order that is not known at compile time", "write it as a constant")
     found = matrices("cond", x)
     if isinstance(found, Throw):
         return found
@@ -283,8 +283,8 @@ def _matrix_rank(A, tol=None, hermitian: Constant = False, *, rtol=None):
         return Call(vector_rank, a)
     for name, x in (("tol", tol), ("rtol", rtol)):
         if x and isinstance(x.type, k.Array):
-            raise Mismatch(f"matrix_rank with an array for {name}= is not compiled yet",
-                           "write the loop over the matrices")
+            raise NotNative(f"matrix_rank with an array for {name}= is not compiled yet",
+                            "write the loop over the matrices")
     if tol and rtol:
         return Throw(ValueError, "`tol` and `rtol` can't be both set.")
     return Call(matrix_rank if a.type.ndim == 2 else rank_stack, *matrices("matrix_rank", a), tol or NONE,
@@ -341,7 +341,7 @@ def _pinv(a, rcond=None, hermitian: Constant = False, *, rtol=...):
     rtol = None if rtol.type in (k.NoneType, k.Ellipsis_) or isinstance(rtol.type, k.Singleton) else rtol
     for name, x in (("rcond", rcond), ("rtol", rtol)):
         if x and isinstance(x.type, k.Array):
-            raise Mismatch(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
+            raise NotNative(f"pinv with an array for {name}= is not compiled yet", "write the loop over the matrices")
     if rcond and rtol:
         return Throw(ValueError, "`rtol` and `rcond` can't be both set.")
     limit = NONE if of_size else rcond or rtol or Const(k.Float, 1e-15)
@@ -540,8 +540,8 @@ def from_right(done, arrays, at, out):
 def _multi_dot(arrays, *, out=None):
     parts = protocol_of(arrays.type).elements(arrays)
     if parts is None:
-        raise Mismatch(f"multi_dot of {a_type(arrays.type)} is not compiled",
-                       "write the arrays as a tuple or list")
+        raise NotNative(f"multi_dot of {a_type(arrays.type)} is not compiled",
+                        "write the arrays as a tuple or list")
     if len(parts) < 2:
         return Throw(ValueError, "Expecting at least two arrays.")
     for i, part in enumerate(parts):
@@ -551,7 +551,7 @@ def _multi_dot(arrays, *, out=None):
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")
     if out and any(parts[i].type.ndim == 1 for i in (0, -1)):
-        raise Mismatch("multi_dot() of vectors with out= is not compiled", "assign the result")
+        raise NotNative("multi_dot() of vectors with out= is not compiled", "assign the result")
     return Call(chain, Apply(TUPLE_MAKE, *parts, cls=None), out or NONE)
 
 

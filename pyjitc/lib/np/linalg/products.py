@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.blas import BLAS
 from ....ops.math import MULADD
@@ -452,7 +452,7 @@ def matmul(a, b):
         return c
     if a.ndim == 1:
         c = np.empty(b.shape[:-2] + (b.shape[-1],), a.dtype)
-        stacked_vector(c, b, a)
+        stacked(c[..., None, :], a[None, :], b)
     elif b.ndim == 1:
         c = np.empty(a.shape[:-1], a.dtype)
         stacked(c[..., None], a, b[:, None])
@@ -468,16 +468,13 @@ def all_rows(a, b):
     return views.view_as(np.matmul(rows, b), a.shape[:-1] + (b.shape[1],))
 
 
-def stacked_vector(c, b, x):
-    if b.ndim == 2:
-        matvec(c, b.T, x)
-    else:
-        for i in range(len(b)):
-            stacked_vector(c[i], b[i], x)
-
-
+@outlined
 def stacked(c, a, b):
     """c[...] = a @ b over the leading axes, which are broadcast."""
+    each_product(c, a, b)
+
+
+def each_product(c, a, b):
     if c.ndim == 2:
         if c.shape[1] == 1:
             matvec(c[:, 0], a, b[:, 0])
@@ -487,7 +484,51 @@ def stacked(c, a, b):
             matmat(c, a, b)
     else:
         for i in range(len(c)):
-            stacked(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+            each_product(c[i], part(a, c.ndim, i), part(b, c.ndim, i))
+
+
+def stacked_tangent(c, a, b, c_t, a_t, b_t):
+    if a_t is None:
+        stacked(c_t, a, b_t)
+    elif b_t is None:
+        stacked(c_t, a_t, b)
+    else:
+        stacked(c_t, a_t, b)
+        other = np.empty(c.shape, c.dtype)
+        stacked(other, a, b_t)
+        c_t += other
+
+
+def stacked_adjoint(c, a, b, c_, a_, b_, g):
+    add_products(c_, a, b, a_, b_)
+    c_[...] = 0
+
+
+def add_products(c_, a, b, a_, b_):
+    """Add the adjoints of each product to those of its two matrices, which may belong to several products."""
+    if c_.ndim == 2:
+        if a_ is not None:
+            add_product(a_, c_, conjugated(b.T))
+        if b_ is not None:
+            add_product(b_, conjugated(a.T), c_)
+    else:
+        for i in range(len(c_)):
+            if a_ is None:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), None, part(b_, c_.ndim, i))
+            elif b_ is None:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), part(a_, c_.ndim, i), None)
+            else:
+                add_products(c_[i], part(a, c_.ndim, i), part(b, c_.ndim, i), part(a_, c_.ndim, i),
+                             part(b_, c_.ndim, i))
+
+
+def add_product(total, x, y):
+    found = np.empty(total.shape, total.dtype)
+    each_product(found, strided(x), strided(y))
+    total += found
+
+
+derivatives(stacked, stacked_tangent, stacked_adjoint, "a b", "c", True)
 
 
 def part(a, ndim, i):
@@ -560,7 +601,7 @@ def as_array(name: str, x: Expr) -> Expr:
     """The operand of a product; raises Mismatch where it is no array."""
     if isinstance(x.type, Array):
         return x
-    raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
+    raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays")
 
 
 def retyped(*args: Expr):
@@ -687,11 +728,11 @@ def dot_product(a, b, out=None):
     """The expression of np.dot(a, b, out)."""
     for x in (a, b):
         if not isinstance(x.type, Array) and not is_number(x.type):
-            raise Mismatch(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
+            raise NotNative(f"np.dot of {a_type(x.type)} is not compiled", "pass arrays")
     scalar = not all(isinstance(x.type, Array) and x.type.ndim for x in (a, b))
     if scalar:
         if out is not None:
-            raise Mismatch("np.dot of a number with out= is not compiled", "multiply")
+            raise NotNative("np.dot of a number with out= is not compiled", "multiply")
         # NumPy converts numbers to arrays first, so Python numbers are not weak here.
         a, b = (elementwise.item(convert(x, numpy_counterpart(x.type)) if is_number(x.type) else x) for x in (a, b))
         return (elementwise.ufunc(np.multiply, [a, b]) if any(isinstance(x.type, Array) for x in (a, b))

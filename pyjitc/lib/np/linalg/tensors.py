@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
@@ -292,7 +292,7 @@ def _einsum(*operands, out=None, optimize=False, **kwargs):
     if not operands or operands[0].type is not k.Str or not operands[0].known:
         raise Mismatch("einsum takes its subscripts as a constant string", "write np.einsum('ij,jk->ik', a, b)")
     for key in kwargs:
-        raise Mismatch(f"einsum with {key}= is not compiled yet")
+        raise NotNative(f"einsum with {key}= is not compiled yet")
     subscripts, *operands = operands
     if any(not isinstance(x.type, Array) for x in operands):
         return CallValue(elementwise.constant_of(np.einsum), subscripts, *(
@@ -349,8 +349,8 @@ def check_tensordot(x, first, second):
 
 def _constant_axes(axes: Expr, a: Expr, b: Expr):
     if not axes.known:
-        raise Mismatch("the axes of tensordot must be known at compile time",
-                       "write tuples of constants, as in axes=((1,), (0,))")
+        raise NotNative("the axes of tensordot must be known at compile time",
+                        "write tuples of constants, as in axes=((1,), (0,))")
     value = axes.value
     if isinstance(value, (int, np.integer)):
         return list(range(a.type.ndim - value, a.type.ndim)), list(range(value))

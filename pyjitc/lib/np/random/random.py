@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from ....base.errors import did_you_mean
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops import pyobject
 from ....ops.arith import IADD_CK
 from ....ops.memory import ARRAY_LOAD, ARRAY_VIEW
@@ -63,8 +63,8 @@ def _size(name, size: Expr) -> Expr:
         t = size.type
     parts = t.elements if isinstance(t, k.Tuple) else (t,)
     if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
-        raise Mismatch(f"{name}() with a size of type {type_name(t)} is not compiled",
-                       "pass an int, a tuple of ints, or None")
+        raise NotNative(f"{name}() with a size of type {type_name(t)} is not compiled",
+                        "pass an int, a tuple of ints, or None")
     return size
 
 
@@ -76,8 +76,8 @@ def _real(name, x: Expr) -> Expr:
                            f"rule 'safe'")
         return x if x.type.ndim else cast(Apply(ARRAY_LOAD, x), Float)
     if not is_number(x.type) or x.type is k.Complex or isinstance(x.type, k.NpComplex):
-        raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
-                       "pass a number or an array of numbers")
+        raise NotNative(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                        "pass a number or an array of numbers")
     return x if x.type is Float else cast(x, Float)
 
 
@@ -89,16 +89,16 @@ def _whole(name, x: Expr) -> Expr:
     t = x.type.dtype if isinstance(x.type, Array) else x.type
     if not (t is Int or t is k.Bool or t is k.NpBool or isinstance(t, k.NpInt)) or t is k.uint64:
         if not is_number(t):
-            raise Mismatch(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
-                           "pass an int or an array of ints")
+            raise NotNative(f"{name}() with a parameter of type {type_name(x.type)} is not compiled",
+                            "pass an int or an array of ints")
         shown = {Float: "float64", k.Complex: "complex128"}.get(t, t)
         raise Mismatch(_NO_CAST.format(shown))
     if isinstance(x.type, Array):
         if x.type.ndim == 0:
             return cast(Apply(ARRAY_LOAD, x), Int)
         if t is not k.int64:
-            raise Mismatch(f"{name}() with an array of {t} for a whole number is not compiled",
-                           "convert it with .astype(np.int64)")
+            raise NotNative(f"{name}() with an array of {t} for a whole number is not compiled",
+                            "convert it with .astype(np.int64)")
         return x
     return cast(x, Int)
 
@@ -175,8 +175,8 @@ def _standard_gamma(gen, shape: NumberOrArray, size=None, dtype=np.float64, out=
         return _distribution(False, "standard_gamma", *distributions.DRAWS["standard_gamma"]).function(gen, shape, size)
     shape = _real("standard_gamma", shape)
     if isinstance(shape.type, Array):
-        raise Mismatch("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled",
-                       "pass a number")
+        raise NotNative("standard_gamma() of float32, or into an array, with shapes that are an array is not compiled",
+                        "pass a number")
     draw = distributions.c_function("standard_gamma", t, "" if t is k.float64 else "_f")
     size = _size("standard_gamma", size or NONE)
     if out:
@@ -285,7 +285,7 @@ def _filled(name, symbol):
 
 def _wrong_output(out, t):
     if not isinstance(out.type, Array):
-        raise Mismatch(f"out of type {type_name(out.type)} is not compiled", "pass an array")
+        raise NotNative(f"out of type {type_name(out.type)} is not compiled", "pass an array")
     if out.type.layout == "A" or not out.type.writable or not out.type.aligned:
         return Throw(ValueError,
                      "Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
@@ -379,10 +379,10 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
         s = x.type.dtype if isinstance(x.type, Array) else x.type
         if (not is_number(s) or k.is_complex(s) or arrays
             and not (s is Int or s is k.Bool or isinstance(s, k.NpInt) and s is not k.uint64)):
-            raise Mismatch(f"{name}() with a bound of type {type_name(x.type)} is not compiled",
-                           "pass ints or arrays of them")
+            raise NotNative(f"{name}() with a bound of type {type_name(x.type)} is not compiled",
+                            "pass ints or arrays of them")
     if arrays and t is k.uint64:
-        raise Mismatch(f"{name}() of dtype uint64 with bounds that are arrays is not compiled")
+        raise NotNative(f"{name}() of dtype uint64 with bounds that are arrays is not compiled")
     if t is k.uint64:
         low, high = (x if x.type is k.uint64 else conversions.to_int(x) for x in (low, high))
         return Call(bits.integers_u64, gen, low, high, size, closed, masked)
@@ -403,7 +403,7 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
 
 def _axis(name, x: Expr, ndim: int):
     if not x.known or x.type is not Int:
-        raise Mismatch(f"the axis of {name}() must be known at compile time", "write a constant")
+        raise NotNative(f"the axis of {name}() must be known at compile time", "write a constant")
     if not -ndim <= x.value < ndim:
         return Call(bad_axis, x, Const(Int, ndim))
     return Const(Int, x.value % ndim)
@@ -420,7 +420,7 @@ def _shuffle(legacy):
     @rule(_path(legacy, "shuffle"), "gen, x" if legacy else "gen, x, axis=0")
     def found(gen, x, *axis):
         if not isinstance(x.type, Array):
-            raise Mismatch(f"shuffle() of a value of type {type_name(x.type)} is not compiled", "pass an array")
+            raise NotNative(f"shuffle() of a value of type {type_name(x.type)} is not compiled", "pass an array")
         if x.type.ndim == 0:
             return Throw(TypeError, "len() of unsized object")
         if not x.type.writable:
@@ -440,8 +440,8 @@ def _permutation(legacy):
             axis = _axis("permutation", axis[0], x.type.ndim) if axis else Const(Int, 0)
             return axis if isinstance(axis, Call) else Call(bits.permutation, gen, x, axis)
         if x.type is k.Bool or x.type is not Int and not isinstance(x.type, k.NpInt) or x.type is k.uint64:
-            raise Mismatch(f"permutation() of a value of type {type_name(x.type)} is not compiled",
-                           "pass an int or an array")
+            raise NotNative(f"permutation() of a value of type {type_name(x.type)} is not compiled",
+                            "pass an int or an array")
         return Call(bits.permutation, gen, conversions.to_int(x), Const(Int, 0))
 
     return found
@@ -471,7 +471,7 @@ def _choice(legacy):
             if legacy and a.type.ndim != 1:
                 return Throw(ValueError, "a must be 1-dimensional")
             if not axis.known or axis.type is not Int:
-                raise Mismatch("the axis of choice() must be known at compile time", "write a constant")
+                raise NotNative("the axis of choice() must be known at compile time", "write a constant")
             if not -a.type.ndim <= axis.value < a.type.ndim:
                 return Throw(IndexError, "tuple index out of range")
             axis = Const(Int, axis.value % a.type.ndim)
@@ -482,8 +482,8 @@ def _choice(legacy):
             return Throw(ValueError, "a must be 1-dimensional or an integer" if legacy else
                          f"a must be a sequence or an integer, not <class '{type_name(a.type)}'>")
         else:
-            raise Mismatch(f"choice() from a value of type {type_name(a.type)} is not compiled",
-                           "pass an int or an array")
+            raise NotNative(f"choice() from a value of type {type_name(a.type)} is not compiled",
+                            "pass an int or an array")
         tolerance = float(np.sqrt(np.finfo(np.float64).eps))
         if p:
             wrong = _row("choice", "p", p)
@@ -493,8 +493,8 @@ def _choice(legacy):
                 tolerance = max(tolerance, float(np.sqrt(np.finfo(dtype_of(p.type.dtype)).eps)))
         for x, word in ((replace, "replace"), (shuffled, "shuffle")):
             if x.type not in (k.Bool, k.NpBool, Int):
-                raise Mismatch(f"choice() with {word} of type {type_name(x.type)} is not compiled",
-                               "write True or False")
+                raise NotNative(f"choice() with {word} of type {type_name(x.type)} is not compiled",
+                                "write True or False")
         return Call(bits.choice, gen, a, _size("choice", size or NONE), replace, p or NONE, axis, shuffled,
                     Const(k.Bool, legacy), Const(Float, tolerance), _plain(texts))
 
@@ -504,7 +504,7 @@ def _choice(legacy):
 def _row(name, word, x: Expr):
     """None for a row of numbers; else whether the rows are arrays."""
     if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
-        raise Mismatch(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
+        raise NotNative(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
     return None if x.type.ndim == 1 else True
 
 
@@ -519,10 +519,10 @@ def _permuted(gen, x: NumberOrArray, *, axis=None, out=None):
             return Throw(ValueError, "array is read-only")
         return Call(put_permuted, gen, x, out, axis or NONE)
     if not isinstance(x.type, Array) or x.type.ndim == 0:
-        raise Mismatch(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
+        raise NotNative(f"permuted() of a value of type {type_name(x.type)} is not compiled", "pass an array")
     if axis is None:
         if x.type.layout == "A" and x.type.ndim > 1:
-            raise Mismatch("permuted() of an array that is not contiguous is not compiled without axis", "pass a copy")
+            raise NotNative("permuted() of an array that is not contiguous is not compiled without axis", "pass a copy")
         t = Array(x.type.dtype, 1)
         return Call(bits.permuted_all, gen, x, _type(t))
     axis = _axis("permuted", axis, x.type.ndim)
@@ -549,8 +549,8 @@ def _random_integers(gen, low, high=None, size=None):
     if high is None:
         low, high = Const(Int, 1), low
     if high.type is not Int and not isinstance(high.type, k.NpInt):
-        raise Mismatch(f"random_integers() with a bound of type {type_name(high.type)} is not compiled",
-                       "pass ints, or use randint")
+        raise NotNative(f"random_integers() with a bound of type {type_name(high.type)} is not compiled",
+                        "pass ints, or use randint")
     return LEGACY["randint"].function(gen, low, apply(IADD_CK, conversions.to_int(high), Const(Int, 1)), size,
                                       _dtype(k.int64))
 
@@ -560,10 +560,10 @@ def _multinomial(legacy):
     def found(gen, n: NumberOrArray, pvals: NumberOrArray, size=None):
         n = _whole("multinomial", n)
         if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
-            raise Mismatch("multinomial() of several n or rows of pvals is not compiled", "loop over them")
+            raise NotNative("multinomial() of several n or rows of pvals is not compiled", "loop over them")
         if pvals.type.dtype is not k.float64:
-            raise Mismatch(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
-                           "convert them with .astype(np.float64)")
+            raise NotNative(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
+                            "convert them with .astype(np.float64)")
         return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size or NONE), Const(k.Bool, legacy))
 
     return found
@@ -573,7 +573,7 @@ def _dirichlet(legacy):
     @rule(_path(legacy, "dirichlet"))
     def found(gen, alpha: NumberOrArray, size=None):
         if _row("dirichlet", "alpha", alpha):
-            raise Mismatch("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
+            raise NotNative("dirichlet() with alpha of several dimensions is not compiled", "pass a row of numbers")
         draw = (legacy_draws.LEGACY if legacy else distributions.DRAWS)["standard_gamma"][0]
         size = _size("dirichlet", size or NONE)
         return Call(bits.dirichlet, gen, alpha, size, _function(draw), Const(k.Bool, legacy))
@@ -698,14 +698,14 @@ class _Drawing(Protocol):
         known = _methods(cls)
         if name in known:
             if runtime.bitgen_offset(cls) is None or cls is np.random.RandomState and runtime.gauss_offset() is None:
-                raise Mismatch("this version of NumPy keeps its generators where compiled code does not find them",
-                               "draw outside the function")
+                raise NotNative("this version of NumPy keeps its generators where compiled code does not find them",
+                                "draw outside the function")
             return Apply(METHOD_MAKE, x, name=name)
         if name == "bit_generator" and cls is np.random.Generator:
             return Apply(pyobject.PY_GETATTR, Apply(pyobject.PY_BOX, x), name=name)
         if hasattr(cls, name):
-            raise Mismatch(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
-                           AttributeError)
+            raise NotNative(f"{cls.__name__}.{name} is not compiled yet", "call it outside the compiled function",
+                            AttributeError)
         raise Mismatch(f"'{cls.__module__}.{cls.__name__}' object has no attribute '{name}'",
                        did_you_mean(name, known), AttributeError)
 

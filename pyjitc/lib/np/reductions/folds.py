@@ -34,6 +34,7 @@ CHEAP = 8  # the most operations of an element for which there is extra code for
 LEVELS = 6  # levels of halving of a sum on several threads; each part is longer than a part that is not halved further
 PARTS = 1 << LEVELS
 LARGE = 1 << 16  # the least number of elements of a sum that is computed on several threads
+STRIP = 256  # columns that a thread folds at a time: with fewer, the rows of a strip are not read as fast
 SHORT = 8  # elements of a row that are added to others at a time: a loop of constant length has no overhead before it
 
 
@@ -436,15 +437,59 @@ def folded_axes(shape, reduced, how, t):
     out = np.full(kept_shape(shape, reduced), identity(how, t))
     if UNIT(*shape):
         if trailing(reduced, len(shape) - 1) > 1 and FLAT(*shape):
-            into(out, shape, reduced, (), (), how, True, True, t, room)
+            into(out, shape, reduced, (), (), how, True, True, t, room, 0, shape[-1])
         else:
-            into(out, shape, reduced, (), (), how, True, False, t, room)
+            into(out, shape, reduced, (), (), how, True, False, t, room, 0, shape[-1])
     else:
-        into(out, shape, reduced, (), (), how, False, False, t, room)
+        into(out, shape, reduced, (), (), how, False, False, t, room, 0, shape[-1])
     return out
 
 
-def into(out, shape, reduced, index, place, how, unit, flat, t, room):
+def folded_axes_in_parts(shape, reduced, how, t):
+    """The same under `parallel=True`: parts of the first axis where the result keeps that, and strips of the last one
+    where it keeps only that; no thread changes the order in which elements are added."""
+    if last_size(shape, len(shape)) < LARGE or shape[-1 if reduced[0] else 0] < (2 * STRIP if reduced[0] else 2):
+        return folded_axes(shape, reduced, how, t)
+    if reduced[0] and reduced[len(shape) - 1]:
+        return folded_axes(shape, reduced, how, t)
+    out = np.full(kept_shape(shape, reduced), identity(how, t))
+    if reduced[0]:
+        if UNIT(*shape):
+            strips_into(out, shape, reduced, how, True, t)
+        else:
+            strips_into(out, shape, reduced, how, False, t)
+    elif UNIT(*shape):
+        if trailing(reduced, len(shape) - 1) > 1 and FLAT(*shape):
+            parts_into(out, shape, reduced, how, True, True, t)
+        else:
+            parts_into(out, shape, reduced, how, True, False, t)
+    else:
+        parts_into(out, shape, reduced, how, False, False, t)
+    return out
+
+
+folded_axes.in_parts = folded_axes_in_parts
+
+
+def strips_into(out, shape, reduced, how, unit, t):
+    n = shape[-1]
+    for k in range(INDEPENDENT(n // STRIP, parts=True)):
+        low = IMUL(k, STRIP)
+        high = IADD(low, STRIP)
+        into(out, shape, reduced, (), (), how, unit, False, t, (), low, n if n - high < STRIP else high)
+
+
+def parts_into(out, shape, reduced, how, unit, flat, t):
+    n = shape[0]
+    for k in range(INDEPENDENT(PARTS, parts=True)):
+        room = room_of(shape, how, t)
+        for i in range(IMUL(n, k) >> LEVELS, IMUL(n, IADD(k, 1)) >> LEVELS):
+            into(out, shape, reduced, (i,), (i,), how, unit, flat, t, room, 0, shape[-1])
+
+
+def into(out, shape, reduced, index, place, how, unit, flat, t, room, low, high):
+    """Fold the elements below `index` into out[place]. low, high: the part of the last axis, where the result keeps
+    that axis."""
     k = len(index)
     last = trailing(reduced, len(shape) - 1)
     if flat and k == len(shape) - last:
@@ -452,19 +497,21 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room):
                     row(ARRAY_LOAD(out, *place), index + zeros(last - 1), last_size(shape, last), how, unit, t, room))
     elif k < len(shape) - 1:
         for i in range(shape[k]):
-            into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room)
+            into(out, shape, reduced, index + (i,), place if reduced[k] else place + (i,), how, unit, flat, t, room,
+                 low, high)
     elif reduced[k]:
         ARRAY_STORE(out, *place, row(ARRAY_LOAD(out, *place), index, shape[k], how, unit, t, room))
     else:
-        rest = ISUB(shape[k], shape[k] & (SHORT - 1)) if unit else 0
-        for first in range(0, rest, SHORT):
+        n = ISUB(high, low)
+        rest = IADD(low, ISUB(n, n & (SHORT - 1))) if unit else low
+        for first in range(low, rest, SHORT):
             for j in range(SHORT):
                 add_in(out, place, index, IADD(first, j), how, unit, t)
-        if unit and shape[k] & 4:
+        if unit and n & 4:
             for j in range(4):
                 add_in(out, place, index, IADD(rest, j), how, unit, t)
             rest = IADD(rest, 4)
-        for j in range(rest, shape[k]):
+        for j in range(rest, high):
             add_in(out, place, index, j, how, unit, t)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
 from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -48,8 +48,8 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
         parts = (int(axis.value),)
     if parts is None:
         refuse_axis(axis.type)
-        raise Mismatch("the axis must be known at compile time", "write a tuple of constants"
-                       if isinstance(axis.type, k.Struct) else "write it as a constant")
+        raise NotNative("the axis must be known at compile time", "write a tuple of constants"
+                        if isinstance(axis.type, k.Struct) else "write it as a constant")
     found = []
     for n in parts:
         if not -ndim <= n < ndim:
@@ -173,7 +173,7 @@ def check_out(out, how, ndim, keepdims):
 
 def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     if not elementwise.is_array(a):
-        raise Mismatch(f"np.{how} of {a_type(a.type)} is not compiled")
+        raise NotNative(f"np.{how} of {a_type(a.type)} is not compiled")
     if not keepdims and where is None and is_found_at_run_time(axis, a):
         given = {"dtype": dtype, "out": out, "initial": initial}
         return CallValue(elementwise.constant_of(getattr(np, how)), Call(axis_first, a, axis), keywords={
@@ -185,7 +185,7 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     keep = bool(keepdims)
     t = scalar_of(dtype) if dtype else _TYPES.get(how, lambda t: t)(source)
     if t is not source and how not in ("any", "all") and (k.is_time(t) or k.is_time(source)):
-        raise Mismatch(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
+        raise NotNative(f"np.{how} of {source} as {t} is not compiled", "convert with a.astype(...) first")
     if out:
         if how in ("sum", "prod") and elementwise.is_array(out):
             t = fold_loop(np.add if how == "sum" else np.multiply, source, t if dtype else None,

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Mismatch
-from ....ops.arith import IADD, IAND, ILT, ISUB
+from ....infer.meaning import Const, NotNative
+from ....ops.arith import IADD, IAND, ILT, IMUL, ISUB
 from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ....ops.memory import ARRAY_LOAD
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ....ops.parallel import INDEPENDENT
 from ....ops.structure import SELECT
 from ....types import kinds as k
 from ....types.lattice import dtype_of
@@ -14,6 +15,7 @@ from ...build import compiled, outlined
 from ...rule import intrinsic
 from ...intrinsics import as_type
 from ..arrays.creation import scalar_of
+from .folds import LARGE, LEVELS, PARTS
 from .reductions import AxisError, axis_first, put_out
 from ..elementwise.ufuncs import fold_loop
 
@@ -114,12 +116,44 @@ def further(x, y, largest):
 
 
 def best_along(out, a, largest):
-    if a.ndim == 2:
-        for i in range(len(a)):
-            out[i] = best_of(a[i], largest)
+    best_rows(out, a, largest, 0, len(a))
+
+
+def best_of_all_in_parts(a, largest):
+    """The same under `parallel=True`: the best of each part, and the first of the best among these."""
+    if a.dtype.kind not in "iuf" or a.size < LARGE:
+        return best_of(np.ravel(a), largest)
+    row = np.ravel(a)
+    found = np.empty(PARTS, np.int64)
+    for part in range(INDEPENDENT(PARTS, parts=True)):
+        low = IMUL(len(row), part) >> LEVELS
+        high = IMUL(len(row), IADD(part, 1)) >> LEVELS
+        ARRAY_STORE(found, part, best_of(row[low:high], largest) + low)
+    at = found[0]
+    for part in range(1, PARTS):
+        x, best = row[found[part]], row[at]
+        if best == best and (x != x or (x > best if largest else x < best)):
+            at = found[part]
+    return at
+
+
+def best_along_in_parts(out, a, largest):
+    if len(a) < 2 or a.size < LARGE:
+        best_rows(out, a, largest, 0, len(a))
     else:
-        for i in range(len(a)):
-            best_along(out[i], a[i], largest)
+        for part in range(INDEPENDENT(PARTS, parts=True)):
+            best_rows(out, a, largest, IMUL(len(a), part) >> LEVELS, IMUL(len(a), IADD(part, 1)) >> LEVELS)
+
+
+def best_rows(out, a, largest, low, high):
+    for i in range(low, high):
+        if a.ndim == 2:
+            out[i] = best_of(a[i], largest)
+        else:
+            best_rows(out[i], a[i], largest, 0, len(a[i]))
+
+
+best_of_all.in_parts, best_along.in_parts = best_of_all_in_parts, best_along_in_parts
 
 
 def check_places(out):
@@ -202,8 +236,8 @@ def scan_type(a, dtype, out, product):
         return Const(k.DType(found), dtype_of(found))
     if given.type is not k.NoneType:
         if k.is_time(t) or k.is_time(scalar_of(given)):
-            raise Mismatch("running sums of dates and durations with dtype= are not compiled",
-                           "convert with a.astype(...) first")
+            raise NotNative("running sums of dates and durations with dtype= are not compiled",
+                            "convert with a.astype(...) first")
         return given
     if t is k.bool_ or isinstance(t, k.NpInt) and t.bits < 64:
         t = k.uint64 if isinstance(t, k.NpInt) and not t.signed else k.int64

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
@@ -255,9 +255,9 @@ def permute(a: Expr, order) -> Expr:
 
 def _constants(x: Expr, what) -> tuple[int, ...]:
     if not x.known or not (type(x.value) is int or isinstance(x.value, tuple)):
-        raise Mismatch(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)"
-                       if isinstance(x.type, k.Struct) else
-                       "write it as a constant")
+        raise NotNative(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)"
+                        if isinstance(x.type, k.Struct) else
+                        "write it as a constant")
     return (x.value,) if type(x.value) is int else x.value
 
 
@@ -336,8 +336,8 @@ def _squeeze(a, axis=None):
     if a.type.ndim == 0 and (axis is None or axis.value in (0, -1)):
         return Call(squeezed, a, Const(k.Tuple(()), ()))
     if axis is None:
-        raise Mismatch("squeeze() without axis gives a number of axes that is not known at compile time",
-                       "give the axis")
+        raise NotNative("squeeze() without axis gives a number of axes that is not known at compile time",
+                        "give the axis")
     axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
@@ -392,10 +392,14 @@ def _flipped(a, axes):
 
 
 def fliplr(m):
+    if not isinstance(m, np.ndarray):
+        return fliplr(np.asarray(m))
     return m[:, ::-1]
 
 
 def flipud(m):
+    if not isinstance(m, np.ndarray):
+        return flipud(np.asarray(m))
     return m[::-1]
 
 
@@ -495,7 +499,7 @@ def common_dtype(parts):
                            "give it one dtype on all of them, as in x.astype(np.float64)")
         t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_scalar(x.type) else x.type
         if found is not None and found is not t and (isinstance(found, k.Record) or isinstance(t, k.Record)):
-            raise Mismatch("a common dtype of structured arrays is not compiled", "convert the fields")
+            raise NotNative("a common dtype of structured arrays is not compiled", "convert the fields")
         found = t if found is None or found is t else promoted(found, t)
     return Const(k.DType(found), dtype_of(found))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Mismatch
+from ....infer.meaning import Const, Mismatch, NotNative
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
 from ....types.lattice import dtype_of
@@ -59,7 +59,7 @@ def check_is_axis(axis):
 @intrinsic
 def not_joined(name, x):
     """The error for an argument that is not a sequence."""
-    raise Mismatch(f"{name.value} of {a_type(x.type)} is not compiled", "pass a tuple of arrays")
+    raise NotNative(f"{name.value} of {a_type(x.type)} is not compiled", "pass a tuple of arrays")
 
 
 # ---------------------------------------------------------------- a tuple of arrays

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, NotNative, Throw
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
@@ -30,7 +30,7 @@ def _tuple(parts):
 def _pairs(x, ndim, what):
     """(before, after) for each axis, as NumPy broadcasts the argument to shape (ndim, 2)."""
     if isinstance(x.type, Array):
-        raise Mismatch(f"{what} of np.pad in an array is not compiled", "write a tuple of tuples")
+        raise NotNative(f"{what} of np.pad in an array is not compiled", "write a tuple of tuples")
     rows = [elements(row) if is_sequence(row.type) else row for row in elements(x)] if is_sequence(x.type) else x
     if not isinstance(rows, list):
         return [(x, x)] * ndim
@@ -53,7 +53,7 @@ def _pad(array, pad_width, mode="constant", **slots):
         again = Const(k.Singleton(pad_sequence), pad_sequence)
         return CallValue(again, a, widths, mode, keywords={}) if not slots else _no_sequence(a)
     if isinstance(widths.type, k.DictDisplay):
-        raise Mismatch("pad_width of np.pad in a dict is not compiled", "write a pair for each axis")
+        raise NotNative("pad_width of np.pad in a dict is not compiled", "write a pair for each axis")
     ndim = a.type.ndim
     pairs = _pairs(widths, ndim, "pad_width")
     if pairs is None:
@@ -63,8 +63,8 @@ def _pad(array, pad_width, mode="constant", **slots):
     widths = Call(checked, _tuple([_tuple(pair) for pair in pairs]), Const(Int, 0))
     if isinstance(mode.type, (k.Function, k.Singleton)):
         if slots:
-            raise Mismatch("np.pad with a function as mode and other keywords is not compiled",
-                           "let the function capture them")
+            raise NotNative("np.pad with a function as mode and other keywords is not compiled",
+                            "let the function capture them")
         return Call(by_function, a, widths, mode)
     if not mode.known:
         raise Mismatch("mode= of np.pad must be a constant or a function")
@@ -105,7 +105,7 @@ def _with_mode(a, widths, mode, slots, ndim):
 
 
 def _no_sequence(a):
-    raise Mismatch(f"np.pad of {a_type(a.type)} with keywords is not compiled", "make an array of it")
+    raise NotNative(f"np.pad of {a_type(a.type)} with keywords is not compiled", "make an array of it")
 
 
 def _no_broadcast(x, ndim):

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch
+from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative
 from ....ops.memory import ARRAY_STRIDE, ARRAY_VIEW
 from ....types import kinds as k
 from ...build import compiled
@@ -72,7 +72,7 @@ def places(axis, x):
         found = axis.value if isinstance(axis.value, tuple) else (axis.value,)
     else:
         refuse_axis(axis.type)
-        raise Mismatch("the axis must be known at compile time", "write it as a constant")
+        raise NotNative("the axis must be known at compile time", "write it as a constant")
     for place in found:
         if not -n <= place < n:
             return Call(wrong_axis, Const(k.Int, place), Const(k.Int, n))

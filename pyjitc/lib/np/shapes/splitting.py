@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from ....infer.expressions import list_of
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -71,7 +71,7 @@ def _split(name, axis_of=None, rank=1):
     @rule(f"np.{name}", f"ary, indices_or_sections{', axis=0' if axis_of is None else ''}")
     def found(a, where, axis=None):
         if not isinstance(a.type, Array):
-            raise Mismatch(f"np.{name} of a value of type {a.type} is not compiled", "pass an array")
+            raise NotNative(f"np.{name} of a value of type {a.type} is not compiled", "pass an array")
         if a.type.ndim < rank:
             if name in ("split", "array_split"):
                 return Throw(IndexError, "tuple index out of range")
@@ -89,14 +89,14 @@ def _split(name, axis_of=None, rank=1):
                 raise Mismatch("slice indices must be integers or None or have an __index__ method")
             return Call(pieces, a, along, Apply(TUPLE_MAKE, *places, cls=None))
         if isinstance(where.type, Array):
-            raise Mismatch(f"np.{name} at places in an array gives a number of parts that is not known at compile time",
-                           "write the places out, or slice the array in a loop")
+            raise NotNative(f"np.{name} at places in an array gives a number of parts that is not known at compile "
+                            "time", "write the places out, or slice the array in a loop")
         if not k.is_integer(where.type):
-            raise Mismatch(f"np.{name} into {where.type} sections is not compiled", "use an int or a list of ints")
+            raise NotNative(f"np.{name} into {where.type} sections is not compiled", "use an int or a list of ints")
         if not where.known:
-            raise Mismatch(f"np.{name} into a number of sections that is not known at compile time",
-                           "write it as a constant, or slice the "
-                           "array in a loop")
+            raise NotNative(f"np.{name} into a number of sections that is not known at compile time",
+                            "write it as a constant, or slice the "
+                            "array in a loop")
         n = int(where.value)
         if n == 0 and name != "array_split":
             return Throw(ZeroDivisionError, provoked(operator.mod, 1, 0))
@@ -109,8 +109,8 @@ def _split(name, axis_of=None, rank=1):
 
 @rule("np.unstack")
 def _unstack(x, /, *, axis=0):
-    raise Mismatch("np.unstack gives a number of arrays that is not known at compile time",
-                   "iterate over np.moveaxis(x, axis, 0), or index it")
+    raise NotNative("np.unstack gives a number of arrays that is not known at compile time",
+                    "iterate over np.moveaxis(x, axis, 0), or index it")
 
 
 # ---------------------------------------------------------------- common shapes

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....infer.meaning import CallValue, Const, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
@@ -198,7 +198,7 @@ def _common(name, x, y):
     parts = []
     for z in (x, y):
         if not isinstance(z.type, Array) and not is_scalar(z.type):
-            raise Mismatch(f"np.{name} of {a_type(z.type)} is not compiled", "make an array of it")
+            raise NotNative(f"np.{name} of {a_type(z.type)} is not compiled", "make an array of it")
         parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
     t = promoted(*parts)
     return Const(DType(t), dtype_of(t))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
@@ -492,7 +492,7 @@ def checked(function, writes=False):
 
 def _no_records(name, t):
     if isinstance(t.dtype, Record):
-        raise Mismatch(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
+        raise NotNative(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
 
 
 @rule("np.lexsort")

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.expressions import list_of
-from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch
+from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, NotNative
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
@@ -23,7 +23,7 @@ def common_dtype(arrays):
     found = None
     for t in arrays.type.elements:
         if kind_of(t.dtype) == "c":
-            raise Mismatch("histograms of complex numbers are not compiled")
+            raise NotNative("histograms of complex numbers are not compiled")
         found = t.dtype if found is None else promote(found, t.dtype)
     return Const(k.DType(found), dtype_of(found))
 
@@ -199,10 +199,10 @@ def _made(function, columns, bins, limits, density, weights):
 def _check(name, columns, weights):
     for x in columns:
         if not isinstance(x.type, k.Array) or x.type.ndim != 1:
-            raise Mismatch(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays of one dimension")
+            raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", "pass arrays of one dimension")
     if weights and not (isinstance(weights.type, k.Array) and weights.type.ndim == 1):
-        raise Mismatch(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
-                       "pass an array of one dimension")
+        raise NotNative(f"np.{name} with weights of type {type_name(weights.type)} is not compiled",
+                        "pass an array of one dimension")
 
 
 def _bins(name, bins, count):
@@ -214,8 +214,8 @@ def _bins(name, bins, count):
         raise Mismatch("The dimension of bins must be equal to the dimension of the sample x.", exception=ValueError)
     for x in parts:
         if not k.is_integer(x.type) and not isinstance(x.type, k.Array):
-            raise Mismatch(f"np.{name} with bins of type {type_name(x.type)} is not compiled",
-                           "pass ints or arrays of edges")
+            raise NotNative(f"np.{name} with bins of type {type_name(x.type)} is not compiled",
+                            "pass ints or arrays of edges")
     return _tuple(parts)
 
 
@@ -224,8 +224,8 @@ def _histogram2d(x, y, bins=10, range=None, density: Constant = None, weights=No
     _check("histogram2d", [x, y], weights)
     bins = _bins("histogram2d", bins, 2)
     if not k.is_integer(bins.type) and not isinstance(bins.type, (k.Array, k.Tuple)):
-        raise Mismatch(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled",
-                       "pass an int, an array or a pair of them")
+        raise NotNative(f"np.histogram2d with bins of type {type_name(bins.type)} is not compiled",
+                        "pass an int, an array or a pair of them")
     return _made(histogram2d, [x, y], bins, range, density, weights)
 
 
@@ -254,13 +254,13 @@ def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=
             return _call(np.histogramdd, Call(columns_of, sample, Const(k.Int, len(many))), bins, range or NONE,
                          Const(k.Bool, bool(density)), weights or NONE)
     if columns is None:
-        raise Mismatch(f"np.histogramdd of {a_type(t)} is not compiled", "pass the columns as a tuple of arrays")
+        raise NotNative(f"np.histogramdd of {a_type(t)} is not compiled", "pass the columns as a tuple of arrays")
     _check("histogramdd", columns, weights)
     if k.is_integer(bins.type):
         bins = _tuple([bins] * len(columns))
     elif _parts(bins) is None:
-        raise Mismatch(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled",
-                       "pass an int or a tuple of ints and arrays")
+        raise NotNative(f"np.histogramdd with bins of type {type_name(bins.type)} is not compiled",
+                        "pass an int or a tuple of ints and arrays")
     return _made(histogramdd, columns, _bins("histogramdd", bins, len(columns)), range, density, weights)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Mismatch, Throw
+from ....infer.meaning import CallValue, Const, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
@@ -205,18 +205,18 @@ def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Cons
     limits, weights = range or NONE, weights or NONE
     kind = kind_of(a.type.dtype)
     if kind in "bc" or weights.type is not NoneType and kind_of(weights.type.dtype) in "bc":
-        raise Mismatch(f"np.histogram with elements of type {a.type.dtype} and such weights is not compiled",
-                       "use integers or floats")
+        raise NotNative(f"np.histogram with elements of type {a.type.dtype} and such weights is not compiled",
+                        "use integers or floats")
     parts = [dtype_of(a.type.dtype)]
     if isinstance(bins.type, Array):
         if kind_of(bins.type.dtype) == "c":
-            raise Mismatch("np.histogram with complex edges is not compiled")
+            raise NotNative("np.histogram with complex edges is not compiled")
         t = promote(a.type.dtype, bins.type.dtype)
     elif is_integer(bins.type) or bins.type is k.Str:
         if bins.type is k.Str:
             if not bins.known or bins.value == "stone":
-                raise Mismatch("np.histogram with this estimator for bins is not compiled",
-                               f"write one of {', '.join(ESTIMATORS)}")
+                raise NotNative("np.histogram with this estimator for bins is not compiled",
+                                f"write one of {', '.join(ESTIMATORS)}")
             if bins.value not in ESTIMATORS:
                 return Throw(ValueError, f"{bins.value!r} is not a valid estimator for `bins`")
             if weights.type is not NoneType:
@@ -232,8 +232,8 @@ def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Cons
     elif is_number(bins.type):
         return Throw(TypeError, "`bins` must be an integer, a string, or an array")
     else:
-        raise Mismatch(f"np.histogram with bins of type {type_name(bins.type)} is not compiled",
-                       "make an array of the edges")
+        raise NotNative(f"np.histogram with bins of type {type_name(bins.type)} is not compiled",
+                        "make an array of the edges")
     result = k.int64 if weights.type is NoneType else weights.type.dtype
     return CallValue(Const(Singleton(histogram), histogram), a, bins, limits,
                      Const(Bool, bool(density)), weights,

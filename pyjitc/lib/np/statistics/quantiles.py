@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IAND
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
 from ....types import kinds as k
@@ -378,7 +378,7 @@ def after_first(axes):
 def _place(name, a, axis, out, weights=None):
     """The axis or axes of a call, checked together with its other arguments; or the expression of an error."""
     if weights:
-        raise Mismatch(f"np.{name} with weights= is not compiled yet")
+        raise NotNative(f"np.{name} with weights= is not compiled yet")
     if axis and not (axis.known and isinstance(axis.value, (int, np.integer))):
         axes = axes_of(axis, a.type.ndim)
         if isinstance(axes, Expr):
@@ -426,13 +426,13 @@ def _quantile(name, percent, skip=False):
             return Throw(ValueError, f"{method!r} is not a valid method. Use one of: {names.keys()}")
         if isinstance(q.type, Array):
             if q.type.ndim != 1:
-                raise Mismatch(f"np.{name} with q of {q.type.ndim} dimensions is not compiled",
-                               "q must be a number or 1-d")
+                raise NotNative(f"np.{name} with q of {q.type.ndim} dimensions is not compiled",
+                                "q must be a number or 1-d")
             parts = [q.type.dtype]
         else:
             parts = [q.type]
         if not all(map(is_number, parts)):
-            raise Mismatch(f"np.{name} with q of type {q.type} is not compiled")
+            raise NotNative(f"np.{name} with q of type {q.type} is not compiled")
         weak = parts == [k.Int] or parts == [k.Float]
         weak = weak and is_number(q.type)
         strong = k.float64 if any(not isinstance(t, (k.NpFloat,)) for t in parts) else parts[0]

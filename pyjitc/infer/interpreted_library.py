@@ -1,7 +1,8 @@
 """Inference under `njit` of a program that uses what Python's own library has, and no native form: the interpreter
 runs that, and nothing else.
 
-`Evaluator` refuses such a program. Inference then begins again with `Asking`, which does by the interpreter's C API
+`Evaluator` refuses such a program. Inference then begins again with `InterpretedLibrary`, which does by the
+interpreter's C API
 
 - calls of functions and classes of Python's library (`re.match`, `Decimal`, `datetime.now`, `ChainMap`), of functions
   of the program that its decorators have wrapped (`contextlib.contextmanager`, `functools.singledispatch`), and
@@ -24,15 +25,15 @@ from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singlet
 from .evaluate import Evaluator, UserCall
 from .forgiving import INSTALLED, Forgiving
 from .join import AV
-from .meaning import Mismatch, RecursiveGenerator, Restart
+from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart
 from .names import is_of_python
 
-__all__ = ["Asking"]
+__all__ = ["InterpretedLibrary"]
 
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
-class Asking(Forgiving):
+class InterpretedLibrary(Forgiving):
     def instead(self, inst, operands, error):
         findings = self.session.findings
         if not findings.generators and any([any_part(x.type, _is_generator) for x in operands]):
@@ -40,7 +41,7 @@ class Asking(Forgiving):
             raise Restart
         if not any([_is_object(x.type) for x in operands]) and not (
                 type(error) is RecursiveGenerator or self.concerns_library(inst, operands)
-                and (isinstance(error, Mismatch) and error.is_gap or _is_written_in_python(operands[0].type))):
+                and (isinstance(error, NotNative) or _is_written_in_python(operands[0].type))):
             raise error
         return super().instead(inst, operands, error)
 

@@ -1,0 +1,85 @@
+"""Merge equal functions of the library.
+
+Inference knows one function for each types of arguments. The helpers that derivatives call are inferred one by one, so
+that a module may get several copies of a function that is not inlined, such as the product of two matrices.
+Runs after inlining and nests, where few functions are left, and before the passes, which take time for each copy.
+Before:  invoke @matmat(c, x, y) ... invoke @matmat.2(c_, y, x)        (the two have the same body)
+After:   invoke @matmat(c, x, y) ... invoke @matmat(c_, y, x)
+Needs: nothing.  Keeps: everything else.
+"""
+from __future__ import annotations
+
+from ...ir.core import Function, Value
+from ...ops.control import INVOKE
+from .. import inline
+
+__all__ = ["run"]
+
+
+def run(functions: list[Function]) -> list[Function]:
+    """Let calls of equal functions call the first of them; returns the functions that can still be reached."""
+    same: dict[Function, Function] = {}
+    known: dict[tuple, Function] = {}
+    for fn in _callees_first(functions[0]):
+        for block in fn.blocks:
+            for inst in block.insts:
+                if inst.op is INVOKE and inst.attrs["callee"] in same:
+                    inst.attrs = {**inst.attrs, "callee": same[inst.attrs["callee"]]}
+        if fn.library and fn is not functions[0]:
+            same[fn] = known.setdefault(_text(fn), fn)
+    reached = functions[:1]
+    for fn in reached:  # appended to during the iteration
+        reached += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in reached)
+    return reached
+
+
+def _callees_first(root: Function) -> list[Function]:
+    found: list[Function] = []
+    begun = {root}
+    work = [(root, iter(inline.callees(root)))]
+    while work:
+        fn, rest = work[-1]
+        for callee in rest:
+            if callee not in begun:
+                begun.add(callee)
+                work.append((callee, iter(inline.callees(callee))))
+                break
+        else:
+            found.append(fn)
+            work.pop()
+    return found
+
+
+def _text(fn: Function) -> tuple:
+    """What a function does, independent of the names of values and blocks."""
+    values: dict[Value, int] = {}
+    blocks = {block: n for n, block in enumerate(fn.blocks)}
+
+    def numbers(xs):
+        return tuple([values.setdefault(x, len(values)) for x in xs])
+
+    def edge(e):
+        return blocks[e.block], numbers(e.args)
+
+    found: list = [fn.qualname, fn.filename, fn.firstlineno, fn.flags, fn.result]
+    for block in fn.blocks:
+        found.append((numbers(block.params), tuple([p.type for p in block.params])))
+        for inst in block.insts:
+            result = inst.result
+            found.append((inst.op, numbers(inst.args), result and (numbers([result]), result.type),
+                          tuple([(key, _plain(x)) for key, x in inst.attrs.items()]),
+                          tuple([edge(e) for e in inst.targets]), inst.unwind and edge(inst.unwind)))
+    return tuple(found)
+
+
+def _plain(x):
+    """An attribute so that equal ones are equal: 0.0 and -0.0, and 1 and True, are not."""
+    if isinstance(x, (int, float, complex)):
+        return type(x), repr(x)
+    if type(x) is tuple:
+        return tuple, tuple(map(_plain, x))
+    try:
+        hash(x)
+    except TypeError:
+        return id(x)
+    return x
