@@ -112,7 +112,8 @@ def _raises_at_run_time(session, spec) -> bool:
     exclude (`if key == "#"`)."""
     analysis = spec.analysis
     if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
-            error.is_gap or error.hint or inst.op.effects & ir.TERMINATOR for inst, error in analysis.errors.items()]):
+            isinstance(error, NotNative) or error.hint or inst.op.effects & ir.TERMINATOR
+            for inst, error in analysis.errors.items()]):
         return False
     for inst, error in analysis.errors.items():
         analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
