@@ -528,8 +528,11 @@ def sort(x, backwards):
 
 @_rule
 def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
-    """Whether items are numbers, or tuples of a few of these, and were sorted."""
-    return Apply(NATIVE_SORT, x, backwards) if _is_plain(x.type.item) else Const(Bool, False)
+    """Whether items are numbers of Python, or tuples of a few of these, and were sorted. Those of NumPy have other
+    sizes, and some no sign."""
+    item = x.type.item
+    plain = _is_plain(item) and not any_part(item, lambda t: type(t) in (NpInt, NpFloat))
+    return Apply(NATIVE_SORT, x, backwards) if plain else Const(Bool, False)
 
 
 def sort_outside(x, backwards):
