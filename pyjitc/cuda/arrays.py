@@ -370,7 +370,7 @@ def _type(start: int, shape, strides, dtype, writable) -> Array:
     key = dtype if dtype.names else dtype.num, len(shape), layout, writable, aligned
     found = _types.get(key)
     if found is None:
-        element = element_type(dtype) or record_type(dtype)
+        element = element_type(dtype) or (record_type(dtype) if dtype.names else None)
         if element is None:
             raise TypeError(f"arrays of dtype {dtype} have no form on a device; numbers and records of them have")
         found = _types[key] = Array(element, len(shape), layout, writable, aligned)

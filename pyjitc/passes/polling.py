@@ -29,7 +29,7 @@ from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Float, Int, NpFloat
+from ..types.kinds import Array, Bool, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
@@ -617,7 +617,7 @@ def _branches(counted) -> bool:
     selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
     loop = counted.loop
     ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops)
+    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops) or not _of_numbers(ops)
         or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
         return False
     if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):
@@ -632,6 +632,12 @@ def _branches(counted) -> bool:
     ops = _needed(loop) if carried else []
     reads = [[i.op for i in ops if p in i.args] for p in carried]
     return any(len(ops) > 1 or control.BRANCH in ops for ops in reads)
+
+
+def _of_numbers(insts) -> bool:
+    """Whether instructions have only numbers and arrays as operands. The code of others, such as those on texts, may
+    contain calls and loops, and LLVM then does not unroll the loop around it, and says so on stderr."""
+    return all(is_scalar(v.type) or isinstance(v.type, Array) for inst in insts for v in inst.args)
 
 
 def _needed(loop) -> list[ir.Inst]:

@@ -192,6 +192,11 @@ def call_star(inst, function, callee, args, kwargs=None):
     return callee(*args, **(kwargs or {}))
 
 
+def set_update(inst, function, items, more):
+    items.update(more)
+    return items
+
+
 def list_extend(inst, function, items, more):
     return [*items, *more]
 
@@ -316,6 +321,7 @@ HANDLERS = {
     generic.LIST: _plain(lambda *items: list(items)), generic.SET: _plain(lambda *items: set(items)),
     generic.DICT: _plain(lambda *items: dict(zip(items[::2], items[1::2]))),
     generic.STRING: _plain(lambda *parts: "".join(parts)), generic.LIST_EXTEND: list_extend,
+    generic.SET_UPDATE: set_update,
     generic.LIST_TO_TUPLE: _plain(tuple), generic.LIST_APPEND: _plain(list.append), generic.SET_ADD: _plain(set.add),
     generic.DICT_SET: _plain(operator.setitem), generic.DICT_MERGE: dict_merge, generic.FORMAT: format_,
     generic.UNPACK: unpack, generic.UNPACK_EX: unpack_ex, generic.ITER: _plain(iter), generic.NEXT: next_,
