@@ -177,13 +177,13 @@ def test_no_leaks():
     for cyclic in (False, True):
         make(cyclic)
         growth = []
-        while len(growth) < 3 and not (growth and growth[-1] < 50):
+        while len(growth) < 3 and not (growth and growth[-1] < 20):
             before = counts()
-            for _ in range(500):
+            for _ in range(200):
                 make(cyclic)
             growth.append(max(abs(a - b) for a, b in zip(before, counts())))
-        # what other tests left may be collected in one of the rounds; a leak is 500 in each
-        assert min(growth) < 50, growth
+        # what other tests left may be collected in one of the rounds; a leak is 200 in each
+        assert min(growth) < 20, growth
     d = Type(f)
     gone = weakref.ref(d)
     del d
