@@ -381,6 +381,18 @@ ran:
 done:
   ret void
 }}"""
+
+# The second word of each of the %n pairs at %a is the number of the item.
+_NUMBER = """number:
+  %i = phi i64 [ 0, %made ], [ %i1, %number ]
+  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+  %atp = getelementptr i64, ptr %ap, i64 1
+  store i64 %i, ptr %atp
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %number, label %sort
+"""
+
 # The result is 0, or 1 where nothing was done, because there is a nan or the length of the list has changed.
 NEEDS["pyj_sort_words"] = "pyj_sort_columns",
 TEXT["pyj_sort_words"] = f"""
@@ -427,15 +439,7 @@ room:
 made:
   %b = getelementptr [2 x i64], ptr %a, i64 %n
   br label %number
-number:
-  %i = phi i64 [ 0, %made ], [ %i1, %number ]
-  %ap = getelementptr [2 x i64], ptr %a, i64 %i
-  %atp = getelementptr i64, ptr %ap, i64 1
-  store i64 %i, ptr %atp
-  %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, %n
-  br i1 %more, label %number, label %sort
-sort:
+{_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
 {_load("items", "ptr", "%list", LIST_ITEMS)}
   %obytes = shl i64 %n, 3
@@ -481,15 +485,7 @@ made:
   %total = mul i64 %n, %row
   call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 %total, i1 false)
   br label %number
-number:
-  %i = phi i64 [ 0, %made ], [ %i1, %number ]
-  %ap = getelementptr [2 x i64], ptr %a, i64 %i
-  %atp = getelementptr i64, ptr %ap, i64 1
-  store i64 %i, ptr %atp
-  %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, %n
-  br i1 %more, label %number, label %sort
-sort:
+{_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %copy, i64 %width, i64 0, i64 %floats, i64 %flip)
   br label %write
 write:

@@ -51,16 +51,19 @@ def shared(fn: ir.Function) -> list[ir.Value]:
     """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
     Python's: threads would count references to native ones without a lock."""
     found: dict[ir.Value, None] = {}
-    for loop in LoopNest(fn).loops:
-        if "independent" in loop.header.terminator.attrs:
-            found.update(dict.fromkeys(used_from_outside(loop.blocks)))
+    for loop in _marked(fn):
+        found.update(dict.fromkeys(used_from_outside(loop.blocks)))
     return list(found)
 
 
 def defined(fn: ir.Function) -> list[tuple[Loop, set[ir.Value]]]:
     """The parallel loops, each with the values that are defined in it."""
     return [(loop, {v for block in loop.blocks for v in (*block.params, *[inst.result for inst in block.insts])})
-            for loop in LoopNest(fn).loops if "independent" in loop.header.terminator.attrs]
+            for loop in _marked(fn)]
+
+
+def _marked(fn: ir.Function) -> list[Loop]:
+    return [loop for loop in LoopNest(fn).loops if "independent" in loop.header.terminator.attrs]
 
 
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:

@@ -117,6 +117,11 @@ def star_calls_of_any_length(rows):
             more.difference(*rows), sum(max(*map(abs, row)) for row in rows), more)
 
 
+@case(([1, 2.5],), ([3, True],))
+def star_calls_with_items_of_several_types(items):
+    return list(map(float, items)), list(map(float, *[items])), [float(*[x]) for x in items], max(*items)
+
+
 @case(([[1, 2, 3], [3, 2, 50]],), ([],))
 def star_calls_of_a_class(rows):
     return set.intersection(*[set(row) for row in rows]), set.union(*map(set, rows))

@@ -196,6 +196,7 @@ def after(first, second):
     return second
 
 
+# One function for each number: a call with *args would be one that `called` gives a meaning to, and so on for ever.
 def called_1(function, a):
     return function(a)
 

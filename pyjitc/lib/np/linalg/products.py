@@ -303,16 +303,20 @@ def matmat(c, a, b):
         own_matmat(c, a, b)
 
 
-def matmat_tangent(c, a, b, c_t, a_t, b_t):
+def product_tangent(product, c, a, b, c_t, a_t, b_t):
     if a_t is None:
-        matmat(c_t, a, b_t)
+        product(c_t, a, b_t)
     elif b_t is None:
-        matmat(c_t, a_t, b)
+        product(c_t, a_t, b)
     else:
-        matmat(c_t, a_t, b)
+        product(c_t, a_t, b)
         other = np.empty(c.shape, c.dtype)
-        matmat(other, a, b_t)
+        product(other, a, b_t)
         c_t += other
+
+
+def matmat_tangent(c, a, b, c_t, a_t, b_t):
+    product_tangent(matmat, c, a, b, c_t, a_t, b_t)
 
 
 def matmat_adjoint(c, a, b, c_, a_, b_, g):
@@ -488,15 +492,7 @@ def each_product(c, a, b):
 
 
 def stacked_tangent(c, a, b, c_t, a_t, b_t):
-    if a_t is None:
-        stacked(c_t, a, b_t)
-    elif b_t is None:
-        stacked(c_t, a_t, b)
-    else:
-        stacked(c_t, a_t, b)
-        other = np.empty(c.shape, c.dtype)
-        stacked(other, a, b_t)
-        c_t += other
+    product_tangent(stacked, c, a, b, c_t, a_t, b_t)
 
 
 def stacked_adjoint(c, a, b, c_, a_, b_, g):
