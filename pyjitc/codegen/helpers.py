@@ -8,7 +8,7 @@ import sys
 
 from ..base.lazy import lazy
 from ..ops.memory import MOST_SIZED
-from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, LIST_ITEMS, LONG_TAG, LONG_TAGGED, NUMPY_API, OB_SIZE, OB_TYPE
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
@@ -19,6 +19,37 @@ _OF_OBJECTS = frozenset(("pyj_place", "pyj_in_dict", "pyj_look", "pyj_field", "p
 
 
 _OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # helpers that use a large table
+
+
+def _items_of_list() -> str:
+    """The start of a loop over the first `most` items of a list: %o, and whether its class is the given one."""
+    return f"""
+  %size.at = getelementptr i8, ptr %list, i64 {OB_SIZE}
+  %size = load i64, ptr %size.at, align 8
+  %n = call i64 @llvm.umin.i64(i64 %size, i64 %most)
+  %items.at = getelementptr i8, ptr %list, i64 {LIST_ITEMS}
+  %items = load ptr, ptr %items.at, align 8
+  br label %look
+look:
+  %i = phi i64 [ 0, %0 ], [ %i1, %next ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %item, label %yes
+item:
+  %o.at = getelementptr ptr, ptr %items, i64 %i
+  %o = load ptr, ptr %o.at, align 8
+  %found.at = getelementptr i8, ptr %o, i64 {OB_TYPE}
+  %found = load ptr, ptr %found.at, align 8
+  %same = icmp eq ptr %found, %class"""
+
+
+_END_OF_ITEMS = """next:
+  %i1 = add nuw i64 %i, 1
+  br label %look
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}"""
 
 
 class _Texts(dict):
@@ -534,6 +565,28 @@ grow:
   call void @Py_DecRef(ptr %x)
   ret i32 %status
 }""",
+    # whether the first items of a list, at most `most`, have a class
+    "pyj_holds_class": f"""
+define internal i1 @pyj_holds_class(ptr %list, i64 %most, ptr %class) nounwind noinline {{{_items_of_list()}
+  br i1 %same, label %next, label %no
+{_END_OF_ITEMS}""",
+    # whether they are ints of 64 bits
+    "pyj_holds_int": f"""
+define internal i1 @pyj_holds_int(ptr %list, i64 %most, ptr %class) nounwind noinline {{
+  %flag = alloca i32{_items_of_list()}
+  br i1 %same, label %int, label %no
+int:
+  %tag.at = getelementptr i8, ptr %o, i64 {LONG_TAG}
+  %tag = load i64, ptr %tag.at, align 8
+  %above = add i64 %tag, {0 if LONG_TAGGED else 1}
+  %small = icmp ult i64 %above, {16 if LONG_TAGGED else 3}
+  br i1 %small, label %next, label %wide
+wide:
+  %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %o, ptr %flag)
+  %over = load i32, ptr %flag
+  %fits = icmp eq i32 %over, 0
+  br i1 %fits, label %next, label %no
+{_END_OF_ITEMS}""",
     "pyj_signals": """
 define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
@@ -920,6 +973,7 @@ _DECLARATIONS = {
     "PyExc_ValueError": "@PyExc_ValueError = external global i8",
     "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
     "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
+    "PyLong_AsLongLongAndOverflow": "declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)",
     "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",
     "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
     "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",
@@ -993,10 +1047,10 @@ def stays_call(name: str) -> bool:
 
 def search_of(name: str) -> str:
     """The group of helpers whose image LLVM optimises, since it runs in loops: the table and the class of keys that a
-    helper searches, `str` for text, `str of floats` for formatting floats, `sort` for sorting, `heap` for heaps. '' for
-    all others."""
+    helper searches, `str` for text, `str of floats` for formatting floats, `sort` for sorting, `heap` for heaps, and
+    `holds` for the items of lists that are passed. '' for all others."""
     _, kind, *rest = name.split("_")
-    if kind in ("str", "sort", "heap"):
+    if kind in ("str", "sort", "heap", "holds"):
         return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind
