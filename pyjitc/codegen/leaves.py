@@ -265,7 +265,7 @@ def _open_scalar(e, t, pointer, wrong):
 
 
 def _open_array(e, t, pointer, wrong):
-    exact(e, pointer, e.external("pyjitc_ndarray_type"), wrong)
+    exact(e, pointer, e.object(e.array_class) if e.array_class not in (None, np.ndarray) else e.external("pyjitc_ndarray_type"), wrong)
     descr = load(e, "ptr", pointer, platform.ARRAY["descr"])
     dtype = dtype_of(t.dtype)
     if isinstance(t.dtype, Record):
