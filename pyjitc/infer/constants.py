@@ -119,8 +119,9 @@ def constant(value) -> Expr:
             return Const(scalar, value)
         memory = array_type(records.array_of(value)) if value.dtype.names else None
         if memory is not None:  # its fields are read at run time, like elements of an array
-            return Apply(structure.PACK, Apply(text.OBJECT_CALL, Const(Object, records.array_of), Const(Object, value), type=memory,
-                                               kwnames=(), api=None), name=kinds.RecordView.role)
+            made = Apply(text.OBJECT_CALL, Const(Object, records.array_of), Const(Object, value), type=memory,
+                         kwnames=(), api=None)
+            return Apply(structure.PACK, made, name=kinds.RecordView.role)
     elif isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
         array = array_type(value)
         if array is not None:

@@ -171,7 +171,8 @@ class NumbaFunction(CompiledFunction):
         known = self.__dict__.setdefault("__taking__", {})
         found = known.get(records)
         if found is None:
-            forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters) if name in records}
+            forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters)
+                     if name in records}
             found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
         return found(*[array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
                      **{name: array_of(x) if name in records else x for name, x in kwargs.items()})

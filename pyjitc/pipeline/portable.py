@@ -120,8 +120,8 @@ def fingerprint(value) -> tuple:
         return ("tuple", *map(fingerprint, value))
     if isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
         flags = value.flags  # read at run time: only its type is compiled in
-        return (cls.__name__, _dtype_key(value.dtype), value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable,
-                flags.aligned)
+        return (cls.__name__, _dtype_key(value.dtype), value.ndim, flags.c_contiguous, flags.f_contiguous,
+                flags.writeable, flags.aligned)
     if isinstance(value, enum.Enum):
         return "enum", fingerprint(cls), value.name, fingerprint(value.value)
     if isinstance(value, np.void) and value.dtype.names:  # read at run time as well
