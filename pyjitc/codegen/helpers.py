@@ -12,13 +12,14 @@ from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "text"]
 
-drops, elements, localtables, natives, objects, sorting, strings, tables = (lazy(f"{__package__}.{name}") for name in (
-    "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
+decimals, drops, elements, localtables, natives, objects, sorting, strings, tables = (
+    lazy(f"{__package__}.{name}") for name in (
+        "decimals", "drops", "elements", "localtables", "natives", "objects", "sorting", "strings", "tables"))
 _OF_OBJECTS = frozenset(("pyj_place", "pyj_in_dict", "pyj_look", "pyj_field", "pyj_set_attribute", "pyj_set_field",
                          "pyj_put", "pyj_put_value"))
 
 
-_OF_FLOATS = frozenset(("pyj_str_of_float", "pyj_str_shortest"))  # helpers that use a large table
+_OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 
 
 class _Texts(dict):
@@ -27,15 +28,15 @@ class _Texts(dict):
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
-        if name == "pyj_str_exponents":
-            self[name] = strings.shortest()
+        if name == "pyj_decimal_exponents":
+            self[name] = decimals.shortest()
             return self[name]
         if name in _OF_OBJECTS:
             self[name] = objects.TEXT[name]
             return self[name]
-        if kind in ("dict", "set", "key", "versions", "pair", "str", "sort", "heap", "table"):
-            home = (strings if kind == "str" else sorting if kind in ("sort", "heap") else
-                    localtables if kind == "table" else tables)
+        if kind in ("dict", "set", "key", "versions", "pair", "str", "decimal", "sort", "heap", "table"):
+            home = (strings if kind == "str" else decimals if kind == "decimal" else sorting
+                    if kind in ("sort", "heap") else localtables if kind == "table" else tables)
             self.update(home.TEXT)
             NEEDS.update(home.NEEDS)
             _DECLARATIONS.update(home.DECLARATIONS)
@@ -993,11 +994,11 @@ def stays_call(name: str) -> bool:
 
 def search_of(name: str) -> str:
     """The group of helpers whose image LLVM optimises, since it runs in loops: the table and the class of keys that a
-    helper searches, `str` for text, `str of floats` for formatting floats, `sort` for sorting, `heap` for heaps. '' for
-    all others."""
+    helper searches, `str` for text, `decimal` for numbers as text, `decimal of floats` for formatting floats, `sort`
+    for sorting, `heap` for heaps. '' for all others."""
     _, kind, *rest = name.split("_")
-    if kind in ("str", "sort", "heap"):
-        return "heap" if name == "pyj_sort_before" else "str of floats" if name in _OF_FLOATS else kind
+    if kind in ("str", "decimal", "sort", "heap"):
+        return "heap" if name == "pyj_sort_before" else "decimal of floats" if name in _OF_FLOATS else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind
     if kind == "native" and name in natives.TEXT:
