@@ -351,7 +351,8 @@ def _build_lower(e, inst, *parts):
         part = x[0]
         if v.type is not Str:
             room = e.alloca("i64", _PART >> 3)
-            part = e.assign(f"call ptr {e.helper('pyj_decimal_int_part')}(i64 {x[0]}, ptr {room})" if digits is None else
+            part = e.assign(f"call ptr {e.helper('pyj_decimal_int_part')}(i64 {x[0]}, ptr {room})"
+                            if digits is None else
                             f"call ptr {e.helper('pyj_decimal_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
             made.append(part)
         e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
@@ -378,8 +379,10 @@ STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower
                    for part, n in zip(parts, digits)]),
                doc="texts and numbers as one text, floats with the number of digits behind the point that {digits} has "
                    "for each part")
-STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int, "int(s)")
-STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"), float,
+STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int,
+                 "int(s)")
+STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"),
+                   float,
                    "float(s)", UNVARIED)
 STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
                       _parsed_lower("pyj_decimal_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
