@@ -3,8 +3,8 @@ shell started the tests in the background and so had it ignored: tests send it t
 on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr.
 
 Nothing that is there before the first test, or that the tests of a finished file have left, is garbage: the collector
-need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where they took an eighth of the time of the tests;
-tests of leaks ask for collections themselves."""
+need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where
+they took an eighth of the time of the tests; tests of leaks ask for collections themselves."""
 import gc
 import os
 import signal

@@ -199,7 +199,8 @@ class Operations:
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
 
     def make_cell(self, inst, operands):
-        site = self.session.site(self.analysis.spec, inst, Cell, lambda: self.session.variable(name=inst.attrs.get("name", "cell")))
+        name = inst.attrs.get("name", "cell")
+        site = self.session.site(self.analysis.spec, inst, Cell, lambda: self.session.variable(name=name))
         if inst not in self.session.findings.cells:
             self.refine(site, operands[0].type)
             return MakeCell(operands[0], Cell(site))
