@@ -8,12 +8,13 @@ from ..base.lazy import lazy
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "search_of", "stays_call", "text"]
 
-decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, sorting, strings, tables = (
+decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, passed, sorting, strings, tables = (
     lazy(f"{__package__}.{name}") for name in (
-        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "sorting",
-        "strings", "tables"))
+        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "passed",
+        "sorting", "strings", "tables"))
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
+          "holds": passed,
           **dict.fromkeys(("dict", "set", "key", "versions", "pair"), tables),
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "box", "handle",
@@ -208,9 +209,9 @@ def stays_call(name: str) -> bool:
 def search_of(name: str) -> str:
     """The group of helpers whose image LLVM optimises, since it runs in loops: the table and the class of keys that a
     helper searches, `str` for text, `decimal` for numbers as text, `decimal of floats` for formatting floats, `sort`
-    for sorting, `heap` for heaps. '' for all others."""
+    for sorting, `heap` for heaps, and `holds` for the items of lists that are passed. '' for all others."""
     _, kind, *rest = name.split("_")
-    if kind in ("str", "decimal", "sort", "heap"):
+    if kind in ("str", "decimal", "sort", "heap", "holds"):
         return "heap" if name == "pyj_sort_before" else "decimal of floats" if name in _OF_FLOATS else kind
     if kind == "table":
         return f"table {rest[-1]}" if len(rest) > 1 else kind

@@ -12,7 +12,7 @@ from ..ir.core import ALLOCATES, CONSUMES, HOST, OBJECTS, PURE, RAISES, READS, W
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
-from .memory import count_references
+from .memory import owned
 from .signature import signature
 
 __all__ = ["TEXT_OPS"]
@@ -47,8 +47,7 @@ def _call_lower(e, inst, callee, *operands):
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
         return []
     wrong, done = e.label("wrong"), e.label("opened")
-    values = e.unbox(t, found, wrong)
-    count_references(e, t, values, "retain")
+    values = owned(e, t, e.unbox(t, found, wrong))
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
     e.jump(done)
     e.start(wrong)

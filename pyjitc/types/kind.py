@@ -61,6 +61,10 @@ class Content:
         """Register `block`, which inference visits again when the content grows."""
         self.root._users[analysis, block] = None
 
+    def close(self) -> None:
+        """Forget the blocks that `used` registered."""
+        self._users = {}
+
     def become(self, content) -> None:
         """Replace the content by another type."""
         root = self.root
