@@ -1,4 +1,4 @@
-"""Helpers for exceptions, signals and the limits of the stack, in LLVM text."""
+"""Helpers for exceptions and the limits of the stack, in LLVM text."""
 from __future__ import annotations
 
 import sys
@@ -12,13 +12,6 @@ define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
   %class = load ptr, ptr %where
   call void @PyErr_SetObject(ptr %class, ptr %exc)
   ret void
-}""",
-    "pyj_signals": """
-define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
-  %status = call i32 @PyErr_CheckSignals()
-  %bad = icmp ne i32 %status, 0
-  %result = zext i1 %bad to i32
-  ret i32 %result
 }""",
 }
 _NEW_ERRORS = """
@@ -197,9 +190,6 @@ TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 # helper -> other helpers it calls
 NEEDS = {"pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active")}
 DECLARATIONS = {
-    "Py_IncRef": "declare void @Py_IncRef(ptr)", "Py_DecRef": "declare void @Py_DecRef(ptr)",
-    "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
-    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
     "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
     "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
     "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
@@ -211,7 +201,6 @@ DECLARATIONS = {
     "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
     "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
     "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
-    "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
     "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
     "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
     "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",

@@ -5,19 +5,21 @@ Each has one text for all Python versions, except where the C API differs; all s
 from __future__ import annotations
 
 from ..base.lazy import lazy
-from . import errors, memory
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "search_of", "stays_call", "text"]
 
-decimals, drops, elements, localtables, mersenne, natives, objects, passed, sorting, strings, tables = (
+decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, passed, sorting, strings, tables = (
     lazy(f"{__package__}.{name}") for name in (
-        "decimals", "drops", "elements", "localtables", "mersenne", "natives", "objects", "passed", "sorting",
-        "strings", "tables"))
+        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "passed",
+        "sorting", "strings", "tables"))
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
           "holds": passed,
           **dict.fromkeys(("dict", "set", "key", "versions", "pair"), tables),
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
+          **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "box", "handle",
+                           "sizes", "drop"), memory),
+          **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put"), objects)}
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
@@ -32,6 +34,12 @@ class _Texts(dict):
         home = _HOMES.get(f"{kind}_{of}") or _HOMES.get(kind)
         if name == "pyj_decimal_exponents":
             made = decimals.shortest()
+        elif kind == "new" and of.isdigit():
+            self.add(memory)
+            made = memory.sized(int(of))
+        elif kind == "drop" and of:
+            made = drops.made(name)
+            NEEDS[name] = drops.needs(name)
         elif home is not None:
             self.add(home)
             made = home.TEXT[name]
@@ -41,11 +49,6 @@ class _Texts(dict):
                 return self[name]
             made = natives.made(name)
             NEEDS[name] = natives.needs(name)
-        elif kind == "drop":
-            made = drops.made(name)
-            NEEDS[name] = drops.needs(name)
-        elif kind == "new" and of.isdigit():
-            made = memory.sized(int(of))
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
         elif kind == "eights":
@@ -65,7 +68,14 @@ class _Texts(dict):
         _DECLARATIONS.update(home.DECLARATIONS)
 
 
-TEXT = _Texts({**memory.TEXT, **errors.TEXT,
+TEXT = _Texts({
+    "pyj_signals": """
+define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
+  %status = call i32 @PyErr_CheckSignals()
+  %bad = icmp ne i32 %status, 0
+  %result = zext i1 %bad to i32
+  ret i32 %result
+}""",
     "pyj_attribute": """
 define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
   %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
@@ -170,11 +180,16 @@ grow:
 
 # helper -> other helpers it calls
 NEEDS = {
-    **memory.NEEDS, **errors.NEEDS, "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_list_shorten": ("pyj_release_object",),
     **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES},
 }
 _DECLARATIONS = {
-    **memory.DECLARATIONS, **errors.DECLARATIONS,
+    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)",
+    "free": "declare void @free(ptr)", "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()",
+    "Py_IncRef": "declare void @Py_IncRef(ptr)", "Py_DecRef": "declare void @Py_DecRef(ptr)",
+    "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
+    "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
+    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
     "PyErr_Clear": "declare void @PyErr_Clear()", "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
     "PyList_SetSlice": "declare i32 @PyList_SetSlice(ptr, i64, i64, ptr)",
     "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",

@@ -455,11 +455,7 @@ NEEDS = {
     **{f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
 }
 DECLARATIONS = {
-    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)",
-    "free": "declare void @free(ptr)", "madvise": "declare i32 @madvise(ptr, i64, i32)",
-    "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()", "Py_IncRef": "declare void @Py_IncRef(ptr)",
-    "Py_DecRef": "declare void @Py_DecRef(ptr)", "memcmp": "declare i32 @memcmp(ptr, ptr, i64)",
-    "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)", "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
+    "madvise": "declare i32 @madvise(ptr, i64, i32)", "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
     "PyExc_ValueError": "@PyExc_ValueError = external global i8",
     "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
     _FROM_TYPE: f"declare ptr @{_FROM_TYPE}(i32)",
