@@ -5,10 +5,9 @@ The results are those of list.sort, which is stable and does not depend on the i
 """
 from __future__ import annotations
 
-import struct
-
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, TABLES, Op, reads, writes
 from ..runtime import platform
+from ..runtime.sorting import sort_by
 from ..types.kinds import Bool, Bytes, Float, Int, Tuple, Type
 from .effects import NONDIFF
 
@@ -71,13 +70,6 @@ def _sort_lower(e, inst, x, keys, n, like, reverse):
     e.jump(done)
     e.start(done)
     return []
-
-
-def sort_by(x: list, keys: bytes, kinds: str, n: int, reverse: bool) -> None:
-    """The fallback where there is a nan among the keys: the interpreter sorts the list. kinds: the format characters of
-    `struct` for the numbers of a key."""
-    numbers = struct.iter_unpack(kinds, keys[:n * struct.calcsize(kinds)])
-    x.sort(key=lambda item: next(numbers), reverse=reverse)
 
 
 def _python_sort(x, keys, n, like, reverse):
