@@ -283,8 +283,6 @@ def in_order(x, keys, reverse):
 @rule("list.sort")
 def _in_order(x, keys, reverse):
     if keys.type is k.NoneType and reverse.type is Bool:
-        if isinstance(x.type.item, k.Tuple) and sorting.are_numbers(x.type.item):
-            return CallValue(expression(sort_keyed), x, x, expression(itself), reverse)
         return Apply(LIST_SORT, x, reverse)
     reverse = boxed(reverse)
     if keys.type is k.NoneType:
@@ -348,10 +346,6 @@ def sort_keyed(x, items, key, reverse):
             SORT_BY(x, numbers, n, one, reverse)
         else:
             in_order(x, keys, reverse)
-
-
-def itself(item):
-    return item
 
 
 def sort_by(x, key, reverse):
