@@ -275,9 +275,10 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
-              eval=lambda x, i, *, restart=False, borrowed=False: x[i], eval_attrs=True, cost=8,
+              eval=lambda x, i, *, restart=False, borrowed=False, keyed=False: x[i], eval_attrs=True, cost=8,
               doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
-                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own")
+                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own; "
+                  "{keyed}: for the key by which it is sorted")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")

@@ -12,7 +12,7 @@ from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Float, Int, Tuple, Type
 from .effects import NONDIFF
 
-__all__ = ["SORTING_OPS", "are_numbers", "put_key", "sorted_by_keys"]
+__all__ = ["SORTING_OPS", "are_numbers", "key_parts", "put_key", "sorted_by_keys", "start_of_keys"]
 
 _MOST = 4  # the most numbers in a key
 
@@ -23,14 +23,14 @@ def are_numbers(t: Type) -> bool:
     return 0 < len(parts) <= _MOST and all(part is Int or part is Float or part is Bool for part in parts)
 
 
-def _parts(key: Type):
+def key_parts(key: Type):
     """The types of the numbers in a key, which is the only item of a tuple, since operations are called for each member
     of a union."""
     (t,) = key.elements  # type: ignore[attr-defined]
     return t.elements if isinstance(t, Tuple) else (t,)
 
 
-def _start(e, keys) -> str:
+def start_of_keys(e, keys) -> str:
     return e.assign(f"getelementptr i8, ptr {keys[0]}, i64 {platform.BYTES_DATA}")
 
 
@@ -61,13 +61,13 @@ def sorted_by_keys(e, parts, x: str, start: str, n: str, reverse: str) -> str:
 
 
 def _put_lower(e, inst, keys, i, key):
-    put_key(e, _parts(inst.args[2].type), _start(e, keys), i[0], key)
+    put_key(e, key_parts(inst.args[2].type), start_of_keys(e, keys), i[0], key)
     return []
 
 
 def _sort_lower(e, inst, x, keys, n, like, reverse):
-    parts = _parts(inst.args[3].type)
-    status = sorted_by_keys(e, parts, x[0], _start(e, keys), n[0], reverse[0])
+    parts = key_parts(inst.args[3].type)
+    status = sorted_by_keys(e, parts, x[0], start_of_keys(e, keys), n[0], reverse[0])
     other, done = e.label("other"), e.label("sorted")
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
     e.start(other)

@@ -29,7 +29,7 @@ from ..ops import containers as c
 from ..ops import control, memory, natives, pyobject, structure, tables
 from ..ops import instances as of
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
-from ..ops.sorting import SORT_BY
+from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, NativeObject, Type, is_refcounted
@@ -415,7 +415,8 @@ class _Lists:
             one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
-            one.used = one.worked = True
+            one.used = True
+            one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
             one.resized |= op is c.LIST_POP
             one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
@@ -456,8 +457,11 @@ class _Lists:
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
-        elif op is SORT_BY:  # it sorts the objects by keys that are native
-            self.keep_all(args[0])
+        elif op is SORT_BY:
+            one = self.at(args[0])
+            one.used = one.changed = True
+            if not _is_moved(one.type.item):
+                self.keep(one)
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
@@ -907,6 +911,11 @@ def _is_compared(t: Type | None) -> bool:
     return t in _SCALARS or type(t) in _NUMPY or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
 
 
+def _is_moved(t: Type) -> bool:
+    """Whether items can be sorted by keys: they have whole words, and become objects where a key is a nan."""
+    return _is_compared(t) and (len(t.parts) > 1 if isinstance(t, k.Tuple) else t in (Int, k.Float, k.Str))
+
+
 def _yields(t: Type | None) -> Type | None:
     """The type of the items of an iterable, for the kinds of iterables that lists are made of here; else None."""
     if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
@@ -1086,6 +1095,8 @@ class _Rewriting:
             self.emit(natives.NATIVE_PUT if counted else natives.NATIVE_STORE, x, j, value)
         elif op is c.LIST_APPEND:
             self.emit(natives.NATIVE_PUSH, x, self.stored(x, inst.args[1]))
+        elif op is SORT_BY:
+            self.library("sort_by", *inst.args)
         else:
             self.emit(natives.NATIVE_TAKE, x, result=result)
 
@@ -1140,7 +1151,7 @@ def _holds_native(t: Type) -> bool:
 
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
 _EMPTY = k.Tuple(())
-_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
+_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND, SORT_BY))
 _OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
 _TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
                     structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

@@ -336,7 +336,7 @@ def sort_keyed(x, items, key, reverse):
     numbers = SORT_KEYS(n)
     keys = []
     for i in range(n):
-        one = (key(items[i]),)  # in a tuple, since rules are called for each member of a union
+        one = (key(LIST_GET(items, i, keyed=True)),)  # in a tuple: rules are called for each member of a union
         if sorts_by(one, reverse):
             SORT_PUT(numbers, i, one)
         else:
