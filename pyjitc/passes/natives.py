@@ -25,11 +25,11 @@ from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, natives, structure, tables
 from ..ops.objects import FIELD_GET, FIELD_SET
-from ..ops.sorting import SORT_BY
+from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
 from . import instances
-from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, may_be_call, plain_type, splits
+from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
 
 __all__ = ["run"]
 
@@ -351,7 +351,8 @@ class _Lists:
             one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
-            one.used = one.worked = True
+            one.used = True
+            one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
             one.resized |= op is c.LIST_POP
             one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
@@ -392,8 +393,11 @@ class _Lists:
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
-        elif op is SORT_BY:  # it sorts the objects by keys that are native
-            self.keep_all(args[0])
+        elif op is SORT_BY:
+            one = self.at(args[0])
+            one.used = one.changed = True
+            if not is_moved(one.type.item):
+                self.keep(one)
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
