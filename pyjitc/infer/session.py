@@ -20,7 +20,7 @@ from ..types.kinds import (
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
+from .meaning import UNKNOWN, Mismatch, NeedsList, NotNative, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Findings", "Variable"]
 
@@ -187,12 +187,17 @@ class Session:
 
     def need_objects(self, t: Type) -> None:
         """The functions in a value of type t, and the variables that they share, must be Python objects: restart
-        inference."""
+        inference. NotNative where they are made by what has no such form."""
         found, findings = all_parts(t), self.findings
-        findings.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
-        findings.cells |= {inst for (_, inst, kind), site in self.sites.items()
-                           if kind is Cell and site.root in sites}
+        cells = {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        if functions <= findings.functions and cells <= findings.cells:
+            names = ", ".join(sorted({part.proto.qualname for part in found if isinstance(part, Function)}))
+            raise NotNative(f"{names or 'a variable that functions share'} cannot be handed to the interpreter here",
+                            "write the loop out, in place of the generator or the function")
+        findings.functions |= functions
+        findings.cells |= cells
         raise Restart
 
     @staticmethod

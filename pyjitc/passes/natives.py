@@ -476,6 +476,8 @@ class _Lists:
     def settle(self) -> bool:
         """Decide for every class, and return whether some are native."""
         if not any([one.root.made for one in self.classes.values()]):
+            for one in self.everything():
+                one.python = True
             return False
         while self.share_work():
             pass
