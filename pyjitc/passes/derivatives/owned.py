@@ -166,12 +166,12 @@ class _Opening:
             assert made is not None
             if made.op is lists.HOLDS:
                 group.uses.append((made, made.args[0]))
-            else:
+            elif made.op is not s.UNDEF:
                 group.made.append(made)
         for group in found.values():
             for x in group.values:
                 group.uses += [(inst, x) for inst in self.users.get(x, ()) if inst.op is not lists.HOLDS]
-        return [group for group in found.values() if len(group.made) == 1]
+        return [group for group in found.values() if len(group.made) == 1]  # an UNDEF is never read
 
     def can_be_opened(self, group) -> bool:
         made = group.made[0]
