@@ -10,7 +10,7 @@ from ..types.lattice import dtype_of
 from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
-from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, Ruled
+from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, NeedsDisplays, Ruled
 from .names import describe
 
 __all__ = ["settle", "settle_ruled"]
@@ -37,6 +37,9 @@ def settle(evaluator, e: Derived):
             _check_argument(name, i, e.operands[i].type, e.mode)
         one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux))
+    if e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
+                            "write it out where it is returned: return {'a': x, 'b': y}")
     if e.of_displays is not None and holds_display(found):
         return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt:
