@@ -206,7 +206,12 @@ def generators(x):
     return sum(v * v for v in products(x)) + max(v * x[1] for v in x if v > 0.6)
 
 
-@pytest.mark.parametrize("function", [lists, rows, objects, generators], ids=lambda x: x.__name__)
+def sums_of_arrays(x):
+    """`sum` of no arrays is an int."""
+    return np.sum(sum(x * v for v in x) ** 2)
+
+
+@pytest.mark.parametrize("function", [lists, rows, objects, generators, sums_of_arrays], ids=lambda x: x.__name__)
 def test_lists_objects_and_generators(function):
     x = np.array([0.5, 1.2, 0.9])
     np.testing.assert_allclose(grad(function)(x), central(function, (x,), 0), 1e-6)
