@@ -14,7 +14,7 @@ from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
            "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NotNative", "NeedsObjects", "NeedsList", "RecursiveGenerator", "Restart", "Again",
+           "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart", "Again",
            "thrown"]
 
 
@@ -60,6 +60,11 @@ class RecursiveGenerator(NotNative):
 
 class NeedsList(Exception):
     """Raised where an operation on a list display needs a list: its type is not enough (see displays.py)."""
+
+
+class NeedsDisplays(Mismatch):
+    """The result of a function must be a dict display, whose type has its keys, and is a dict of Python: inference
+    begins again with displays in place of the dicts that functions write out where they return them."""
 
 
 class NeedsObjects(Exception):

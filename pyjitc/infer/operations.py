@@ -664,7 +664,8 @@ class Operations:
         return self.library.setitem(*operands, True)
 
     def dict_(self, inst, operands):
-        if not self.analysis.spec.proto.library and inst not in displays.read_only(self.analysis.fn):
+        if not self.analysis.spec.proto.library and inst not in displays.read_only(
+                self.analysis.fn, self.session.findings.returned):
             return self.library.new_dict(operands)
         return dict_of([(key.value, value) for key, value in zip(operands[::2], operands[1::2])])
 

@@ -50,7 +50,8 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
+    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists",
+                 "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -62,6 +63,7 @@ class Findings:
         self.functions: set[pytypes.CodeType] = set()  # code of functions that must be Python function objects
         self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
+        self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
         self.generators = False  # whether stored generators are those of the interpreter, under `jit`
         # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
