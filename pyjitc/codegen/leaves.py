@@ -265,7 +265,8 @@ def _open_scalar(e, t, pointer, wrong):
 
 
 def _open_array(e, t, pointer, wrong):
-    exact(e, pointer, e.external("pyjitc_ndarray_type"), wrong)
+    plain = e.array_class in (None, np.ndarray)
+    exact(e, pointer, e.external("pyjitc_ndarray_type") if plain else e.object(e.array_class), wrong)
     descr = load(e, "ptr", pointer, platform.ARRAY["descr"])
     dtype = dtype_of(t.dtype)
     if isinstance(t.dtype, Record):

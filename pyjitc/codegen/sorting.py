@@ -7,16 +7,13 @@ interpreter, before anything was moved. Programs share them: they are compiled o
 from __future__ import annotations
 
 from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE, TUPLE_ITEMS
+from .definitions import load as _load
 from .tables import SIZE_AND_SIGN
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
 _FEW = 32  # the most items that are sorted by insertion
 _MOST = 1 << 32  # as many items are sorted by the interpreter
-
-
-def _load(name: str, kind: str, pointer: str, offset) -> str:
-    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
 
 
 NEEDS: dict[str, tuple[str, ...]] = {}

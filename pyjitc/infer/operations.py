@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Content, Dict, DType, Exception_, Function, FunctionObject,
+    Attributes, Bool, Cell, Container, Dict, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
     Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
@@ -199,7 +199,8 @@ class Operations:
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
 
     def make_cell(self, inst, operands):
-        site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
+        name = inst.attrs.get("name", "cell")
+        site = self.session.site(self.analysis.spec, inst, Cell, lambda: self.session.variable(name=name))
         if inst not in self.session.findings.cells:
             self.refine(site, operands[0].type)
             return MakeCell(operands[0], Cell(site))

@@ -136,7 +136,7 @@ class Session:
         # id of a wrapper of functools.lru_cache -> the same for the dict with its results
         self.caches: dict[int, dict] = {}
         self.findings = findings
-        self.variables = 0
+        self.variables: list[Content] = []
         self.attributes: dict[tuple[type, str], Content] = {}
         self.stored_in_any: list[tuple[str | None, Type]] = []  # see store_in_any
         self.read: set[tuple[type, str]] = set()  # those attributes that the code reads
@@ -155,10 +155,17 @@ class Session:
         self.parallel: set = set()  # code of functions with parallel loops, whatever the options say
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> (the tuple, its key)
 
-    def variable(self, content=None) -> Content:
-        """A new type variable for the contents of containers."""
-        self.variables += 1
-        return Content(str(self.variables), content)
+    def variable(self, content=None, name: str | None = None) -> Content:
+        """A new type variable for the contents of containers, or of a cell with a name."""
+        made = Content(str(len(self.variables) + 1) if name is None else name, content)
+        self.variables.append(made)
+        return made
+
+    def close(self) -> None:
+        """Inference is finished: no type variable grows any more. (Types with variables are found by these, in a table
+        that would keep whatever the variables know.)"""
+        for variable in self.variables:
+            variable.close()
 
     def opened(self, t: Type, known: dict) -> Type:
         """The type t with type variables in its containers. known: containers that have got theirs before."""

@@ -291,5 +291,10 @@ class Function:
     def params(self) -> list[Value]:
         return self.blocks[0].params
 
+    def values(self) -> list[Value]:
+        """All its values: the parameters of blocks and the results of instructions."""
+        return [v for block in self.blocks for v in (*block.params, *[inst.result for inst in block.insts])
+                if v is not None]
+
     def __repr__(self):
         return f"<function {self.name}>"

@@ -7,7 +7,6 @@ result that is a number becomes a Python number, since programs pass Python numb
 """
 from __future__ import annotations
 
-import ctypes
 import inspect
 from collections import Counter
 from types import FunctionType
@@ -22,7 +21,7 @@ from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
-from ..runtime import platform
+from ..runtime.records import array_of
 from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
@@ -88,17 +87,6 @@ def _cut(value, declared: kinds.Type):
         if declared is not kinds.uint64 and not -1 << 63 <= value < 1 << 63:
             raise OverflowError("int too big to convert")
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
-
-
-def _array_of(record: np.void) -> np.ndarray:
-    """An array of one record in the same memory."""
-    where = ctypes.c_void_p.from_address(id(record) + platform.RECORD_DATA).value
-    memory = (ctypes.c_char * record.itemsize).from_address(where)
-    memory.record = record  # whose memory it is
-    array = np.frombuffer(memory, record.dtype)
-    if not record.flags.writeable:
-        array.flags.writeable = False
-    return array
 
 
 def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
@@ -183,10 +171,11 @@ class NumbaFunction(CompiledFunction):
         known = self.__dict__.setdefault("__taking__", {})
         found = known.get(records)
         if found is None:
-            forms = {k: "{}[0]" for k, name in enumerate(inspect.signature(self.py_func).parameters) if name in records}
+            forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters)
+                     if name in records}
             found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
-        return found(*[_array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
-                     **{name: _array_of(x) if name in records else x for name, x in kwargs.items()})
+        return found(*[array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
+                     **{name: array_of(x) if name in records else x for name, x in kwargs.items()})
 
     def _converted(self, full: tuple, types):
         try:

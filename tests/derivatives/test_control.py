@@ -155,3 +155,44 @@ def test_first_and_second_derivatives(function):
     np.testing.assert_allclose(second, (grad(function)(x + h, *rest) - grad(function)(x - h, *rest)) / (2 * h), 1e-6)
     if not rest:
         assert jvp(function, (x,), (1.0,))[1] == pytest.approx(first, rel=1e-14)
+
+
+class Particle:
+    def __init__(self, place, speed):
+        self.place, self.speed, self.steps = place, speed, 0
+
+    def advance(self, h):
+        self.place += h * self.speed
+        self.speed -= h * math.sin(self.place)
+        self.steps += 1
+
+
+def lists(x):
+    """Lists that no one else sees: of numbers, pairs and arrays, changed by each method and converted to arrays."""
+    squares, rows, pairs = [v * v for v in x], [], [0.0] * 3
+    squares.append(squares[-1] * x[0])
+    for i in range(3):
+        rows.append(np.tanh(x * squares[i]))
+        pairs[i] = x[i] * squares[0]
+    tuples = [(x[i], i, squares[i]) for i in range(3)]
+    s = np.sum(np.stack(rows, 1)[1] * x) + np.sum(np.array(squares)[1:] * x) + np.sum(rows[-1]) + max(pairs)
+    for a, i, b in tuples:
+        s += a * b * i
+    while len(squares) > 1:
+        s += squares.pop() * squares[0]
+    try:
+        return s * squares[1]
+    except IndexError:
+        return s + sum(pairs) + np.sum(np.concatenate(rows) * 0.3) * np.sum(np.array(rows) @ x)
+
+
+def objects(x):
+    one = Particle(x[0], x[1])
+    for _ in range(4):
+        one.advance(0.1 * x[2])
+    return one.place * one.speed * one.steps
+
+
+@pytest.mark.parametrize("function", [lists, objects], ids=lambda x: x.__name__)
+def test_lists_and_objects_of_the_function(function):
+    agree(function, np.array([0.5, 1.2, 0.9]))

@@ -82,6 +82,10 @@ FUNCTIONS: dict[str, str] = {
     "arrays.dtypes":
         "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type "
         "min_scalar_type iscomplexobj isrealobj",
+    "analysis.series": " ".join((
+        *(f"polynomial.polynomial.{name}" for name in (
+            "polyadd polysub polymul polydiv polymulx polyder polyint polyval polyroots polycompanion").split()),
+        "polynomial.polyutils.trimseq", "polynomial.polyutils.trimcoef")),
     "analysis.polynomials":
         "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft.fft":

@@ -16,7 +16,8 @@ from ...types.lattice import dtype_of
 
 __all__ = ["Builder", "refused"]
 
-_TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.STRUCT_MAKE, s.DUAL_MAKE))
+_TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.STRUCT_MAKE, s.DUAL_MAKE,
+                    s.UNION_MAKE, s.UNION_GET))
 
 
 class Builder:

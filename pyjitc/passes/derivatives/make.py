@@ -35,7 +35,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
             return
         done[fn] = None
         pushes = request.mode == "push"
-        body = whole(request.primal, options, make, not pushes, staying)
+        body = whole(request.primal, options, make, not pushes, staying, helpers)
         body.name, body.result = fn.name, request.primal.result
         put_in_calls(body, [body.params[n] for n in request.wrt], options,
                      lambda nest: pushes or not is_known(nest))

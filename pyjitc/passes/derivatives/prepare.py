@@ -16,11 +16,13 @@ from .activity import Activity, has_rule
 from .builder import Builder
 from .recursion import give_rules
 from .opened import open_cells, open_unions
+from .owned import open_owned
 
 __all__ = ["put_in_calls", "tidy", "whole"]
 
 
-def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function]) -> Function:
+def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
+          helpers: Callable) -> Function:
     """A copy of a function in which all calls are inlined that can be. before: called first with each function that it
     reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not inlined,
     since they have derivatives of their own, are added to it."""
@@ -65,9 +67,8 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             tidy(new, options)
     _open_items(new)
     tidy(new, options)
-    if open_cells(new):
-        tidy(new, options)
-    if open_unions(new):
+    while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
+        inline.run([new], options)
         tidy(new, options)
     return new
 
