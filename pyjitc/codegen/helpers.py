@@ -222,9 +222,10 @@ def search_of(name: str) -> str:
 
 
 def is_often_called(name: str) -> bool:
-    """Whether LLVM optimises the helper together with the code around it."""
+    """Whether LLVM optimises the helper together with the code around it. What frees native objects (R) keeps their
+    memory for the next ones of the same module."""
     return name.startswith(("pyj_dot_", "pyj_copy_", "pyj_native_dead_")) or (
-        name.startswith("pyj_native_free_") and "R" in name)
+        name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:

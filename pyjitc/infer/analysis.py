@@ -19,7 +19,9 @@ from ..types.kinds import (
 )
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
-from .meaning import UNKNOWN, Again, Mismatch, NotNative, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart
+from .meaning import (
+    UNKNOWN, Again, Mismatch, NotNative, NeedsDisplays, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart,
+)
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
@@ -172,9 +174,13 @@ class Analysis:
                 if inst.result is not None:
                     self.update(inst.result, av)
             except Mismatch as error:
-                left = self.session.findings.left
-                if type(error) is RecursiveGenerator and self.session.asks and error.code not in left:
-                    left[error.code] = error.with_traceback(None)  # the interpreter runs it
+                findings = self.session.findings
+                if type(error) is RecursiveGenerator and self.session.asks and error.code not in findings.left:
+                    findings.left[error.code] = error.with_traceback(None)  # the interpreter runs it
+                    raise Restart from None
+                if type(error) is NeedsDisplays and not findings.returned:
+                    findings.returned = True
+                    findings.lists.clear()  # of the lists in such dicts
                     raise Restart from None
                 self.refuse(block, inst, error)
                 return
@@ -192,7 +198,11 @@ class Analysis:
                     self.refuse(block, inst, _defect(error))
                     return
             except NeedsObjects as error:
-                self.session.need_objects(error.type)
+                try:
+                    self.session.need_objects(error.type)
+                except NotNative as refusal:
+                    self.refuse(block, inst, refusal)
+                    return
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:

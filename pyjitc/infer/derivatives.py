@@ -10,7 +10,7 @@ from ..types.lattice import dtype_of
 from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
-from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, Ruled
+from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, NeedsDisplays, Ruled
 from .names import describe
 
 __all__ = ["settle", "settle_ruled"]
@@ -37,7 +37,13 @@ def settle(evaluator, e: Derived):
             _check_argument(name, i, e.operands[i].type, e.mode)
         one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux))
-    if e.of_displays is not None and holds_display(found):
+    if e.mode == "gradient":
+        if e.of_displays is not None and _is_one_of_numbers(found):
+            return evaluator.settle(e.of_displays(e, av[0]))
+    elif e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
+                            "write it out where it is returned: return {'a': x, 'b': y}")
+    elif e.of_displays is not None and holds_display(found):
         return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt:
         _check_argument(name, i, e.operands[i].type, e.mode)
@@ -131,6 +137,12 @@ def _check_argument(name, i, t, mode):
 def _differentiated(result, e):
     """The type of the part of a result that is differentiated."""
     return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
+
+
+def _is_one_of_numbers(t) -> bool:
+    """Whether t is a float64 on some paths, and an int on others: `sum` of no arrays."""
+    return type(t) is k.Union and any(map(k.is_float, t.members)) and all(
+        k.is_integer(m) or m in (k.Float, k.float64) for m in t.members)
 
 
 def _check_result(name, result, e):

@@ -34,12 +34,14 @@ def changed(fn: ir.Function, shape) -> set[ir.Inst]:
     return found
 
 
-def read_only(fn: ir.Function) -> set[ir.Inst]:
+def read_only(fn: ir.Function, returned: bool) -> set[ir.Inst]:
     """The dict displays with constant texts as keys whose items are only read: as keywords of a call, or by constant
-    keys. Their type has the types of all items; all other displays are dicts."""
-    found = fn.memo.get("dicts")
+    keys. Their type has the types of all items; all other displays are dicts. returned: so are those that are only
+    returned, or written out in what is only returned."""
+    name = "returned dicts" if returned else "dicts"
+    found = fn.memo.get(name)
     if found is None:
-        found = fn.memo["dicts"] = _read_only(fn)
+        found = fn.memo[name] = _read_only(fn, returned)
     return found
 
 
@@ -86,13 +88,28 @@ def _others(fn, values, texts) -> set[ir.Value]:
     return found
 
 
-def _read_only(fn) -> set[ir.Inst]:
+def _returned(fn) -> set[ir.Value]:
+    """The values that are only returned, or items of displays that are."""
+    users: dict[ir.Value, list[ir.Inst]] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+                users.setdefault(x, []).append(inst)
+
+    def only(x, depth=0) -> bool:
+        return depth < 9 and all([inst.op is control.RETURN or inst.op in (generic.TUPLE, generic.LIST, generic.DICT)
+                                  and only(inst.result, depth + 1) for inst in users.get(x, ())])
+
+    return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT and only(inst.result)}
+
+
+def _read_only(fn, returned) -> set[ir.Inst]:
     made = {inst.result: inst for block in fn.blocks for inst in block.insts
             if inst.op is generic.DICT or inst.op is generic.DICT_MERGE}
     if not made:
         return set()
     texts = _texts(fn)
-    others = _others(fn, made, texts)
+    others = _others(fn, made, texts) - (_returned(fn) if returned else set())
     return {inst for x, inst in made.items() if x not in others and not (
         inst.op is generic.DICT and not texts.issuperset(inst.args[::2]))}
 

@@ -20,7 +20,7 @@ from ..types.kinds import (
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
+from .meaning import UNKNOWN, Mismatch, NeedsList, NotNative, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Findings", "Variable"]
 
@@ -50,7 +50,8 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists", "sums")
+    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists",
+                 "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -62,6 +63,7 @@ class Findings:
         self.functions: set[pytypes.CodeType] = set()  # code of functions that must be Python function objects
         self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
+        self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
         self.generators = False  # whether stored generators are those of the interpreter, under `jit`
         # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
@@ -187,12 +189,17 @@ class Session:
 
     def need_objects(self, t: Type) -> None:
         """The functions in a value of type t, and the variables that they share, must be Python objects: restart
-        inference."""
+        inference. NotNative where they are made by what has no such form."""
         found, findings = all_parts(t), self.findings
-        findings.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
-        findings.cells |= {inst for (_, inst, kind), site in self.sites.items()
-                           if kind is Cell and site.root in sites}
+        cells = {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        if functions <= findings.functions and cells <= findings.cells:
+            names = ", ".join(sorted({part.proto.qualname for part in found if isinstance(part, Function)}))
+            raise NotNative(f"{names or 'a variable that functions share'} cannot be handed to the interpreter here",
+                            "write the loop out, in place of the generator or the function")
+        findings.functions |= functions
+        findings.cells |= cells
         raise Restart
 
     @staticmethod

@@ -27,7 +27,7 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
     gradients are those of the value."""
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
-    return Derived(f, _items(args), "gradient", argnums, (), has_aux)
+    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers)
 
 
 @intrinsic
@@ -58,6 +58,27 @@ def _of_lists(e, result):
     if e.has_aux:
         result = result.elements[0]
     return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
+
+
+def _of_numbers(e, result):
+    """The gradient of a function that returns a float or an int: of one that returns a float."""
+    given = of_trees(e.operands, e.wrt, None)[:-1]
+    return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux))
+
+
+def gradients_of_numbers(f, marks, order, varied, others, has_aux):
+    value, (found,) = gradients(as_float_beside if has_aux else as_float, (3,), has_aux,
+                                (f, marks, order, varied, others))
+    return value, found
+
+
+def as_float(f, marks, order, varied, others):
+    return np.float64(arranged(f, marks, order, varied, others))
+
+
+def as_float_beside(f, marks, order, varied, others):
+    value, aux = arranged(f, marks, order, varied, others)
+    return np.float64(value), aux
 
 
 def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):

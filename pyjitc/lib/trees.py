@@ -11,7 +11,7 @@ from typing import Any
 
 from ..infer.constants import constant
 from ..infer.expressions import list_of
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch
+from ..infer.meaning import Apply, CallValue, Expr, NeedsDisplays
 from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
@@ -105,9 +105,9 @@ def called(f, marks, args):
 def flat(x):
     """A value with its list and dict displays converted to tuples; raises Mismatch for Python lists and dicts."""
     if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
-        raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a list or a dict that is "
-                       "an object of Python",
-                       "return a tuple, or write the list out where it is returned: return [x, y]")
+        raise NeedsDisplays("a function in a batch, or one whose derivative is asked for, returns a list or a dict "
+                            "that is an object of Python",
+                            "write it out where it is returned: return [x, y], return {'a': x}")
     return tuples(x)
 
 

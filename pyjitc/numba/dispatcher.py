@@ -144,9 +144,12 @@ class NumbaFunction(CompiledFunction):
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
         signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
-        declared."""
+        declared. A memoryview of other items than bytes is the array in its memory."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
+        if type(value) is memoryview:
+            meanings.of_memoryviews()
+            return np.asarray(value)
         if type(value) is int and (self._declared or self._wrapped):
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
                 map(_takes_floats, self._declared)) else None

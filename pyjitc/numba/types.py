@@ -6,6 +6,7 @@ A type represents one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import ctypes
+import sys
 import types as pytypes
 import typing
 import weakref
@@ -1061,6 +1062,10 @@ range_state32_type range_state64_type sizeof_unicode_char unsigned_range_iter64_
 """.split())
 
 
+# The modules of numba.core.types: here, their names are all in this one.
+_SUBMODULES = frozenset("abstract common containers functions function_type iterators misc npytypes scalars".split())
+
+
 def __getattr__(name: str):
     """Other names for types, such as c_int64, and names that cannot be used here."""
     for start in ("c_", "np_", "py_"):
@@ -1071,6 +1076,8 @@ def __getattr__(name: str):
         return boolean
     if name in ("TypingError", "LiteralTypingError"):
         return getattr(errors, name)
+    if name in _SUBMODULES:
+        return sys.modules[__name__]
     if name in _ABSENT:
         return Absent(f"types.{name}")
     raise AttributeError(f"module 'numba.types' has no attribute {name!r}")

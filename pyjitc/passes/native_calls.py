@@ -17,8 +17,8 @@ from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, Type
 
-__all__ = ["ANSWERS", "FILL", "ITEM", "MAKERS", "NEW", "SELF", "SPLITTING", "Call", "call_at", "may_be_call",
-           "plain_type", "splits", "type_of_constant"]
+__all__ = ["ANSWERS", "FILL", "ITEM", "MAKERS", "NEW", "SELF", "SPLITTING", "Call", "call_at", "is_moved",
+           "may_be_call", "plain_type", "splits", "type_of_constant"]
 
 _LISTS = frozenset((List, Deque))
 _EMPTY = k.Tuple(())
@@ -189,6 +189,11 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
 
 def _is_compared(t: Type | None) -> bool:
     return t in _SCALARS or type(t) in _NUMPY or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
+
+
+def is_moved(t: Type) -> bool:
+    """Whether items can be sorted by keys: they have whole words, and become objects where a key is a nan."""
+    return _is_compared(t) and (len(t.parts) > 1 if isinstance(t, k.Tuple) else t in (Int, k.Float, k.Str))
 
 
 def _yields(t: Type | None) -> Type | None:

@@ -13,6 +13,7 @@ from ..ops import containers as c
 from ..ops import control, memory, natives, structure, tables
 from ..ops import instances as of
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
+from ..ops.sorting import SORT_BY
 from ..types import kinds as k
 from ..types.kinds import Bool, Int, NativeList, NativeObject, Type, is_refcounted
 from . import inline
@@ -181,6 +182,8 @@ class Rewriting:
             self.emit(natives.NATIVE_PUT if counted else natives.NATIVE_STORE, x, j, value)
         elif op is c.LIST_APPEND:
             self.emit(natives.NATIVE_PUSH, x, self.stored(x, inst.args[1]))
+        elif op is SORT_BY:
+            self.library("sort_by", *inst.args)
         else:
             self.emit(natives.NATIVE_TAKE, x, result=result)
 
@@ -234,7 +237,7 @@ def _holds_native(t: Type) -> bool:
 
 
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
-_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
+_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND, SORT_BY))
 _OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
 _TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
                     structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

@@ -25,12 +25,12 @@ from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, natives, structure, tables
 from ..ops.objects import FIELD_GET, FIELD_SET
-from ..ops.sorting import SORT_BY
+from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
 from . import instances
 from .aliases import AliasClass, Aliases
-from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, may_be_call, plain_type, splits
+from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
 
 __all__ = ["run"]
 
@@ -295,7 +295,8 @@ class _Lists(Aliases):
             one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
-            one.used = one.worked = True
+            one.used = True
+            one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
             one.resized |= op is c.LIST_POP
             one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
@@ -317,8 +318,11 @@ class _Lists(Aliases):
         elif op is structure.UNDEF:
             for path, _ in self.places(result.type):
                 self.at(result, path)
-        elif op is SORT_BY:  # it sorts the objects by keys that are native
-            self.give_up(args[0])
+        elif op is SORT_BY:
+            one = self.at(args[0])
+            one.used = one.changed = True
+            if not is_moved(one.type.item):
+                self.keep(one)
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
@@ -397,6 +401,8 @@ class _Lists(Aliases):
     def settle(self) -> bool:
         """Decide for every class, and return whether some are native."""
         if not any([one.root.made for one in self.classes.values()]):
+            for one in self.everything():
+                one.python = True
             return False
         while self.share_work():
             pass

@@ -104,9 +104,9 @@ def run(fn: ir.Function, options=Options()) -> None:
                 polled.add(loop.header)
                 continue
             if (loop.inner and loop.parent is None and _plain(loop)
-                and not any(one.inner or one.header in of_ranges for one in loop.inner)
+                and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)
                 and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1):
-                # Each `while` in it has a poll of its own, or ends soon.
+                # Each loop in it has a poll of its own, or ends soon.
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue

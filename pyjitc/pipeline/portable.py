@@ -29,7 +29,7 @@ from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
 from ..types.typeof import attributes_type, plain_array, typeof, variable_type
 
-_OURS = f"{__package__.partition('.')[0]}.runtime."
+_OURS = f"{__package__.partition('.')[0]}."
 
 __all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild",
            "follow", "lookup", "portable", "plain_function", "keep", "restore"]

@@ -7,7 +7,7 @@ import pytest
 
 from pyjitc import grad, jvp
 
-from .differences import agree
+from .differences import agree, central
 
 
 def division(x, d):
@@ -168,22 +168,24 @@ class Particle:
 
 
 def lists(x):
-    """Lists that no one else sees: of numbers, pairs and arrays, changed by each method and converted to arrays."""
-    squares, rows, pairs = [v * v for v in x], [], [0.0] * 3
-    squares.append(squares[-1] * x[0])
+    """Lists that no one else sees."""
+    squares, changed = [v * v for v in x], [0.0] * 3
     for i in range(3):
-        rows.append(np.tanh(x * squares[i]))
-        pairs[i] = x[i] * squares[0]
-    tuples = [(x[i], i, squares[i]) for i in range(3)]
-    s = np.sum(np.stack(rows, 1)[1] * x) + np.sum(np.array(squares)[1:] * x) + np.sum(rows[-1]) + max(pairs)
-    for a, i, b in tuples:
-        s += a * b * i
+        changed[i] = squares[i] * x[0]
+    s = np.array(squares)[1] * x[2]
     while len(squares) > 1:
-        s += squares.pop() * squares[0]
+        s += squares.pop() * changed[-1]
     try:
         return s * squares[1]
     except IndexError:
-        return s + sum(pairs) + np.sum(np.concatenate(rows) * 0.3) * np.sum(np.array(rows) @ x)
+        return s + squares[0]
+
+
+def rows(x):
+    found = [x]
+    for i in range(3):
+        found.append(np.tanh(found[-1] * x))
+    return np.sum(np.stack(found)[2] * x)
 
 
 def objects(x):
@@ -193,6 +195,29 @@ def objects(x):
     return one.place * one.speed * one.steps
 
 
-@pytest.mark.parametrize("function", [lists, objects], ids=lambda x: x.__name__)
-def test_lists_and_objects_of_the_function(function):
-    agree(function, np.array([0.5, 1.2, 0.9]))
+def products(x):
+    y = 1.0
+    for v in x:
+        y *= v
+        yield y * x[0]
+
+
+def generators(x):
+    return sum(v * v for v in products(x)) + max(v * x[1] for v in x if v > 0.6)
+
+
+def sums_of_arrays(x):
+    """`sum` of no arrays is an int."""
+    return np.sum(sum(x * v for v in x) ** 2)
+
+
+@pytest.mark.parametrize("function", [lists, rows, objects, generators, sums_of_arrays], ids=lambda x: x.__name__)
+def test_lists_objects_and_generators(function):
+    x = np.array([0.5, 1.2, 0.9])
+    np.testing.assert_allclose(grad(function)(x), central(function, (x,), 0), 1e-6)
+
+
+def test_forward_mode_of_lists():
+    x = np.array([0.5, 1.2, 0.9])
+    value, change = jvp(rows, (x,), (x,))
+    assert (value, change) == (pytest.approx(rows(x)), pytest.approx(central(rows, (x,), 0) @ x, rel=1e-6))

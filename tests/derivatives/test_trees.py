@@ -209,6 +209,24 @@ def of_lists(x):
     return jvp(listed, (x,), (x,))
 
 
-def test_results_that_are_dicts_are_refused():
-    with pytest.raises(pyjitc.UnsupportedError, match="what varies is put into a dict here"):
-        jvp(lambda x: {"a": x}, (X,), (X,))
+def of_dicts(x):
+    return {"a": x * 2.0, "b": (np.sum(x), [x])}
+
+
+def test_results_that_are_dicts():
+    value, change = jvp(of_dicts, (X,), (B,))
+    np.testing.assert_array_equal(value["a"], 2.0 * X)
+    np.testing.assert_array_equal(change["b"][1][0], B)
+    assert type(change) is dict and change["b"][0] == pytest.approx(B.sum())
+    found, aux = vmap(value_and_grad(lambda x: (x * x, of_dicts(x)), has_aux=True))(X)[0]
+    np.testing.assert_array_equal(aux["b"][1][0], X)
+
+
+def test_dicts_that_are_changed_are_refused():
+    def f(x):
+        found = {"a": x}
+        found["b"] = x * 2.0
+        return found
+
+    with pytest.raises(pyjitc.TypingError, match="returns a dict that is an object of Python"):
+        jvp(f, (X,), (X,))

@@ -96,7 +96,7 @@ FUNCTIONS: dict[str, str] = {
     "analysis.differences": "diff ediff1d gradient trapezoid unwrap",
     "analysis.interpolation": "interp",
     "analysis.convolution": "convolve correlate",
-    "shapes.sliding": "lib.stride_tricks.sliding_window_view",
+    "shapes.sliding": "lib.stride_tricks.sliding_window_view lib.stride_tricks.as_strided",
     "analysis.windows": "hanning hamming blackman bartlett kaiser i0",
     "indexing.indexing": "take put place putmask compress take_along_axis put_along_axis",
     "indexing.choosing": "choose select ix_ unravel_index ravel_multi_index",

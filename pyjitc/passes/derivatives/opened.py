@@ -5,6 +5,8 @@ Each is a step of prepare.py, which changes only functions that have them: most 
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.cfg import in_edges, reverse_postorder, successors
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
@@ -192,15 +194,57 @@ _MADE = (s.UNION_MAKE, s.UNION_CAST, s.SELECT, s.CHOOSE, s.UNDEF)
 _READ = (s.UNION_GET, s.UNION_IS, s.UNION_CAST, s.SELECT, s.CHOOSE)
 
 
-def _slot(t):
-    """The type of the value for one member of a union; None where the member has nothing to store. A Python float and a
-    NumPy float64 share one value."""
-    return k.float64 if t is k.Float else None if t is k.NoneType or isinstance(t, k.Singleton) else t
+def _parts_of(t) -> Any:
+    """The types of the numbers and arrays of which a member of a union consists, as the state of a generator does; None
+    where it has other parts. A Python float and a NumPy float64 are stored in one value."""
+    if t is k.Float:
+        return [k.float64]
+    if t is k.NoneType or isinstance(t, k.Singleton):
+        return []
+    if _is_part(t):
+        return [t]
+    if not isinstance(t, k.Composite) or type(t) in (k.Union, k.Dual):
+        return None
+    parts = [_parts_of(part) for part in t.parts]
+    return None if any(part is None for part in parts) else [x for part in parts for x in part]
+
+
+def _numbered(types) -> list:
+    """[(type, how many of this type come before)]"""
+    return [(t, types[:n].count(t)) for n, t in enumerate(types)]
+
+
+def _parts(b: Builder, x: Value) -> list[Value]:
+    """The numbers and arrays of a value."""
+    if _is_part(x.type):
+        return [b.cast(x, k.float64) if x.type is k.Float else x]
+    if not isinstance(x.type, k.Composite):
+        return []
+    found = []
+    for op, attrs, t in s.takers(x.type):
+        found += _parts(b, _made_by(b, op, [x], attrs, t))
+    return found
+
+
+def _put_together(b: Builder, t, parts) -> Value:
+    """The value of type t with these numbers and arrays, an iterator."""
+    if _is_part(t):
+        return b.cast(next(parts), t)
+    if not isinstance(t, k.Composite):
+        return b.op(s.UNDEF, type=t)
+    given = [_put_together(b, part, parts) for part in t.parts]
+    op, attrs = s.maker(t)
+    return _made_by(b, op, given, attrs, t)
+
+
+def _made_by(b: Builder, op, args, attrs, t) -> Value:
+    found = Value(t)
+    b.insts.append(Inst(op, args, {**attrs, **b.notes}, found, b.loc))
+    return found
 
 
 def _can_be_opened(t) -> bool:
-    return type(t) is k.Union and all(
-        _slot(m) is None or _has_nothing(m) for m in t.members)
+    return type(t) is k.Union and all(_parts_of(m) is not None for m in t.members)
 
 
 class _Component:
@@ -240,7 +284,7 @@ def open_unions(fn: Function) -> bool:
             params = []
             for p in block.params:
                 if p in found:
-                    parts[p] = [Value(k.Int, p.name), *(Value(t, p.name) for t in _slots(p.type))]
+                    parts[p] = [Value(k.Int, p.name), *(Value(t, p.name) for t, _ in _slots(p.type))]
                     params += parts[p]
                 else:
                     params.append(p)
@@ -259,11 +303,9 @@ def open_unions(fn: Function) -> bool:
                 replace[inst.result] = b.op(a.IEQ, of[0], b.const(t.members.index(inst.attrs["type"]), k.Int))
             elif inst.op is s.UNION_GET and inst.args[0] in found:
                 wanted, t = inst.result.type, inst.args[0].type
-                if _slot(wanted) is None:
-                    replace[inst.result] = b.op(s.UNDEF, type=wanted)
-                else:
-                    held = parts[inst.args[0]][1 + _slots(t).index(_slot(wanted))]
-                    replace[inst.result] = b.cast(held, wanted)
+                held = dict(zip(_slots(t), parts[inst.args[0]][1:]))
+                replace[inst.result] = _put_together(b, wanted, iter([
+                    held[x] for x in _numbered(_parts_of(wanted))]))
             else:
                 block.insts.append(inst)
     fn.blocks = order
@@ -272,7 +314,9 @@ def open_unions(fn: Function) -> bool:
 
 
 def _slots(t: k.Union) -> list:
-    return [x for x in dict.fromkeys(map(_slot, t.members)) if x is not None]
+    """The values for all members of a union: [(type, number of the value among those of this type)]. Members share
+    them."""
+    return list(dict.fromkeys(x for m in t.members for x in _numbered(_parts_of(m))))
 
 
 def _found(fn: Function, order) -> set[Value]:
@@ -317,7 +361,8 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
         return [b.op(op, inst.args[0], x, y) for x, y in zip(parts[inst.args[1]], parts[inst.args[2]])]
     if op is s.UNION_MAKE:
         x = inst.args[0]
-        number, held = b.const(t.members.index(x.type), k.Int), {_slot(x.type): x}
+        number = b.const(t.members.index(x.type), k.Int)
+        held = dict(zip(_numbered(_parts_of(x.type)), _parts(b, x)))
     elif op is s.UNION_CAST:
         given = inst.args[0].type
         of = parts[inst.args[0]]
@@ -326,17 +371,21 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
             number = b.op(s.SELECT, b.op(a.IEQ, of[0], b.const(n, k.Int)), b.const(t.members.index(m), k.Int), number)
     else:
         number, held = b.const(-1, k.Int), {}
-    return [number, *(b.cast(held[x], x) if x in held else _nothing(b, x) for x in slots)]
+    return [number, *(held[x] if x in held else _nothing(b, x[0]) for x in slots)]
+
+
+def _is_part(t) -> bool:
+    return _has_nothing(t) or type(t) is k.List or isinstance(t, k.ObjectOf)
 
 
 def _has_nothing(t) -> bool:
-    return type(t) is k.Array or k.is_float(t) or k.is_integer(t) or t is k.Bool or t is k.NpBool
+    return type(t) is k.Array or k.is_number(t) or t is k.Bool or t is k.NpBool
 
 
 def _nothing(b: Builder, t) -> Value:
     """Some value of a type, for a member that is not there."""
-    if type(t) is k.Array:
+    if type(t) is k.Array or not _has_nothing(t):
         return b.op(s.UNDEF, type=t)
-    if k.is_float(t):
+    if k.is_float(t) or k.is_complex(t):
         return b.zero(t)
     return b.op(c.CONST, type=t, value=False) if t is k.Bool or t is k.NpBool else b.const(0, t)

@@ -166,12 +166,12 @@ class _Opening:
             assert made is not None
             if made.op is lists.HOLDS:
                 group.uses.append((made, made.args[0]))
-            else:
+            elif made.op is not s.UNDEF:
                 group.made.append(made)
         for group in found.values():
             for x in group.values:
                 group.uses += [(inst, x) for inst in self.users.get(x, ()) if inst.op is not lists.HOLDS]
-        return [group for group in found.values() if len(group.made) == 1]
+        return [group for group in found.values() if len(group.made) == 1]  # an UNDEF is never read
 
     def can_be_opened(self, group) -> bool:
         made = group.made[0]
@@ -251,9 +251,16 @@ class _Opening:
                         classes.of(inst.result), ())):
                     return False
             for x in inst.args[inst.op is not lists.LIST_NEW:]:
-                if any(self.may_follow(inst, writer, x) for writer, _ in written.get(classes.of(x), ())):
+                if any(self.may_follow(inst, writer, x) for writer, y in written.get(classes.of(x), ())
+                       if not self.apart(_root(x), _root(y))):
                     return False
         return True
+
+    def apart(self, x: Value, y: Value) -> bool:
+        """Whether y is another array than x: one that is made here, where x is an argument or the result of another
+        instruction."""
+        known = x.inst is not None or x in self.fn.entry.params
+        return x is not y and known and y.inst is not None and y.inst.op in _NEW
 
     def may_follow(self, inst, writer, x) -> bool:
         """Whether `writer` may run after `inst`, before the array x is made anew."""

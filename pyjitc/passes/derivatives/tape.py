@@ -96,7 +96,8 @@ class Tape:
         if len(leaves) <= len(read):
             taped = leaves
         else:
-            taped = dict.fromkeys(read)
+            # of a shape its lengths are kept
+            taped = dict.fromkeys(x for v in read for x in (self.leaves(v) if type(v.type) is k.Tuple else (v,)))
             # drop the values that a cheap operation recomputes from others
             for v in sorted(read, key=self.position, reverse=True):
                 i = v.inst

@@ -187,6 +187,18 @@ def test_what_is_refused(function):
         njit(function)(P)
 
 
+@pytest.mark.parametrize("name", ["x", "z", "w"])
+def test_names_that_are_known_at_run_time(name):
+    def named(a, name):
+        a[1][name] += 1.5
+        a[name][0] = 7
+        return sum([a[k].sum() + a[2][k] for k in ("x", name)]), a
+
+    a = np.array([(1, 2), (3, 4), (5, 6)], [("x", float), ("z", float)])
+    expected, actual = outcome(named, (a.copy(), name)), outcome(njit(named), (a.copy(), name))
+    assert not difference(expected, actual), (expected, actual)
+
+
 def test_a_record_that_is_returned_looks_into_the_array():
     @njit
     def one(a, i):
