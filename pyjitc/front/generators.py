@@ -16,6 +16,7 @@ from types import CodeType
 from ..ir import core as ir
 from ..ops import control, generic
 from ..types.kinds import Undefined
+from .prune import reverse_postorder
 
 __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "is_talked_to",
            "returns_value"]
@@ -100,7 +101,7 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
     fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno,
                      source.library)
-    fn.blocks = _reverse_postorder(entry)
+    fn.blocks = reverse_postorder(entry)
     proto.built = fn
     return fn
 
@@ -246,22 +247,6 @@ def _live_in(blocks, yields, callee):
                 live[block] |= new
                 changed = True
     return live
-
-
-def _reverse_postorder(entry):
-    order, seen = [], {entry}
-    stack = [(entry, iter([e.block for e in entry.edges()]))]
-    while stack:
-        block, rest = stack[-1]
-        for following in rest:
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, iter([e.block for e in following.edges()])))
-                break
-        else:
-            stack.pop()
-            order.append(block)
-    return order[::-1]
 
 
 def acts_on_close(source: ir.Function) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from ..ir import core as ir
 
-__all__ = ["prune"]
+__all__ = ["prune", "reverse_postorder"]
 
 
 def prune(fn: ir.Function) -> None:
-    fn.blocks = _reverse_postorder(fn.blocks[0])
+    fn.blocks = reverse_postorder(fn.blocks[0])
     incoming: dict[ir.Block, list[ir.Edge]] = {block: [] for block in fn.blocks}
     for block in fn.blocks:
         for edge in block.edges():
@@ -65,7 +65,8 @@ def prune(fn: ir.Function) -> None:
             edge.args = [find(v) for v in edge.args]
 
 
-def _reverse_postorder(entry: ir.Block) -> list[ir.Block]:
+def reverse_postorder(entry: ir.Block) -> list[ir.Block]:
+    """The blocks that can be reached, each before its successors except along back edges."""
     order, seen = [], {entry}
     stack = [(entry, iter([e.block for e in entry.edges()]))]
     while stack:

@@ -10,7 +10,7 @@ from typing import Any, Callable
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import containers as c
-from ..ops import control, memory, natives, structure, tables
+from ..ops import control, memory, natives, structure
 from ..ops import instances as of
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..ops.sorting import SORT_BY
@@ -133,7 +133,7 @@ class Rewriting:
         elif op in _OF_OBJECTS and type(first.type) is NativeObject:
             self.of_object(inst, first)
         else:
-            if op in _TYPED and result in self.types:
+            if "type" in inst.attrs and result in self.types:
                 inst.attrs = {**inst.attrs, "type": result.type}
             elif inst in self.asked:
                 inst.attrs = {**inst.attrs, "type": first.type.members[self.asked[inst]]}
@@ -239,5 +239,3 @@ def _holds_native(t: Type) -> bool:
 _OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
 _OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND, SORT_BY))
 _OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
-_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
-                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

@@ -29,6 +29,7 @@ from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
 from . import instances
+from .aliases import AliasClass, Aliases
 from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
 
 __all__ = ["run"]
@@ -41,44 +42,26 @@ native_rewriting = lazy(f"{__package__}.native_rewriting")
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
 _FOUND: dict[ir.Op, tuple[int, ...]] = {
     tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
-_GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
-         structure.METHOD_SELF: ""}
 _OF_UNIONS = frozenset((structure.UNION_MAKE, structure.UNION_IS, structure.UNION_GET, structure.UNION_CAST))
-_MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
-                    structure.METHOD_MAKE))
-
-
 _LISTS = frozenset((List, Deque))
 _FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method, k.Union)  # the kinds of values in which lists are followed
 
 
-class _Class:
+class _Class(AliasClass):
     """An alias class: lists or deques that may be the same object. type: the type of the Python list; items: path in an
     item -> the class of the lists there; python: whether they must be Python lists; resized: whether an operation
     changes their length; used: whether there are uses other than making them; worked: whether there are uses other than
     filling them; held: whether native objects hold some; parts: whether some are the result of splitting a text;
     changed: whether a list of the class has another origin, or is used for more than reading."""
 
-    __slots__ = ("changed", "functions", "held", "into", "items", "made", "native", "parts", "python", "resized",
-                 "type", "used", "worked")
+    __slots__ = ("changed", "held", "items", "made", "native", "parts", "python", "resized", "used", "worked")
 
     def __init__(self, t: Any):
-        self.into: _Class | None = None
-        self.type = t
+        super().__init__(t)
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
         self.parts = self.changed = self.held = False
         self.native: NativeList | None = None
-        self.functions: set[ir.Function] = set()
-
-    @property
-    def root(self) -> _Class:
-        one = self
-        while one.into is not None:
-            one = one.into
-        if one is not self:
-            self.into = one
-        return one
 
 
 def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, ir.Function]) -> None:
@@ -138,11 +121,11 @@ def _lists_apart(t: Type):
             yield from _lists_apart(part)
 
 
-class _Lists:
+class _Lists(Aliases):
     """Finds the alias classes of a module, and decides which of them are native."""
 
     def __init__(self, functions: list[ir.Function], attributes: dict[type, dict[str, Type]]):
-        self.functions = functions
+        super().__init__(functions, _lists_in, _Class)
         self.attributes = attributes  # of the classes that have native objects
         self.fields: dict[tuple[Any, Any], ir.Value] = {
             (cls, name): ir.Value(t) for cls, types in attributes.items() for name, t in types.items()}
@@ -150,17 +133,12 @@ class _Lists:
         self.making: list[type] = []  # the classes of which that is being made
         self.settled = False  # whether it is known which classes are native
         self.mentioned: dict[Type | None, bool] = {}
-        self.known: dict[Type, list] = {}  # type -> the lists in it
-        self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
-        self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
         self.calls: dict[ir.Inst, Call] = {}
         self.around: dict[ir.Inst, Call] = {}  # instruction that boxes or unboxes -> its call
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
-        self.uses: dict[ir.Value, list[ir.Inst]] = {}
-        self.fn = functions[0]
         for value in self.fields.values():
-            for path, _ in self.lists(value.type):
+            for path, _ in self.places(value.type):
                 self.at(value, path).held = True
         self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
         for fn in functions:
@@ -170,26 +148,11 @@ class _Lists:
 
     # -- alias classes
 
-    def lists(self, t) -> list:
-        found = self.known.get(t)
-        if found is None:
-            found = self.known[t] = list(_lists_in(t)) if t is not None else []
-        return found
-
-    def at(self, value: ir.Value, path: tuple = ()) -> _Class:
-        found = self.classes.get((value, path))
-        if found is None:
-            t = dict(self.lists(value.type))[path]
-            found = self.classes[value, path] = _Class(t)
-        found = found.root
-        found.functions.add(self.fn)
-        return found
-
     def item(self, one: _Class, path: tuple) -> _Class:
         one = one.root
         found = one.items.get(path)
         if found is None:
-            found = one.items[path] = _Class(dict(self.lists(one.type.item))[path])
+            found = one.items[path] = _Class(dict(self.places(one.type.item))[path])
             found.python = one.python
         return found.root
 
@@ -218,24 +181,12 @@ class _Lists:
                 else:
                     one.items[path] = item
 
-    def joined(self, x: ir.Value, y: ir.Value) -> None:
-        """Two values may refer to the same object."""
-        mine, its = self.lists(x.type), self.lists(y.type)
-        if not mine and not its:
-            return
-        if x.type is y.type:
-            for path, _ in mine:
-                self.same(self.at(x, path), self.at(y, path))
-        else:
-            self.keep_all(x)
-            self.keep_all(y)
-
     def keep(self, one: _Class) -> None:
         """Mark the lists of this class as Python lists."""
         one.root.python = True
 
-    def keep_all(self, value: ir.Value) -> None:
-        for path, _ in self.lists(value.type):
+    def give_up(self, value: ir.Value) -> None:
+        for path, _ in self.places(value.type):
             self.keep(self.at(value, path))
 
     def stored(self, one: _Class, value: ir.Value) -> None:
@@ -244,23 +195,23 @@ class _Lists:
         n = None if value.type is item else _place_in(item, value.type)
         if value.type is not item and n is None:
             self.keep(one)
-            self.keep_all(value)
+            self.give_up(value)
             return
-        for path, _ in self.lists(value.type):
+        for path, _ in self.places(value.type):
             self.same(self.item(one, path if n is None else (n, *path)), self.at(value, path))
 
     def read(self, one: _Class, value: ir.Value) -> None:
         """A value is read as an item."""
         if value.type is not one.type.item:
             self.keep(one)
-            self.keep_all(value)
+            self.give_up(value)
             return
-        for path, _ in self.lists(value.type):
+        for path, _ in self.places(value.type):
             self.same(self.item(one, path), self.at(value, path))
 
     def share_items(self, one: _Class, two: _Class) -> None:
         """An item of one may also be an item of the other."""
-        for path, _ in self.lists(one.type.item):
+        for path, _ in self.places(one.type.item):
             self.same(self.item(one, path), self.item(two, path))
 
     def held(self, table: ir.Value, path: tuple) -> _Class:
@@ -268,7 +219,7 @@ class _Lists:
         found = self.tables[table].get(path)
         if found is None:
             t: Any = table.type
-            found = self.tables[table][path] = _Class(dict(self.lists(t.values))[path])
+            found = self.tables[table][path] = _Class(dict(self.places(t.values))[path])
         found = found.root
         found.functions.add(self.fn)
         return found
@@ -276,9 +227,8 @@ class _Lists:
     # -- constraints from instructions
 
     def find_tables(self, fn: ir.Function) -> None:
-        if any([inst.result is not None and isinstance(inst.result.type, k.Dict) and self.lists(inst.result.type.values)
-                for block in fn.blocks for inst in block.insts]):
-            for values in localtables.of_lists(fn, self.lists):
+        if any([isinstance(v.type, k.Dict) and self.places(v.type.values) for v in fn.values()]):
+            for values in localtables.of_lists(fn, self.places):
                 held: dict[tuple, _Class] = {}
                 self.tables.update(dict.fromkeys(values, held))
 
@@ -288,7 +238,7 @@ class _Lists:
         if table not in self.tables or inst.op not in _STORED and inst.op not in _FOUND:
             return False
         t: Any = table.type
-        for path, _ in self.lists(t.values):
+        for path, _ in self.places(t.values):
             one = self.held(table, path)
             if inst.op is tables.DICT_ASK:  # of a defaultdict(list)
                 one.made = one.changed = True
@@ -302,20 +252,14 @@ class _Lists:
 
     def look(self, fn: ir.Function) -> None:
         blocks = self.blocks[fn]
-        for block in blocks:
-            for inst in block.insts:
-                for v in inst.args:
-                    self.uses.setdefault(v, []).append(inst)
-                for edge in inst.edges():
-                    for v in edge.args:
-                        self.uses.setdefault(v, []).append(inst)
+        self.note_uses(blocks)
         if fn is self.functions[0]:
             for p in fn.params:
-                self.keep_all(p)
+                self.give_up(p)
             if fn in self.returned:  # a call of it in this module gets the same lists
-                self.keep_all(self.returned[fn])
+                self.give_up(self.returned[fn])
         for v in independent.shared(fn) if fn.flags.parallel else ():
-            self.keep_all(v)
+            self.give_up(v)
             held = self.tables.get(v)
             if held is not None:
                 self.tables = {one: its for one, its in self.tables.items() if its is not held}
@@ -333,8 +277,8 @@ class _Lists:
                 if inst in self.calls:
                     self.called(self.calls[inst])
                 elif inst not in self.around and (
-                        inst.result is not None and self.lists(inst.result.type)
-                        or any([self.lists(v.type) for v in inst.args])):
+                        inst.result is not None and self.places(inst.result.type)
+                        or any([self.places(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
 
     def instruction(self, fn, block, inst) -> None:
@@ -363,35 +307,16 @@ class _Lists:
             one.resized |= op is c.LIST_APPEND
             one.worked |= op is c.LIST_SET
             self.stored(one, args[-1])
-        elif op is c.HOLDS or op is structure.RETYPE:
-            self.joined(args[0], result)
+        elif self.relates(inst):
+            pass
         elif (op is FIELD_GET or op is FIELD_SET) and args[0].type.cls in self.attributes:
             held = self.fields.get((args[0].type.cls, inst.attrs["name"]))
             if held is not None:
                 self.joined(result or args[1], held)
-        elif op is structure.SELECT or op is structure.CHOOSE:
-            self.joined(args[1], result)
-            self.joined(args[2], result)
-        elif op is control.INVOKE and inst.attrs["callee"] in self.blocks:
-            callee = inst.attrs["callee"]
-            for v, p in zip(args, callee.params):
-                self.joined(v, p)
-            if result is not None and callee in self.returned:
-                self.joined(self.returned[callee], result)
-        elif op is control.RETURN and fn is not self.functions[0]:
-            self.joined(args[0], self.returned[fn])
-        elif op in _MAKES:
-            for n, v in enumerate(args):
-                for path, _ in self.lists(v.type):
-                    self.same(self.at(v, path), self.at(result, (n, *path)))
-        elif op in _GETS:
-            n = _place(inst)
-            for path, _ in self.lists(result.type):
-                self.same(self.at(args[0], (n, *path)), self.at(result, path))
         elif op in _OF_UNIONS and self.of_union(inst):
             pass
         elif op is structure.UNDEF:
-            for path, _ in self.lists(result.type):
+            for path, _ in self.places(result.type):
                 self.at(result, path)
         elif op is SORT_BY:
             one = self.at(args[0])
@@ -402,12 +327,12 @@ class _Lists:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
                     self.escapes.append((fn, block, inst, n))
-                    for path, _ in self.lists(v.type):
+                    for path, _ in self.places(v.type):
                         self.at(v, path)
                 else:
-                    self.keep_all(v)
+                    self.give_up(v)
             if result is not None:
-                self.keep_all(result)
+                self.give_up(result)
 
     def of_union(self, inst: ir.Inst) -> bool:
         """A conversion between a union and its members; False where the types of some are converted, too."""
@@ -415,31 +340,31 @@ class _Lists:
         if inst.op is structure.UNION_IS:
             return _place_in(x.type, inst.attrs["type"]) is not None
         if inst.op is structure.UNION_CAST:
-            pairs = [(_place_in(x.type, t), _place_in(result.type, t)) for t in x.type.members if self.lists(t)]
-            if any([None in pair for pair in pairs]) or {t for t in result.type.members if self.lists(t)} - {
+            pairs = [(_place_in(x.type, t), _place_in(result.type, t)) for t in x.type.members if self.places(t)]
+            if any([None in pair for pair in pairs]) or {t for t in result.type.members if self.places(t)} - {
                     *x.type.members}:
                 return False
-        for path, _ in self.lists(x.type) if inst.op is not structure.UNION_MAKE else ():
+        for path, _ in self.places(x.type) if inst.op is not structure.UNION_MAKE else ():
             self.at(x, path)
-        for path, _ in self.lists(result.type):
+        for path, _ in self.places(result.type):
             self.at(result, path)
         if inst.op is structure.UNION_CAST:
             places = dict(pairs)
-            for path, _ in self.lists(x.type):
+            for path, _ in self.places(x.type):
                 self.same(self.at(x, path), self.at(result, (places[path[0]], *path[1:])))
             return True
         union, one = (result, x) if inst.op is structure.UNION_MAKE else (x, result)
         n = _place_in(union.type, one.type)
         if n is None:
             return False
-        for path, _ in self.lists(one.type):
+        for path, _ in self.places(one.type):
             self.same(self.at(one, path), self.at(union, (n, *path)))
         return True
 
     def leaves_whole(self, t: Type) -> bool:
         """Whether a tuple can be rebuilt from the lists that its native lists escape as."""
         return isinstance(t, k.Tuple) and all(
-            [type(part) is List or not self.lists(part) or self.leaves_whole(part) for part in t.parts])
+            [type(part) is List or not self.places(part) or self.leaves_whole(part) for part in t.parts])
 
     def called(self, call: Call) -> None:
         result: Any = call.unbox.result if call.unbox is not None else None
@@ -573,7 +498,7 @@ class _Lists:
             assert isinstance(t, k.Dict)
             return type(t)(t.keys, _with_lists(t.values, lambda path, t: (
                 t if path not in held or held[path].root.python else self.native(held[path])), lambda t: t))
-        if not self.lists(value.type) and not self.has_objects(value.type):
+        if not self.places(value.type) and not self.has_objects(value.type):
             return value.type
 
         def change(path, t):
@@ -642,18 +567,18 @@ class _Lists:
             mine = [(block, inst, n) for f, block, inst, n in self.escapes if f is fn]
             out = [(block, inst, n) for block, inst, n in mine
                    if any([not self.classes[inst.args[n], path].root.python
-                           for path, _ in self.lists(inst.args[n].type)])]
+                           for path, _ in self.places(inst.args[n].type)])]
             if not out:
                 continue
             after = self.read_after(fn, {(inst, n) for _, inst, n in out}, group)
             for _, inst, n in out:
                 v = inst.args[n]
-                gone = {group[self.classes[v, path].root] for path, _ in self.lists(v.type)}
+                gone = {group[self.classes[v, path].root] for path, _ in self.places(v.type)}
                 home = set().union(*(of.functions for of, number in group.items() if number in gone))
                 bad = bool(gone & (after[inst] | kept)) or fn is not self.functions[0] and (
                     home != {fn} or any([group.get(one.root) in gone for (p, _), one in self.classes.items()
                                          if p in fn.params or p is self.returned.get(fn)]))
-                ones = [self.classes[v, path].root for path, _ in self.lists(v.type)]
+                ones = [self.classes[v, path].root for path, _ in self.places(v.type)]
                 bad = bad or any([one.held or not self.leaves(one) for one in ones])
                 for one in ones:
                     if not one.python and (bad or not one.worked):
@@ -690,7 +615,7 @@ class _Lists:
         leaving = {inst for inst, _ in gone}
 
         def numbers(values):
-            return {group[self.classes[v, path].root] for v in values for path, _ in self.lists(v.type)
+            return {group[self.classes[v, path].root] for v in values for path, _ in self.places(v.type)
                     if (v, path) in self.classes}
 
         changed = True
@@ -708,7 +633,7 @@ class _Lists:
                     if inst.result is not None:
                         now.discard(inst.result)
                     for n, v in enumerate(inst.args):
-                        if (inst, n) not in gone and self.lists(v.type):
+                        if (inst, n) not in gone and self.places(v.type):
                             now.add(v)
                 if now != live[block]:
                     live[block] = now
@@ -719,9 +644,3 @@ class _Lists:
 _PLACES = k.Tuple((Int, Int))
 _LARGE = 64  # the most bytes of an item
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
-def _place(inst: ir.Inst) -> int:
-    name = _GETS[inst.op]
-    if not name:
-        return 0
-    at = inst.attrs[name]
-    return at if type(at) is int else inst.args[0].type.names.index(at)

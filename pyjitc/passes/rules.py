@@ -20,8 +20,6 @@ gpu = lazy("pyjitc.ops.gpu")  # kernels load it
 
 __all__ = ["Facts", "RULES", "simplify_inst", "const_key"]
 
-_TYPED = frozenset((s.STRUCT_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNION_GET, s.UNION_CAST, s.FUNCTION_MAKE, s.RETYPE,
-                    s.UNDEF, a.CAST))  # their attrs contain the type
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex, k.NpBool)
 _NEXT = 16  # the most lengths that are examined for one broadcast
 
@@ -49,7 +47,6 @@ class Facts:
         self.defs: dict[Value, Inst] = {}
         self.pool: dict[tuple, Value] = {}
         self.constants: list[Inst] = []  # constants of the pool, which the caller puts at the start of the entry
-        self.fresh_constants: list[Inst] = []  # new constants for the entry block
         self.fresh: list[Inst] = []  # instructions that a rule has made, for the place before the one that is rewritten
 
     def constant(self, type: k.Type, value: Any) -> Value:
@@ -85,9 +82,7 @@ class Facts:
 
     def make(self, op: Op, *args: Value, type: k.Type, loc=NOWHERE, **attrs) -> Value:
         """Make a new instruction, and simplify it. Only for operations that cannot raise."""
-        if op in _TYPED:
-            attrs["type"] = type
-        if op is s.UNDEF or op is s.RETYPE or op is a.CAST:
+        if "type" in op.attrs:
             attrs["type"] = type
         inst = Inst(op, args, attrs, Value(type), loc)
         better = simplify_inst(self, inst)

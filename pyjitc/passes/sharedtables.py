@@ -16,21 +16,16 @@ from typing import Any, Callable
 from ..ir import core as ir
 from ..ops import control, structure
 from ..ops import tables as of
-from ..ops.containers import HOLDS
 from ..ops.pyobject import PY_UNBOX
 from ..types import kinds as k
 from ..types.kinds import CounterDict, DefaultDict, Dict, NativeTable, Set, Type
 from . import localtables
+from .aliases import MAKES, AliasClass, Aliases
 
 __all__ = ["may_share", "run"]
 
 _TABLES = frozenset((Dict, DefaultDict, CounterDict, Set))
 _FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method)
-_MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
-                    structure.METHOD_MAKE))
-_GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
-         structure.METHOD_SELF: ""}
-_SAME = {HOLDS: (0,), structure.RETYPE: (0,), structure.SELECT: (1, 2), structure.CHOOSE: (1, 2)}
 
 
 def may_share(module: list[ir.Function]) -> bool:
@@ -66,9 +61,9 @@ def _with_tables(t: Type, is_table: Callable, path: tuple = ()) -> Type:
     return t if all([one is two for one, two in zip(parts, t.parts)]) else t.with_parts(parts)
 
 
-def _tables_in(t: Type | None, path: tuple = ()) -> list[tuple[tuple, Type]]:
+def _tables_in(t: Type, path: tuple = ()) -> list[tuple[tuple, Type]]:
     """(path, type) of all dicts and sets in values of type t that can be followed."""
-    if t is None or not t.sealed:
+    if not t.sealed:
         return []
     if type(t) in _TABLES:
         return [(path, t)]
@@ -77,52 +72,37 @@ def _tables_in(t: Type | None, path: tuple = ()) -> list[tuple[tuple, Type]]:
     return [one for n, part in enumerate(t.parts) for one in _tables_in(part, (*path, n))]
 
 
-class _Group(localtables.Group):
+class _Group(localtables.Group, AliasClass):
     """Values that may refer to one dict or set. holders: those, and the values of which it is a part; functions: where
     these are; given_up: whether it stays the interpreter's; others: (block, instruction) in the entry where it may
     leave; leaves: (instruction, operand) where it does."""
 
     def __init__(self, t: Any):
-        super().__init__(t)
-        self.into: _Group | None = None
+        AliasClass.__init__(self, t)
+        localtables.Group.__init__(self, t)
         self.holders: set[ir.Value] = set()
-        self.functions: set[ir.Function] = set()
         self.made = self.given_up = False
         self.operations: set[ir.Op] = set()
         self.others: list[tuple[ir.Block, ir.Inst]] = []
         self.leaves: list[tuple[ir.Inst, ir.Value]] = []
 
-    @property
-    def root(self) -> _Group:
-        one = self
-        while one.into is not None:
-            one = one.into
-        return one
 
-
-class _Groups:
+class _Groups(Aliases):
     def __init__(self, functions: list[ir.Function]):
-        self.functions = functions
-        self.known: dict[Type | None, list] = {}
-        self.groups: dict[tuple[ir.Value, tuple], _Group] = {}
-        self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
-        self.uses: dict[ir.Value, list[ir.Inst]] = {}
+        super().__init__(functions, _tables_in, _Group)
         self.of: dict[ir.Function, list[ir.Value]] = {fn: [] for fn in functions}  # its values that are dicts or sets
         for fn in functions:
-            for block in fn.blocks:
-                for inst in block.insts:
-                    for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
-                        self.uses.setdefault(v, []).append(inst)
-        for fn in functions:
-            self.look(fn)
-        for fn in functions:
-            for v in fn.values():
-                for path, _ in self.tables(v.type):
-                    if (v, path) in self.groups:
-                        self.at(v, path).functions.add(fn)
-                    if (v, path) in self.groups and not path:
-                        self.of[fn].append(v)
-        for group in {group.root for group in self.groups.values()}:
+            self.note_uses(fn.blocks)
+        for self.fn in functions:
+            self.look(self.fn)
+        for self.fn in functions:
+            for v in self.fn.values():
+                for path, _ in self.places(v.type):
+                    if (v, path) in self.classes:
+                        self.at(v, path).functions.add(self.fn)
+                        if not path:
+                            self.of[self.fn].append(v)
+        for group in {group.root for group in self.classes.values()}:
             group.given_up |= not self.settle(group)
 
     def local(self, fn: ir.Function) -> dict[ir.Value, _Group]:
@@ -131,7 +111,7 @@ class _Groups:
 
     def retype(self) -> None:
         """Give the values that contain tables their new types; the tables themselves have theirs."""
-        holders = {v for (v, _), group in self.groups.items() if not group.root.given_up}
+        holders = {v for (v, _), group in self.classes.items() if not group.root.given_up}
         for v in holders:
             v.type = _with_tables(v.type, lambda path, v=v: not self.at(v, path).given_up)
         for fn in self.functions:
@@ -144,20 +124,14 @@ class _Groups:
 
     # -- which values may be one
 
-    def tables(self, t: Type | None) -> list[tuple[tuple, Type]]:
-        found = self.known.get(t)
-        if found is None:
-            found = self.known[t] = _tables_in(t)
-        return found
-
     def at(self, value: ir.Value, path: tuple = ()) -> _Group:
-        found = self.groups.get((value, path))
-        if found is None:
-            found = self.groups[value, path] = _Group(dict(self.tables(value.type))[path])
+        is_new = (value, path) not in self.classes
+        found = super().at(value, path)
+        if is_new:
             found.holders.add(value)
             if not path:
                 found.values.add(value)
-        return found.root
+        return found
 
     def same(self, one: _Group, two: _Group) -> None:
         one, two = one.root, two.root
@@ -169,63 +143,33 @@ class _Groups:
         one.made |= two.made
         one.values |= two.values
         one.holders |= two.holders
+        one.functions |= two.functions
         one.operations |= two.operations
         one.others += two.others
 
-    def joined(self, x: ir.Value, y: ir.Value) -> None:
-        mine, its = self.tables(x.type), self.tables(y.type)
-        if x.type is not y.type:
-            self.give_up(x)
-            self.give_up(y)
-        elif mine and its:
-            for path, _ in mine:
-                self.same(self.at(x, path), self.at(y, path))
-
     def give_up(self, value: ir.Value) -> None:
-        for path, _ in self.tables(value.type):
+        for path, _ in self.places(value.type):
             self.at(value, path).given_up = True
 
     # -- what is done with them
 
     def look(self, fn: ir.Function) -> None:
         for p in fn.params:
-            for path, _ in self.tables(p.type):
+            for path, _ in self.places(p.type):
                 self.at(p, path).given_up |= fn is self.functions[0]
         for block in fn.blocks:
             for inst in block.insts:
                 for edge in inst.edges():
                     for v, p in zip(edge.args, edge.block.params):
                         self.joined(v, p)
-                if self.tables(inst.result.type if inst.result is not None else None) or any(
-                        [self.tables(v.type) for v in inst.args]):
+                if self.places(inst.result.type if inst.result is not None else None) or any(
+                        [self.places(v.type) for v in inst.args]):
                     self.instruction(fn, block, inst)
 
     def instruction(self, fn: ir.Function, block: ir.Block, inst: ir.Inst) -> None:
-        op, args, result = inst.op, inst.args, inst.result
         entry = fn is self.functions[0]
-        if op in _SAME:
-            for n in _SAME[op]:
-                self.joined(args[n], result)
-        elif op is control.INVOKE and inst.attrs["callee"] in self.functions:
-            callee = inst.attrs["callee"]
-            for v, p in zip(args, callee.params):
-                self.joined(v, p)
-            if callee is self.functions[0]:
-                for v in args:
-                    self.give_up(v)
-            if result is not None and callee in self.returned:
-                self.joined(self.returned[callee], result)
-        elif op is control.RETURN and not entry:
-            self.joined(args[0], self.returned[fn])
-        elif op in _MAKES and not (entry and self.only_returned(result)):
-            for n, v in enumerate(args):
-                for path, _ in self.tables(v.type):
-                    self.same(self.at(v, path), self.at(result, (n, *path)))
-        elif op in _GETS:
-            n = _place(inst)
-            for path, _ in self.tables(result.type):
-                self.same(self.at(args[0], (n, *path)), self.at(result, path))
-        elif op is not structure.DISCARD:
+        if entry and inst.op in MAKES and self.only_returned(inst.result) or not self.relates(inst) and (
+                inst.op is not structure.DISCARD):
             self.other(block, inst, entry)
 
     def only_returned(self, value: ir.Value) -> bool:
@@ -244,7 +188,7 @@ class _Groups:
             self.give_up(result)
         for n, v in enumerate(inst.args):
             if type(v.type) not in _TABLES:
-                if not (entry and v.inst is not None and v.inst.op in _MAKES and self.only_returned(v)):
+                if not (entry and v.inst is not None and v.inst.op in MAKES and self.only_returned(v)):
                     self.give_up(v)
                 continue
             group = self.at(v)
@@ -266,11 +210,3 @@ class _Groups:
             return False
         group.leaves = left
         return True
-
-
-def _place(inst: ir.Inst) -> int:
-    name = _GETS[inst.op]
-    if not name:
-        return 0
-    at = inst.attrs[name]
-    return at if type(at) is int else inst.args[0].type.names.index(at)

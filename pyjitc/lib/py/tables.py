@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, NeedsList
-from ...infer.names import describe, with_object
+from ...infer.meaning import Apply, Call, Const, Expr, NotNative, NeedsList
+from ...infer.names import with_object
 from ...ops.containers import HOLDS
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
@@ -154,9 +154,6 @@ class Held(Protocol):
         if not hasattr(x.type.python_class, "__reversed__"):
             return super().reversed(x)
         return stepped(x, by_python(reversed, x))
-
-    def unhashable(self, x):
-        return Mismatch(f"unhashable type: {describe(x.type)}")
 
 
 PROTOCOLS = {"container_iterator": _Steps()}

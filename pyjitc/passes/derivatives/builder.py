@@ -7,7 +7,6 @@ from ...base.errors import Diagnostic, UnsupportedError
 from ...ir.core import Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
 from ...ops import math as m
-from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.control import CONST, INVOKE
 from ...ops.table import OPS
@@ -15,9 +14,6 @@ from ...types import kinds as k
 from ...types.lattice import dtype_of
 
 __all__ = ["Builder", "refused"]
-
-_TYPED = frozenset((s.RETYPE, s.UNDEF, a.CAST, mem.ARRAY_NEW, mem.ARRAY_VIEW, s.STRUCT_MAKE, s.DUAL_MAKE,
-                    s.UNION_MAKE, s.UNION_GET))
 
 
 class Builder:
@@ -36,7 +32,7 @@ class Builder:
         self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
 
     def op(self, op: Op, *args: Value, type=None, **attrs) -> Any:
-        if type is not None and op in _TYPED:
+        if type is not None and "type" in op.attrs:
             attrs["type"] = type
         elif type is None:
             assert op.rule is not None

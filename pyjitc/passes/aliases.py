@@ -1,0 +1,130 @@
+"""Alias classes: which values in the functions of a module may refer to the same object.
+
+`natives` asks it of lists, `sharedtables` of dicts and sets. The objects may be parts of values, each at a path; values
+that arguments, parameters, results, joins, captured variables and parts of tuples relate are in one class.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..ir import core as ir
+from ..ops import control, structure
+from ..ops.containers import HOLDS
+from ..types.kinds import Type
+
+__all__ = ["MAKES", "AliasClass", "Aliases"]
+
+MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
+                   structure.METHOD_MAKE))
+_GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
+         structure.METHOD_SELF: ""}
+_SAME = {HOLDS: (0,), structure.RETYPE: (0,), structure.SELECT: (1, 2), structure.CHOOSE: (1, 2)}
+
+
+class AliasClass:
+    """Values that may refer to the same object. type: the type of the object; functions: where the values are."""
+
+    __slots__ = ("functions", "into", "type")
+
+    def __init__(self, t: Any):
+        self.into: Any = None  # the class that this one has become a part of
+        self.type = t
+        self.functions: set[ir.Function] = set()
+
+    @property
+    def root(self) -> Any:
+        one = self
+        while one.into is not None:
+            one = one.into
+        if one is not self:
+            self.into = one
+        return one
+
+
+class Aliases:
+    """The alias classes of a module. functions: the entry first; find: type -> (path, type) of the objects in values of
+    that type that can be followed; make: type -> a new class."""
+
+    def __init__(self, functions: list[ir.Function], find: Callable, make: Callable):
+        self.functions = functions
+        self.fn = functions[0]  # the function that is looked at
+        self.find, self.make = find, make
+        self.known: dict[Type | None, list] = {None: []}
+        self.classes: dict[tuple[ir.Value, tuple], Any] = {}
+        self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
+        self.uses: dict[ir.Value, list[ir.Inst]] = {}
+
+    def places(self, t: Type | None) -> list:
+        """(path, type) of the objects in values of type t."""
+        found = self.known.get(t)
+        if found is None:
+            found = self.known[t] = list(self.find(t))
+        return found
+
+    def at(self, value: ir.Value, path: tuple = ()) -> Any:
+        """The class of the objects at a place in a value."""
+        found = self.classes.get((value, path))
+        if found is None:
+            found = self.classes[value, path] = self.make(dict(self.places(value.type))[path])
+        found = found.root
+        found.functions.add(self.fn)
+        return found
+
+    def same(self, one: Any, two: Any) -> None:
+        """Make one class of two."""
+        raise NotImplementedError
+
+    def give_up(self, value: ir.Value) -> None:
+        """The objects in a value stay those of the interpreter."""
+        raise NotImplementedError
+
+    def joined(self, x: ir.Value, y: ir.Value) -> None:
+        """Two values may refer to the same objects."""
+        if x.type is y.type:
+            for path, _ in self.places(x.type):
+                self.same(self.at(x, path), self.at(y, path))
+        elif self.places(x.type) or self.places(y.type):
+            self.give_up(x)
+            self.give_up(y)
+
+    def note_uses(self, blocks: list[ir.Block]) -> None:
+        for block in blocks:
+            for inst in block.insts:
+                for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
+                    self.uses.setdefault(v, []).append(inst)
+
+    def relates(self, inst: ir.Inst) -> bool:
+        """Whether an instruction, of `self.fn`, relates values that may refer to the same objects; it has done so
+        then."""
+        op, args, result = inst.op, inst.args, inst.result
+        if op in _SAME:
+            for n in _SAME[op]:
+                self.joined(args[n], result)
+        elif op is control.INVOKE and inst.attrs["callee"] in self.functions:
+            callee = inst.attrs["callee"]
+            for v, p in zip(args, callee.params):
+                self.joined(v, p)
+            if result is not None and callee in self.returned:
+                self.joined(self.returned[callee], result)
+        elif op is control.RETURN and self.fn is not self.functions[0]:
+            self.joined(args[0], self.returned[self.fn])
+        elif op in MAKES:
+            for n, v in enumerate(args):
+                for path, _ in self.places(v.type):
+                    self.same(self.at(v, path), self.at(result, (n, *path)))
+        elif op in _GETS:
+            n = _place(inst)
+            for path, _ in self.places(result.type):
+                self.same(self.at(args[0], (n, *path)), self.at(result, path))
+        else:
+            return False
+        return True
+
+
+def _place(inst: ir.Inst) -> int:
+    """Which part of its operand an instruction reads."""
+    name = _GETS[inst.op]
+    if not name:
+        return 0
+    at = inst.attrs[name]
+    return at if type(at) is int else inst.args[0].type.names.index(at)
