@@ -184,8 +184,9 @@ class FunctionEmitter(Emitter):
         """Add the loop metadata; the slow copy of a versioned loop is not worth vectorising."""
         if inst.attrs.get("novectorize"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
-        elif inst.attrs.get("parallel"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.independent_loop(inst.attrs.get('interleave', 0))}"
+        elif "parallel" in inst.attrs or "interleave" in inst.attrs:
+            number = self.module.metadata.vector_loop(inst.attrs.get("interleave", 0), "parallel" in inst.attrs)
+            self.lines[-1] += f", !llvm.loop !{number}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop()}"
 

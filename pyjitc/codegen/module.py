@@ -28,7 +28,7 @@ class Metadata:
 
     def __init__(self):
         self.novectorize_loops = 0
-        self.independent_loops: list[int] = []  # the interleave count of each loop; 0: LLVM decides
+        self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
         self.unrolled_loops = 0
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
@@ -43,10 +43,11 @@ class Metadata:
         self.novectorize_loops += 1
         return 9 + self.novectorize_loops
 
-    def independent_loop(self, interleave: int) -> int:
-        """The number of new loop metadata: no iteration accesses an element that another one writes."""
-        self.independent_loops.append(interleave)
-        return 10_000 + len(self.independent_loops)
+    def vector_loop(self, interleave: int, independent: bool) -> int:
+        """The number of new loop metadata: the number of vectors in flight, 0 where LLVM decides; independent: no
+        iteration accesses an element that another one writes."""
+        self.vector_loops.append((interleave, independent))
+        return 10_000 + len(self.vector_loops)
 
     def unrolled_loop(self) -> int:
         """The number of new loop metadata: unroll four times."""
@@ -65,12 +66,12 @@ class Metadata:
         if self.novectorize_loops:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
             parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.novectorize_loops))
-        if self.independent_loops:
+        if self.vector_loops:
             counts = {1: "!7", 2: "!8", 4: "!9"}
             parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
             parts += (f'{name} = !{{!"llvm.loop.interleave.count", i32 {count}}}' for count, name in counts.items())
-            parts += (f'!{n} = distinct !{{!{n}, !6{", " + counts[count] if count else ""}}}'
-                      for n, count in enumerate(self.independent_loops, 10_001))
+            parts += (f'!{n} = distinct !{{!{n}{", !6" * independent}{", " + counts[count] if count else ""}}}'
+                      for n, (count, independent) in enumerate(self.vector_loops, 10_001))
         if self.unrolled_loops:
             parts.append('!30000 = !{!"llvm.loop.unroll.count", i32 4}')
             parts += (f"!{n} = distinct !{{!{n}, !30000}}" for n in range(20_001, 20_001 + self.unrolled_loops))

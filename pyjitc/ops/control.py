@@ -15,7 +15,7 @@ LOOP_HINTS = {
     "unroll": "four iterations are written as one (passes/polling.py)",
     "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
                 "passes/grid.py)",
-    "interleave": "of a parallel loop, the number of vectors in flight (passes/polling.py)",
+    "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/polling.py)",
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }

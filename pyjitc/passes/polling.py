@@ -46,6 +46,7 @@ _TINY = 16  # most operations of a loop that keeps two vectors in flight, since 
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
+_NESTED = 1 << 12  # nor do loops in each other that make at most this many
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -65,7 +66,8 @@ def run(fn: ir.Function, options=Options()) -> None:
         _step_last(loop, nest, defs, readers)
     paused = 0
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
-    short: set[ir.Block] = set()  # headers of loops that are known to be short
+    short: dict[ir.Block, int] = {}  # header of a loop that is known to be short -> its most trips, with those inside
+    varying: set[ir.Block] = set()  # headers of such loops whose length is not known
     polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
     of_ranges: set[ir.Block] = set()  # headers of counted loops
     in_order = fn.flags.novectorize or fn.flags.optnone
@@ -80,8 +82,11 @@ def run(fn: ir.Function, options=Options()) -> None:
             of_ranges.add(loop.header)
             length = counted.start[counted.left]
             trips = _at_most(length, defs)
-            if trips is not None and trips <= _SHORT and not work:
-                short.add(loop.header)
+            inside = max([short.get(one.header, 1) for one in loop.inner], default=1)
+            if trips is not None and trips <= _SHORT and not work and trips * inside <= _NESTED:
+                short[loop.header] = max(trips, 1) * inside
+                if defs.constant(length) is None:
+                    varying.add(loop.header)
                 # A vector load would wait until the stores of its elements have reached the cache, since single numbers
                 # were stored there just before.
                 if not loop.inner and trips <= FEW:
@@ -121,6 +126,8 @@ def run(fn: ir.Function, options=Options()) -> None:
     for loop in nest.loops:
         if not loop.inner:
             _independent(loop, loop.header in short, in_order)
+            if loop.header in varying:
+                _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
             columns = _note_columns(loop, defs)
             if columns and not in_order:
                 _walk(fn, loop, columns, defs)
@@ -357,10 +364,10 @@ def _last(array) -> int:
     return array.ndim - 1 if array.layout == "C" else 0
 
 
-def _note(loop, name) -> None:
+def _note(loop, name, value=True) -> None:
     """Set a hint (control.LOOP_HINTS) on the terminators that jump back to the header of a loop."""
     for block in loop.latches:
-        block.insts[-1].attrs = {**block.insts[-1].attrs, name: True}
+        block.insts[-1].attrs = {**block.insts[-1].attrs, name: value}
 
 
 def _interleave(loop, short) -> int:
