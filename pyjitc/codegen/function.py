@@ -187,7 +187,7 @@ class FunctionEmitter(Emitter):
         elif inst.attrs.get("parallel"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.independent_loop(inst.attrs.get('interleave', 0))}"
         elif inst.attrs.get("unroll"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop()}"
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(inst.attrs['unroll'])}"
 
     def branch_to(self, inst):
         yes, no = inst.targets

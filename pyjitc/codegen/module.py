@@ -30,6 +30,7 @@ class Metadata:
         self.novectorize_loops = 0
         self.independent_loops: list[int] = []  # the interleave count of each loop; 0: LLVM decides
         self.unrolled_loops = 0
+        self.branching = False  # whether an unrolled loop has branches
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
         self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its TBAA tag
@@ -48,9 +49,10 @@ class Metadata:
         self.independent_loops.append(interleave)
         return 10_000 + len(self.independent_loops)
 
-    def unrolled_loop(self) -> int:
-        """The number of new loop metadata: unroll four times."""
+    def unrolled_loop(self, how) -> int:
+        """The number of new loop metadata: unroll four times; how: the attribute `unroll` of the loop."""
         self.unrolled_loops += 1
+        self.branching |= how == "branches"
         return 20_000 + self.unrolled_loops
 
     def scope_list(self, scopes) -> int:
@@ -183,6 +185,8 @@ class Module:
         text = "\n".join(parts)
         if self.packs:
             text = partition.PACKS + text
+        if self.metadata.branching:
+            text = partition.APART + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.stays_call(name) for name in self.helpers)):
             return text + partition.FEW_PASSES

@@ -465,7 +465,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
             if unroll and not inst.attrs.get("novectorize"):
-                inst.attrs = {**inst.attrs, "unroll": True}
+                inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
             edge.block = strip
     counter = ir.Value(Int, "take")
@@ -604,13 +604,14 @@ def _pause(fn, counted, edges, readers):
     fn.blocks += [go, pause, on]
 
 
-def _worth_unrolling(counted) -> bool:
-    """Whether to unroll a loop: it is a chain of steps that cannot be vectorised, and short enough for its own overhead
-    to count. Such are loops with computed indices, sums of floats inside another loop, loops of scalars (whose steps
-    LLVM can combine), and loops of a few operations that branch. Unrolling others only costs compile time."""
+def _worth_unrolling(counted) -> bool | str:
+    """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
+    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, sums of floats
+    inside another loop, loops of scalars (whose steps LLVM can combine), and loops of a few operations that branch.
+    Unrolling others only costs compile time."""
     loop = counted.loop
     if _branches(counted):
-        return True
+        return "branches"
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
