@@ -188,7 +188,7 @@ class FunctionEmitter(Emitter):
             number = self.module.metadata.vector_loop(inst.attrs.get("interleave", 0), "parallel" in inst.attrs)
             self.lines[-1] += f", !llvm.loop !{number}"
         elif inst.attrs.get("unroll"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop()}"
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(inst.attrs['unroll'])}"
 
     def branch_to(self, inst):
         yes, no = inst.targets

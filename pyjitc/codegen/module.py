@@ -30,6 +30,7 @@ class Metadata:
         self.novectorize_loops = 0
         self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
         self.unrolled_loops = 0
+        self.branching = False  # whether an unrolled loop has branches
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
         self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its TBAA tag
@@ -49,9 +50,10 @@ class Metadata:
         self.vector_loops.append((interleave, independent))
         return 10_000 + len(self.vector_loops)
 
-    def unrolled_loop(self) -> int:
-        """The number of new loop metadata: unroll four times."""
+    def unrolled_loop(self, how) -> int:
+        """The number of new loop metadata: unroll four times; how: the attribute `unroll` of the loop."""
         self.unrolled_loops += 1
+        self.branching |= how == "branches"
         return 20_000 + self.unrolled_loops
 
     def scope_list(self, scopes) -> int:
@@ -184,6 +186,8 @@ class Module:
         text = "\n".join(parts)
         if self.packs:
             text = partition.PACKS + text
+        if self.metadata.branching:
+            text = partition.APART + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.stays_call(name) for name in self.helpers)):
             return text + partition.FEW_PASSES

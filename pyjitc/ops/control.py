@@ -12,7 +12,8 @@ CONST = Op("const", None, PURE, partials=UNVARIED, cost=FREE,
 LOOP_HINTS = {
     "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
                    "(passes/versioning.py), or too short or in need of its order (passes/polling.py)",
-    "unroll": "four iterations are written as one (passes/polling.py)",
+    "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four have a loop of their "
+              "own (passes/polling.py)",
     "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
                 "passes/grid.py)",
     "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/polling.py)",

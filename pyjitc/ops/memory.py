@@ -609,16 +609,16 @@ def _unit_lower(e, args, counter, constant, limited):
             result = e.assign(f"and i1 {result}, {few}")
         return result
     above = e.assign(f"icmp sge i64 {args[0]}, {-constant}")
-    top = args[-1] if constant == 0 else e.assign(f"sub i64 {args[-1]}, {constant}")
-    below = e.assign(f"icmp {'sle' if counter else 'slt'} i64 {args[0]}, {top}")
-    result = e.assign(f"and i1 {above}, {below}")
-    if counter:
-        room = e.assign(f"sub i64 {top}, {args[0]}")
-        fits = e.assign(f"icmp sle i64 {args[1]}, {room}")
-        result = e.assign(f"and i1 {result}, {fits}")
-        none = e.assign(f"icmp sle i64 {args[1]}, 0")
-        result = e.assign(f"or i1 {result}, {none}")
-    return result
+    if not counter:
+        top = args[-1] if constant == 0 else e.assign(f"sub i64 {args[-1]}, {constant}")
+        return e.assign(f"and i1 {above}, {e.assign(f'icmp slt i64 {args[0]}, {top}')}")
+    first = args[0] if constant == 0 else e.assign(f"add i64 {args[0]}, {constant}")
+    # Where the first index is not negative, the end is less than 2**64. Guards of one loop share all but the last test.
+    end = e.assign(f"add i64 {first}, {args[1]}")
+    below = e.assign(f"icmp ule i64 {end}, {args[-1]}")
+    usual = e.assign(f"icmp sge i64 {args[-1]}, 0")  # a length always is
+    result = e.assign(f"and i1 {e.assign(f'and i1 {above}, {usual}')}, {below}")
+    return e.assign(f"or i1 {result}, {e.assign(f'icmp sle i64 {args[1]}, 0')}")
 
 
 def _bits_of(terms) -> int:

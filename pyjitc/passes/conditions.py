@@ -12,9 +12,10 @@ from ..ir.cfg import Dominators
 from ..ir.core import Block, Edge, Inst, Op, Value
 from ..ops import control, structure
 from ..ops.arith import (
-    BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IEQ, IGE, IGT, ILE, ILT, INE, INTEGER_COMPARISONS,
+    BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IADD_CK, IAND, IEQ, IGE, IGT, ILE, ILT, INE, INTEGER_COMPARISONS,
 )
-from ..types.kinds import Bool, NpBool, is_float, is_integer
+from ..ops.memory import ARRAY_DIM
+from ..types.kinds import Bool, NpBool, NpInt, is_float, is_integer
 from .counted import Counted, Definitions
 
 __all__ = ["Conditions"]
@@ -96,7 +97,24 @@ class Conditions:
             return []
         relation = op if holds else op.negated
         assert relation is not None
-        return [(x, relation, y), (y, relation.swapped, x)]
+        facts = [(x, relation, y), (y, relation.swapped, x)]
+        # where p + q is below a limit, and q is not negative, p is, too
+        return facts + [(p, of, limit) for v, of, limit in facts if of is ILT or of is ILE for p in self._in_sum(v)]
+
+    def _in_sum(self, value: Value) -> list[Value]:
+        """The operands of a checked sum to which a number is added that is not negative whatever the program does."""
+        inst = value.inst
+        if inst is None or inst.op is not IADD_CK:
+            return []
+        return [p for p, q in (inst.args, inst.args[::-1]) if self.defs.constant(p) is None and self._is_natural(q)]
+
+    def _is_natural(self, value: Value) -> bool:
+        inst, constant = value.inst, self.defs.constant(value)
+        if inst is None or constant is not None:
+            return constant is not None and constant >= 0
+        t = inst.args[0].type if inst.op is CAST else None
+        return (inst.op is ARRAY_DIM or inst.op is IAND and any(map(self._is_natural, inst.args))
+                or isinstance(t, NpInt) and not t.signed)
 
     def number(self, value: Value) -> float | None:
         """The constant that a float is, unless that is NaN; else None."""

@@ -71,6 +71,8 @@ def run(fn: ir.Function, options=Options()) -> None:
     polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
     of_ranges: set[ir.Block] = set()  # headers of counted loops
     in_order = fn.flags.novectorize or fn.flags.optnone
+    # the copies that keep their checks (versioning.py) are not unrolled
+    few = _FEW >= sum(not any(b.insts[-1].attrs.get("novectorize") for b in loop.latches) for loop in nest.loops)
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # inside `try` the front end has added a poll whose exception the handlers catch
@@ -96,11 +98,11 @@ def run(fn: ir.Function, options=Options()) -> None:
                 and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
-                if len(nest.loops) <= _FEW and _worth_unrolling(counted):
+                if few and _worth_unrolling(counted):
                     _note(loop, "unroll")
                 continue
             if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
-                unroll = len(nest.loops) <= _FEW and _worth_unrolling(counted)
+                unroll = few and _worth_unrolling(counted)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
                     paused += not _repeats(loop)
@@ -115,9 +117,9 @@ def run(fn: ir.Function, options=Options()) -> None:
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
+        unpolled = loop.blocks if work else _reached_without(loop.header, polled.intersection(_headers_in(loop)))
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks and (work or not any(h in polled and nest.dom.dominates(h, source)
-                                                          for h in _headers_in(loop))):
+            if source in loop.blocks and source in unpolled:
                 _poll(fn, source, inst, edge, work)
     seen = {*short, *polled, *rows}
     tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
@@ -166,6 +168,17 @@ def _headers_in(loop):
     for one in loop.inner:
         yield one.header
         yield from _headers_in(one)
+
+
+def _reached_without(block, headers) -> set[ir.Block]:
+    """The blocks that control reaches from `block` without one of `headers`. The copies of an inner loop behind a guard
+    are two loops, of which every iteration takes one."""
+    seen, work = {block}, [block]
+    while work:
+        new = {edge.block for edge in work.pop().edges()} - seen - headers
+        seen |= new
+        work += new
+    return seen
 
 
 def _cross(loop, edges, defs) -> None:
@@ -479,7 +492,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
             if unroll and not inst.attrs.get("novectorize"):
-                inst.attrs = {**inst.attrs, "unroll": True}
+                inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
             edge.block = strip
     counter = ir.Value(Int, "take")
@@ -618,13 +631,14 @@ def _pause(fn, counted, edges, readers):
     fn.blocks += [go, pause, on]
 
 
-def _worth_unrolling(counted) -> bool:
-    """Whether to unroll a loop: it is a chain of steps that cannot be vectorised, and short enough for its own overhead
-    to count. Such are loops with computed indices, sums of floats inside another loop, loops of scalars (whose steps
-    LLVM can combine), and loops of a few operations that branch. Unrolling others only costs compile time."""
+def _worth_unrolling(counted) -> bool | str:
+    """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
+    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, sums of floats
+    inside another loop, loops of scalars (whose steps LLVM can combine), and loops of a few operations that branch.
+    Unrolling others only costs compile time."""
     loop = counted.loop
     if _branches(counted):
-        return True
+        return "branches"
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT

@@ -204,7 +204,7 @@ def test_loops_that_branch_are_unrolled(n, length):
             numbers(digits, 10)
     else:
         assert numbers(digits, 10) == numbers.py_func(digits, 10)
-    assert "unroll: True" in str(numbers._inspect("opt", numbers.signatures[0]))
+    assert "unroll: 'branches'" in str(numbers._inspect("opt", numbers.signatures[0]))
 
 
 @njit
