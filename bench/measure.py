@@ -89,11 +89,11 @@ def _clock(f, *args) -> float:
 
 
 def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
-         enough: float = 1e-3) -> dict[str, list[float]]:
+         enough: float = 1e-3, settle: float = 0.0) -> dict[str, list[float]]:
     """Seconds of one call `f(*prepare())`: {label: one figure a round}. All contenders work in the same arrays, which
     are restored, untimed, before each window: where an array lies in memory matters more than a check. Short calls are
     repeated within a window until they take `enough` seconds together, unless they change what the next one would
-    find."""
+    find. settle: a pause in seconds before a contender's turn."""
     args = prepare()
     contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
 
@@ -101,20 +101,22 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
         for array, content in contents:
             array[...] = content
 
-    repeat, windows = {}, {}
+    spent, changes = {}, False
     for label, f in contenders.items():
         f(*args)
         restore()
-        spent = _clock(f, *args)
-        changes = any(not np.array_equal(array, content) for array, content in contents)
-        repeat[label] = 1 if changes and spent > 2e-5 else max(1, int(enough / max(spent, 1e-9)))
-        windows[label] = WINDOWS if spent < 0.02 else 1
+        spent[label] = _clock(f, *args)
+        changes = changes or any(not np.array_equal(array, content) for array, content in contents)
+    once = changes and min(spent.values()) > 2e-5  # for all of them: repeated calls find their data in the caches
+    repeat = {label: 1 if once else max(1, int(enough / max(one, 1e-9))) for label, one in spent.items()}
+    windows = {label: WINDOWS if one < 0.02 else 1 for label, one in spent.items()}
     times = {label: [] for label in contenders}
     order = list(contenders.items())
     for _ in range(rounds):
         order.reverse()  # who comes first pays for what the last one left in caches and allocators
         for label, f in order:
             n, best = repeat[label], float("inf")
+            time.sleep(settle)
             for _ in range(windows[label]):
                 restore()
                 start = time.perf_counter()

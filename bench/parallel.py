@@ -1,5 +1,7 @@
 """Suite `parallel`: loops over `prange`, and whole-array statements, against Numba's with `parallel=True`, and against
-themselves on one thread. Both use all the cores that this process may use."""
+themselves on one thread. Both use all the cores that this process may use. Each waits before its turn until the threads
+of the one before it sleep: libgomp's, which Numba may use, spin for many milliseconds after a loop, on a core that the
+next contender wants."""
 from __future__ import annotations
 
 import importlib
@@ -17,6 +19,7 @@ from .table import Row
 
 __all__ = ["measure"]
 
+_SETTLE = 0.03
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parallel_programs.py")
 
 
@@ -53,7 +56,8 @@ def _row(name: str, prepare, contenders, quick: bool) -> Row:
         problem = same(expected, outcome(cases[name][0], arguments()), exact=False)
         if problem:
             return Row("parallel", name, "x", None, note=f"{label}: {problem}", **budget)
-    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15)
+    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15,
+                 settle=_SETTLE)
     cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms",
              "over range": f"{ratio(times['range'], times['pyjitc']).median:.2f}x"}
     figure, ratios = ratio(times["pyjitc"], times["pyjitc"]), {}

@@ -10,8 +10,9 @@ to their end, later ones may have. Where one thread is allowed, or a region lies
 the caller runs the chunks in order.
 
 To wake a sleeping worker takes longer than a short region takes on one thread. So a region of `short` chunks (some
-microseconds at most) wakes nobody until it has run for a while, unless the last region ended just before: a program
-that runs short regions one after the other keeps its workers awake.
+microseconds at most) wakes somebody only if what is left after one of them is worth it, by the time that those before
+took, or if the last region ended just before: a program that runs short regions one after the other keeps its workers
+awake.
 
 The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
 a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
@@ -29,9 +30,10 @@ __all__ = ["REGION", "object_for"]
 REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr, i1)"
 _SPIN = 1000  # tests for work before a worker sleeps, some tens of microseconds
 _WAIT = 2000  # tests of the workers before the caller sleeps
-# In ticks of the processor's counter, some billions a second: how long a region of short chunks runs before it wakes
-# workers, how long after a region the next one wakes them at once, and how long a thread waits before it steals.
-_PATIENCE, _RECENT, _MOMENT = 30_000, 200_000, 4_000
+# In ticks of the processor's counter, some billions a second: how long the rest of a region of short chunks must take
+# for it to wake workers, how long after a region the next one wakes them at once, and how long a thread waits before it
+# steals. A system call that wakes a thread on a core that sleeps takes some tens of microseconds on virtual machines.
+_WORTH, _RECENT, _MOMENT = 150_000, 200_000, 4_000
 _LOOK = 20_000_000  # nanoseconds between two polls for signals while the caller sleeps
 _ALL = (1 << 63) - 1
 _FUTEX = "call i64 (i64, ...) @syscall(i64 202, ptr"  # on x86-64, the only processor that loader.py supports
@@ -128,8 +130,8 @@ define internal void @wake() nounwind noinline {{
   ret void
 }}
 
-; How many chunks this thread has run. deadline: when it wakes the workers, in ticks; 0 if they are awake.
-define internal i32 @work(ptr %record, ptr %slot, i64 %deadline) nounwind {{
+; How many chunks this thread has run. begin: when it began, in ticks, if it may wake the workers; 0 if they are awake.
+define internal i32 @work(ptr %record, ptr %slot, i64 %begin) nounwind {{
   %functionp = getelementptr i8, ptr %slot, i64 {SLOT["function"]}
   %function = load ptr, ptr %functionp
   %framep = getelementptr i8, ptr %slot, i64 {SLOT["frame"]}
@@ -147,7 +149,7 @@ define internal i32 @work(ptr %record, ptr %slot, i64 %deadline) nounwind {{
 share:
   %k = phi i64 [ 0, %0 ], [ %k1, %over ]
   %before = phi i32 [ 0, %0 ], [ %done, %over ]
-  %due0 = phi i64 [ %deadline, %0 ], [ %due, %over ]
+  %due0 = phi i64 [ %begin, %0 ], [ %due, %over ]
   %waited = phi i1 [ false, %0 ], [ %waits, %over ]
   %whose = add i64 %number, %k
   %which = urem i64 %whose, %shares
@@ -160,8 +162,8 @@ share:
   %all = sub i64 %to, %from
   %own = icmp eq i64 %k, 0
   %patient = or i1 %own, %waited
-  br i1 %patient, label %more, label %begin_wait
-begin_wait:
+  br i1 %patient, label %more, label %hesitate
+hesitate:
   %since = call i64 @llvm.readcyclecounter()
   br label %look
 look:
@@ -203,7 +205,12 @@ check:
   br i1 %awake, label %next_one, label %test
 test:
   %now = call i64 @llvm.readcyclecounter()
-  %early = icmp ult i64 %now, %due
+  %lasted = sub i64 %now, %due
+  %ran = zext i32 %done1 to i64
+  %left = sub i64 %chunks, %ran
+  %expected = mul i64 %lasted, %left
+  %worth = mul i64 %ran, {_WORTH}
+  %early = icmp ult i64 %expected, %worth
   br i1 %early, label %next_one, label %rouse
 rouse:
   call void @wake()
@@ -488,16 +495,15 @@ lately:
   %last = load atomic i64, ptr {_state("last")} monotonic, align 8
   %since = sub i64 %now, %last
   %recent = icmp ult i64 %since, {_RECENT}
-  %later = add i64 %now, {_PATIENCE}
   br i1 %recent, label %wake, label %own
 wake:
   call void @wake()
   br label %own
 own:
-  %deadline = phi i64 [ 0, %open ], [ 0, %wake ], [ %later, %lately ]
+  %started_at = phi i64 [ 0, %open ], [ 0, %wake ], [ %now, %lately ]
   call void @_pthread_cleanup_push(ptr %ended, ptr @pyjitc_park, ptr null)
   store ptr %slot, ptr %regionp
-  %ran = call i32 @work(ptr %record, ptr %slot, i64 %deadline)
+  %ran = call i32 @work(ptr %record, ptr %slot, i64 %started_at)
   store atomic i32 1, ptr %slot seq_cst, align 4
   %refsp = getelementptr i8, ptr %slot, i64 {SLOT["refs"]}
   br label %wait
