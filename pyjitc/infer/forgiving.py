@@ -24,8 +24,8 @@ from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
-    Attributes, Bool, Container, DictDisplay, Exception_, Iterator, ListDisplay, NoneType, Object, ObjectOf, Singleton,
-    TooLarge, all_parts, any_part, members_of,
+    Attributes, Bool, Container, DictDisplay, Exception_, Generator, Iterator, ListDisplay, Method, NoneType, Object,
+    ObjectOf, Singleton, TooLarge, Tuple, all_parts, any_part, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -34,6 +34,7 @@ from .expressions import Raise, Split, meaning_av
 from .join import AV, with_objects
 from .meaning import (
     UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Restart,
+    Share,
 )
 from .names import describe, is_of_python
 from .session import value_of_member
@@ -81,6 +82,9 @@ class Forgiving(Evaluator):
     def instead(self, inst, operands, error):
         """The expression by which the interpreter does a refused operation; raises the error where it cannot."""
         self.leave(inst, error)
+        stored = self.stored_as_objects(inst, operands)
+        if stored is not None:
+            return stored
         findings = self.session.findings
         if inst.op is generic.GETATTR and isinstance(operands[0].type, Iterator) and not findings.generators:
             findings.generators = True  # send() and close() are compiled only for the interpreter's generators
@@ -93,11 +97,30 @@ class Forgiving(Evaluator):
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
             raise error from None
-        runs = inst.op in _CALLS and not _is_of_c(operands[0].type)
+        runs = inst.op in _STORES or inst.op in _CALLS and not _is_of_c(operands[0].type)
         for x in operands:
             self.expose(x.type, runs)
         self.asked[inst] = error.with_traceback(None) if isinstance(error, Mismatch) else Mismatch(str(error))
         return found
+
+    def stored_as_objects(self, inst, operands):
+        """An operation that would store iterators of compiled code stores objects of the interpreter, with compiled
+        steps; None for any other."""
+        is_method = inst.op is generic.CALL and isinstance(operands[0].type, Method) and isinstance(
+            operands[0].type.receiver, Container)
+        if not (is_method or inst.op in _STORES) or not any([any_part(x.type, _is_iterator) for x in operands[
+                _STORES.get(inst.op, 1):]]):
+            return None
+        try:
+            return Evaluator.handled(self, inst, list(map(self.as_object, operands)))
+        except Mismatch:
+            return None
+
+    def as_object(self, x):
+        if isinstance(x.type, Generator):
+            x = self.settle(Share(x))[0]
+        return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(
+            x.type, _is_iterator) else x
 
     def expose(self, t, runs):
         """The interpreter gets a value of type t: it may store anything in the attributes of objects that it can reach,
@@ -258,6 +281,14 @@ def _package(proto) -> str:
 
 
 _CALLS = generic.CALL, generic.CALL_STAR
+# operation -> the place of the first operand that it stores
+_STORES = {generic.SETATTR: 1, generic.SETITEM: 1, generic.LIST: 0, generic.LIST_APPEND: 1, generic.SET: 0,
+           generic.SET_ADD: 1, generic.DICT: 0, generic.DICT_SET: 1}
+
+
+def _is_iterator(t) -> bool:
+    return isinstance(t, (Generator, Iterator))
+
 
 
 _STORING = "_heapq", "_bisect", "_operator"  # modules of C functions that store their arguments in each other
@@ -278,7 +309,8 @@ _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._ge
 
 
 def _call(self, inst, operands):
-    if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES):
+    if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES) and not (
+            operands[0].type.value is vars and len(operands) == 2):
         raise Mismatch("it looks at the frame that calls it")
     if isinstance(operands[0].type, Singleton) and operands[0].type.value in (operator.is_, operator.is_not):
         raise Mismatch("values without identity are passed")

@@ -292,7 +292,7 @@ class Operations:
             holder = x.type.value
             if holder is sys and name in _STREAMS:
                 return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
-            if isinstance(holder, pytypes.ModuleType):
+            if isinstance(holder, pytypes.ModuleType) or _has_variables(holder, name):
                 if (id(vars(holder)), name) in self.session.outer:
                     return self.variable_value(self.session.outer[id(vars(holder)), name], False)
                 self.session.readers.setdefault((id(vars(holder)), name), {})[self.analysis, self.block] = None
@@ -465,7 +465,8 @@ class Operations:
         holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
         if isinstance(holder, type) and not is_fixed(holder):
             return self.set_class_attribute(holder, inst.attrs["name"], operands[1])
-        if isinstance(holder, pytypes.ModuleType) and holder.__name__.split(".")[0] not in FIXED_MODULES:
+        if (isinstance(holder, pytypes.ModuleType) and holder.__name__.split(".")[0] not in FIXED_MODULES
+                or _has_variables(holder, inst.attrs["name"])):
             name = inst.attrs["name"]
             return self.store_variable(self.session.outer_variable(vars(holder), name, name), operands[1])
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
@@ -959,3 +960,9 @@ HANDLERS = {
     control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
 del E
+
+
+def _has_variables(holder, name: str) -> bool:
+    """Whether it is a function of the program, whose attribute of this name is a variable as one of a module is."""
+    return type(holder) is pytypes.FunctionType and not hasattr(pytypes.FunctionType, name) and str(
+        holder.__module__).split(".")[0] not in FIXED_MODULES

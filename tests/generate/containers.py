@@ -64,6 +64,48 @@ class Derived(Base):
         return self.items[-1]
 
 
+class Deep(Derived):
+    made = 0
+    limit = 6
+
+    def __init__(self, items, name="d"):
+        super().__init__(items, name + "!")
+        self.seen = [len(items)]
+
+    @property
+    def total(self):
+        return sum(self.items) + self.seen[0]
+
+    def first(self):
+        self.seen.append(super().first())
+        return self.seen[-1]
+
+    def add(self, x):
+        if len(self.items) > self.limit:
+            raise ValueError(f"{self.name} is full")
+        return super().add(x)
+
+    def __getitem__(self, k):
+        return self.items[k] * 2
+
+    def __eq__(self, other):
+        return isinstance(other, Base) and self.items == other.items
+
+
+class Undo:
+    def __init__(self, items, swallowed=None):
+        self.items, self.kept, self.swallowed = items, list(items), swallowed
+
+    def __enter__(self):
+        return self.kept
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            return False
+        self.items[:] = self.kept
+        return self.swallowed is not None and issubclass(kind, self.swallowed)
+
+
 class Node:
     __slots__ = ("value", "next")
 
@@ -75,6 +117,29 @@ class Node:
 def pairs(items):
     for k, x in enumerate(items):
         yield k, x
+
+
+def small(x, most=20):
+    if x > most:
+        raise ValueError(f"{x} is too large")
+    return x
+
+
+def guarded(items, log):
+    try:
+        for x in items:
+            log.append(x)
+            yield x
+    finally:
+        log.append(None)
+
+
+def nested(rows):
+    n = 0
+    for row in rows:
+        yield from row
+        n += 1
+    return n
 
 
 def upto(n):
@@ -106,14 +171,19 @@ def program(seed) -> str:
 
 
 def _used(*texts) -> str:
-    """The definitions that the texts mention."""
-    parts = _HEAD.split("\n\n\n")
-    found = []
-    for part in parts[1:-1]:
-        name = part.partition("class " if "class " in part else "def ")[2].partition("(")[0].partition(":")[0]
-        if any(f"{name}(" in text or name == "Base" and "Derived(" in text for text in texts):
-            found.append(part)
-    return "\n\n\n".join([parts[0], *found]) + "\n\n\n"
+    """The definitions that the texts mention, and those that these mention."""
+    head, *parts, _ = _HEAD.split("\n\n\n")
+    names = {part: part.partition("class " if "class " in part else "def ")[2].partition("(")[0].partition(":")[0]
+             for part in parts}
+    found: dict = {}
+    work = list(texts)
+    while work:
+        text = work.pop()
+        for part in parts:
+            if part not in found and re.search(rf"\b{names[part]}\b", text):
+                found[part] = None
+                work.append(part)
+    return "\n\n\n".join([head, *(part for part in parts if part in found)]) + "\n\n\n"
 
 
 def _arguments(r, writer) -> str:
@@ -146,7 +216,7 @@ def _literal(r, kind, depth=1) -> str:
     if kind == "Point":
         return f"Point({_literal(r, 'int')}, {_literal(r, 'float')}, {_literal(r, ('list', 'int'))})"
     if kind == "Base":
-        return f"{r.choice(('Base', 'Base', 'Derived'))}({_literal(r, ('list', 'int'))})"
+        return f"{r.choice(('Base', 'Base', 'Derived', 'Deep'))}({_literal(r, ('list', 'int'))})"
     if kind == "Node":
         inner = _literal(r, "Node", depth - 1) if depth > 0 and r.random() < .6 else "None"
         return f"Node({_literal(r, 'int')}, {inner})"
@@ -273,7 +343,7 @@ class _Writer(Blocks):
                    (.5, self.starred)]
         if self.depth < 4:
             choices += [(3, self.for_), (2.5, self.if_), (2, self.try_), (1, self.joined), (.6, self.while_),
-                        (1, self.match)]
+                        (1, self.match), (.8, self.with_), (.6, self.half_way)]
         if self.depth < 3 and self.inner < 2:
             choices += [(.8, self.closure), (.6, self.generator)]
         if self.loops:
@@ -406,7 +476,7 @@ class _Writer(Blocks):
     def change_Base(self, name, kind):
         return self.r.choice((f"{name}.add({self.expr('int', 1)})", f"{name}.items.pop()",
                               f"{name}.name = {self.expr('str', 1)}", f"{name}.items = {self.expr(('list', 'int'), 1)}",
-                              f"{name}.name += 'c'"))
+                              f"{name}.name += 'c'", f"{name}.add({name}.first())"))
 
     def unpack(self):
         name = self.some("list", "tuple", "many", "str", "deque")
@@ -538,6 +608,50 @@ class _Writer(Blocks):
         if self.r.random() < .2:
             self.line("finally:")
             self.inside()
+
+    def with_(self):
+        """A block after which a list is as it was where the block raised."""
+        name = self.some("list")
+        if name is None:
+            return self.assign()
+        kind, swallowed = self.names[name], self.r.choice(("", "", ", KeyError", ", (ValueError, LookupError)"))
+        kept = self.fresh()
+        self.line(f"with Undo({name}{swallowed}) as {kept}:")
+        saved, self.names = self.names, {**self.names, kept: kind}
+        self.inside()
+        self.names = saved
+
+    def half_way(self):
+        """A nested container that is not built to its end where an item is too large; generators that are left."""
+        r, name, x, y = self.r, self.fresh(), self.fresh_item(), self.fresh_item()
+        rows, least = self.expr(("list", "int"), 1), r.randint(2, 30)
+        built, kind = r.choice((
+            (f"[[small({x} + {y}, {least}) for {x} in range(3)] for {y} in {rows}]", ("list", ("list", "int"))),
+            (f"{{str({y}): [{y}, small({y} * 2, {least})] for {y} in {rows}}}", ("dict", "str", ("list", "int"))),
+            (f"[({y}, str(small({y}, {least})), [{y}]) for {y} in {rows}]",
+             ("list", ("tuple", "int", "str", ("list", "int")))),
+            (f"[Deep([{y}, small({y}, {least})]) for {y} in {rows}]", ("list", "Base")),
+            (f"list(nested([{rows}, {self.expr(('list', 'int'), 1)}]))", ("list", "int")),
+            (f"[small({y}, {least}) for {y} in guarded({rows}, {self.some_ints()})]", ("list", "int")),
+            (f"{{small({y}, {least}) for {y} in {rows}}}", ("set", "int"))))
+        empty = {"list": "[]", "dict": "{}", "set": "set()"}[kind[0]]
+        if r.random() < .3:
+            return self.bind(kind, built)
+        self.line("try:")
+        self.line(f"    {name} = {built}")
+        self.line(f"except {r.choice(('ValueError', 'ValueError', 'Exception', 'ArithmeticError'))}:")
+        self.line(f"    {name} = {empty}")
+        self.names[name] = kind
+
+    def some_ints(self):
+        """A list to which ints and None are added."""
+        found = [n for n, k in self.names.items() if k == ("list", ("any", "int", "none"))]
+        if found and self.r.random() < .7:
+            return self.r.choice(found)
+        name = self.fresh()
+        self.line(f"{name} = []")
+        self.names[name] = ("list", ("any", "int", "none"))
+        return name
 
     def raise_(self):
         self.line(f"if {self.expr('bool', 1)}:")
@@ -885,6 +999,8 @@ class _Writer(Blocks):
                     made += [f"{name}.index({self.expr(k[1], 0)})"]
             elif what in ("dict", "defaultdict", "set", "Counter", "Base"):
                 made += [f"len({name})"]
+                if what == "Base":
+                    made += [f"{name}.first()"]
                 if what == "dict" and k[2] == "int":
                     made += [f"{name}.get({self.expr(k[1], 0)}, 7)", f"sum({name}.values())"]
                 if what == "Counter":
@@ -954,7 +1070,14 @@ class _Writer(Blocks):
                 f"repr({a})", f"f'{{{self.plain('int')}}}:{{{self.plain('float')}:.2f}}'",
                 f"','.join({self.expr(('list', 'str'), depth)})",
                 f"chr({self.expr('int', depth)} % 128)", f"{a}.split(',')[0]", f"{a}.rjust(4, '*')",
-                f"{a}.partition('b')[0]", f"{a}.title()", f"f'{{{self.plain('int')}:>4}}'", f"{a}.zfill(3)"]
+                f"{a}.partition('b')[0]", f"{a}.title()", f"{a}.swapcase()",
+                f"{a}.center(5, '-')", f"{a}.rpartition({b})[2]", f"{a}.removeprefix('a').removesuffix({b})",
+                f"{a}.expandtabs(3)", f"{a}.casefold()", f"{a}.lstrip('a ')",
+                f"{a}.translate({{97: 'bb', 98: None}})", f"{a}.replace({b}, 'x', 1)", f"' '.join({a}.split())",
+                f"'|'.join({a}.rsplit('a', 1))", f"'%s-%5.1f' % ({a}, {self.plain('float')})", f"{a}.ljust(3, '.')",
+                f"'{{:>5}}|{{!r}}'.format({self.plain('int')}, {a})", f"''.join(sorted({a}))", f"{a}[::-1]",
+                f"''.join(c for c in {a} if c not in {b})", f"{a}.encode().decode('latin-1')",
+                f"'/'.join({a}.splitlines())", f"f'{{{self.plain('int')}:>4}}'", f"{a}.zfill(3)"]
         if self.names[any_of] not in ("Base",):
             made += [f"str({any_of})", f"repr({any_of})", f"f'{{{any_of}}}'", f"f'{{{any_of}!r:>6}}'"]
         if self.of("bytes"):
@@ -983,7 +1106,8 @@ class _Writer(Blocks):
         return (f"Point({self.expr('int', depth)}, {self.expr('float', depth)}, {self.expr(('list', 'int'), depth)})")
 
     def make_Base(self, kind, depth):
-        return f"Base({self.expr(('list', 'int'), depth)}, name={self.expr('str', depth)})"
+        made = self.r.choice(("Base", "Base", "Derived", "Deep"))
+        return f"{made}({self.expr(('list', 'int'), depth)}, name={self.expr('str', depth)})"
 
     def make_Node(self, kind, depth):
         found = self.of("Node")

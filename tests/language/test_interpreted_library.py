@@ -288,7 +288,34 @@ def iterators_in_a_queue(n):
             found.append(x)
             waiting.append(one)
             break
-    return found
+    numbers = [itertools.count(k) for k in range(n)]
+    heads = [(next(one), one) for one in map(iter, [[1, 4], [2, 3]])]
+    return found, [next(one) + next(one) for one in numbers], [head + sum(rest) for head, rest in heads]
+
+
+def tallied(x):
+    tallied.calls += 1
+    return tallied.found.setdefault(x, tallied.calls)
+
+
+tallied.calls, tallied.found = 0, {}
+
+
+def attributes_of_functions_and_objects(n):
+    tallied.calls = 0
+    values = [tallied(k % 3) for k in range(n)]
+    job = Job(n, "a")
+    vars(job)["name"] = 2.5
+    job.__dict__.update(more=4)
+    r = range(3, n, 2)
+    return values, tallied.calls, job.name, sorted(vars(job)), len(job.__dict__), r.index(5), r.count(4), r.count("a")
+
+
+@pytest.mark.parametrize("function", [
+    lambda n: [next(one) for one in [iter([k, 2.5]) for k in range(n)]], attributes_of_functions_and_objects,
+    jobs_of_library_objects])
+def test_agrees_under_jit(function):
+    agree(function, 7, compiled=jit(function))
 
 
 def in_turns(*iterables):
@@ -311,7 +338,8 @@ def test_a_function_that_no_object_can_be_made_of_is_refused():
         njit(alternating)(3)
 
 
-PROGRAMS = [(jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
+PROGRAMS = [(jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
+            (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
             (days, 2019, 13), (mixed, 4), (wrong, 3), (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3),
             (own_making, 4), (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3),
             (members, 2), (subclasses_of_built_in_classes, ["a", "bc", "a"])]

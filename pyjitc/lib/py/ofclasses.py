@@ -93,9 +93,9 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
     if type(value) is functools.cached_property and cls.__dictoffset__:
         return Call(caches.cached_property, x, constant(name), constant(value.func))
     if hasattr(type(value), "__get__"):
-        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(value).__name__)}, whose own code "
-                       "finds the attribute",
-                       "write a property or a method instead")
+        raise NotNative(f"{cls.__name__}.{name} is {with_article(type(value).__name__)}, whose own code "
+                        "finds the attribute",
+                        "write a property or a method instead")
     return None
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import operator
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Expr, NotNative
+from ...infer.meaning import Apply, Call, Expr, Mismatch, NotNative
 from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
-from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
+from ...ops.structure import METHOD_MAKE, PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ...types.kinds import Ellipsis_, Int, Range, Slice, is_numpy_scalar
-from ..build import number
+from ..build import number, provoked
 from ..protocol import Protocol, State, by_python, text_by_python
 from ..rule import rule
 
@@ -102,7 +102,14 @@ class _Range(Protocol):
         return Call(iteration.range_reversed, x)
 
     def attribute(self, x, name):
+        if name in ("index", "count"):
+            return Apply(METHOD_MAKE, x, name=name)
         return Apply(RANGE_GET, x, field=name) if name in ("start", "stop", "step") else None
+
+    def method(self, x, name, args, kwargs):
+        if kwargs or len(args) != 1:
+            raise Mismatch(provoked(getattr(range(0), name), *[0] * len(args), **dict.fromkeys(kwargs)))
+        return by_python(getattr(range, name), x, args[0], type=Int)
 
 
 class _Loop(State):
