@@ -21,7 +21,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import NEST
-from ...ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW
+from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT_NEW
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_UNBOX
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
@@ -40,6 +40,7 @@ _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIS
 _RAISING = frozenset(("index", "set_index", "last", "some", "some_to_join", "stacked", "stacked_at_1", "stacked_at_end",
                       "concatenated"))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
+_OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
 
 
@@ -187,16 +188,16 @@ class _Opening:
         types: dict[str, set] = {}
         sets: dict[str, list[Inst]] = {}
         for inst, x in group.uses:
-            if inst.op not in (FIELD_GET, FIELD_SET) or inst.args[0] is not x or x in inst.args[1:]:
+            if inst.op not in _OF_OBJECTS or inst.args[0] is not x or x in inst.args[1:]:
                 return False
             name = inst.attrs["name"]
-            types.setdefault(name, set()).add(inst.result.type if inst.op is FIELD_GET else inst.args[1].type)
+            types.setdefault(name, set()).add((inst.result or inst.args[1]).type)
             if inst.op is FIELD_SET:
                 sets.setdefault(name, []).append(inst)
         # an attribute that may not be there yet is the interpreter's to find missing
         for inst, _ in group.uses:
-            if inst.op is FIELD_GET and not any(self.comes_before(one, inst) for one in sets.get(inst.attrs["name"],
-                                                                                             ())):
+            if inst.op in (FIELD_GET, FIELD_PEEK) and not any(
+                    self.comes_before(one, inst) for one in sets.get(inst.attrs["name"], ())):
                 return False
         return all(len(found) == 1 or _joined(found) is not None for found in types.values())
 
@@ -540,13 +541,12 @@ class _Object:
     def __init__(self, group, name):
         types: dict[str, set] = {}
         for inst, _ in group.uses:
-            types.setdefault(inst.attrs["name"], set()).add(
-                inst.result.type if inst.op is FIELD_GET else inst.args[1].type)
+            types.setdefault(inst.attrs["name"], set()).add((inst.result or inst.args[1]).type)
         self.fields = {field: Variable(f"{name}.{field}", _joined(found) if len(found) > 1 else next(iter(found)))
                        for field, found in types.items()}
 
     def run(self, b, inst, repeated):
-        if inst.op is OBJECT_NEW:
+        if inst.op is OBJECT_NEW or inst.op is FIELD_CHECK:
             return None
         field = self.fields[inst.attrs["name"]]
         if inst.op is FIELD_SET:
