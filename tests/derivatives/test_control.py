@@ -177,16 +177,16 @@ class Particle:
 
 def lists(x):
     """Lists that no one else sees."""
-    squares, changed = [v * v for v in x], [0.0] * 3
+    squares, changed = [v * v for v in x] + [x[0]], [0.0] * 3
     for i in range(3):
         changed[i] = squares[i] * x[0]
     s = np.array(squares)[1] * x[2]
     while len(squares) > 1:
         s += squares.pop() * changed[-1]
     try:
-        return s * squares[1]
+        return s * squares[1:][1]
     except IndexError:
-        return s + squares[0]
+        return s + squares[0] + sum(changed[::2])
 
 
 def rows(x):

@@ -48,7 +48,53 @@ def open_owned(fn: Function, helpers) -> bool:
     """Open the lists and objects that can be. Returns whether there are any."""
     if not any(inst.op is lists.LIST_NEW or inst.op is OBJECT_NEW for block in fn.blocks for inst in block.insts):
         return False
-    return _Opening(fn, helpers).run()
+    return _write_out(fn, helpers) or _Opening(fn, helpers).run()
+
+
+# what the interpreter does with lists -> the function of lib/listed.py
+_WRITTEN_OUT = {"PyNumber_Add": "added", "PyNumber_InPlaceAdd": "extended", "PySequence_List": "list_of",
+                "PyObject_GetItem": "part"}
+
+
+def _write_out(fn: Function, helpers) -> bool:
+    """Replace calls of the interpreter that make lists of lists by loops.
+    Before:  p = py_box x ; q = py_box y ; r = py_api p, q {PyNumber_Add} ; z = py_unbox r
+    After:   z = invoke @added(x, y)"""
+    users: dict[Value, list[Inst]] = {}
+    insts = [inst for block in fn.blocks for inst in block.insts]
+    for inst in insts:
+        for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+            users.setdefault(x, []).append(inst)
+    replace: dict[Value, Value] = {}
+    dead: set[Inst] = set()
+    for end in insts:
+        call: Any = end.args[0].inst if end.op is PY_UNBOX else None
+        name = _WRITTEN_OUT.get(call.attrs["function"]) if call is not None and call.op is PY_API else None
+        if name is None or not _is_list(end.result.type) or users[call.result] != [end]:
+            continue
+        boxes: list[Any] = [x.inst for x in call.args]
+        if any(box is None or box.op is not PY_BOX or users[box.result] != [call] for box in boxes):
+            continue
+        given = [box.args[0] for box in boxes]
+        wanted = [end.result.type] * (1 if name == "part" else len(given))
+        if [x.type for x in given[:len(wanted)]] != wanted or name == "part" and type(given[1].type) is not k.Slice:
+            continue
+        callee = helpers(f"listed:{name}", tuple([x.type for x in given]))
+        if callee.result is not end.result.type:
+            continue
+        dead.update((*boxes, call))
+        b = Builder([], end)
+        replace[end.result] = b.call(callee, *given)
+        end.op, end.args, end.attrs, end.result = c.INVOKE, given, b.insts[-1].attrs, replace[end.result]
+        end.result.inst = end
+    for block in fn.blocks:
+        block.insts = [inst for inst in block.insts if inst not in dead]
+    substitute(fn.blocks, replace)
+    return bool(dead)
+
+
+def _is_list(t) -> bool:
+    return type(t) is k.List and any(map(_may_vary, _leaves(t.item) or ()))
 
 
 class _Group:
