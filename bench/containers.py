@@ -5,11 +5,20 @@ Every call gets arguments of its own, made anew outside the measured time, becau
 contenders get equal ones. The results and the changed arguments are compared with the interpreter's before anything is
 timed, by their texts: types, the order of dicts and sets and the fields of objects count. A first call is CPU time in
 a process of its own.
+
+Most of these programs spend their time on Python's objects, which no compiler can do without: some are also written in
+C with the interpreter's C API (container_programs.c), and `over C` is their time over pyjitc's. Where there is no `cc`
+or no headers of Python, the column is missing.
 """
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
 import time
 from typing import Callable
 
@@ -23,6 +32,8 @@ from .table import Row
 __all__ = ["measure"]
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "container_programs.py")
+SOURCE = f"{PROGRAMS.removesuffix('.py')}.c"
+FLAGS = ("-O3", "-march=native", "-fno-strict-aliasing", "-fPIC", "-shared")
 LEAST = 30.0  # times CPython, the geometric mean
 
 
@@ -30,19 +41,42 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     """A row for each program and one for the geometric mean. peers: names of contenders; only: a part of the names."""
     contenders = {peer: load(PROGRAMS, peer)["CASES"] for peer in ("cpython", "pyjitc", "numba")
                   if peer in peers or peer != "numba"}
+    by_hand = written_in_c()
     rows = []
-    for name in contenders["cpython"]:
+    for name, (function, prepare) in contenders["cpython"].items():
         if only in name:
             progress(f"containers: {name}")
-            rows.append(_row(name, {peer: cases[name] for peer, cases in contenders.items()}, quick))
+            of_name = {peer: cases[name] for peer, cases in contenders.items()}
+            if hasattr(by_hand, function.__name__):
+                of_name["c"] = getattr(by_hand, function.__name__), prepare
+            rows.append(_row(name, of_name, quick))
     progress("")
     figures = [row.figure.median for row in rows if row.figure]
     if figures:
         mean = math.exp(sum(map(math.log, figures)) / len(figures))
         failed = len(rows) - len(figures)
-        rows.append(Row("containers", "geometric mean", "x", Sample(mean, mean, mean, len(figures)), budget=LEAST,
-                        at_least=True, note=f"{failed} programs failed" if failed else ""))
+        over_c = [math.log(row.ratios["c"].median) for row in rows if "c" in (row.ratios or {})]
+        cells = {"over C": f"{math.exp(sum(over_c) / len(over_c)):.2f}x"} if over_c else {}
+        rows.append(Row("containers", "geometric mean", "x", Sample(mean, mean, mean, len(figures)), cells,
+                        budget=LEAST, at_least=True, note=f"{failed} programs failed" if failed else ""))
     return rows
+
+
+def written_in_c():
+    """The extension module of the programs that are written in C; None where it cannot be compiled."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "container_programs.so")
+        done = subprocess.run([compiler, *FLAGS, f"-I{sysconfig.get_paths()['include']}", "-o", path, SOURCE, "-lm"],
+                              capture_output=True)
+        if done.returncode:
+            return None
+        spec = importlib.util.spec_from_file_location("container_programs", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return module
 
 
 def _row(name: str, contenders: dict, quick: bool) -> Row:
@@ -64,9 +98,11 @@ def _row(name: str, contenders: dict, quick: bool) -> Row:
     cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms"}
     if refused or "numba" in times:
         cells["over Numba"] = refused or f"{ratios['numba'].median:,.1f}x"
+    if "c" in times:
+        cells["over C"] = f"{ratios['c'].median:.2f}x"
     if not quick:
         for peer in contenders:
-            if peer != "cpython":
+            if peer not in ("cpython", "c"):
                 cells[f"first, {peer}"] = f"{child(FIRST.format(path=PROGRAMS, peer=peer, name=name)):,.0f} ms"
     return Row("containers", name, "x", ratios["cpython"], cells, ratios=ratios, budget=1.0, at_least=True)
 

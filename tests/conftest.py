@@ -2,9 +2,9 @@
 shell started the tests in the background and so had it ignored: tests send it to themselves. No compiled code is found
 on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr.
 
-Nothing that is there before the first test is garbage: the collector need not visit it in every test that asks for a
-full collection. Automatic collections are rarer than by default, where they took an eighth of the time of the tests;
-tests of leaks ask for collections themselves."""
+Nothing that is there before the first test, or that the tests of a finished file have left, is garbage: the collector
+need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where
+they took an eighth of the time of the tests; tests of leaks ask for collections themselves."""
 import gc
 import os
 import signal
@@ -25,6 +25,13 @@ def pytest_collection():
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -14,6 +14,8 @@ from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
 __all__ = ["find_quickly"]
 
+_SMALL = 1 << 12
+
 
 class _Loader(SourceFileLoader):
     """found: the os.stat result of the file; cached: the path of its compiled code."""
@@ -26,8 +28,11 @@ class _Loader(SourceFileLoader):
     def get_code(self, name: str):
         stamp = int(self.found.st_mtime) & 0xFFFFFFFF, self.found.st_size & 0xFFFFFFFF
         try:
-            with open(self.cached, "rb", 0) as file:
-                data = file.read()
+            file = os.open(self.cached, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                data = os.read(file, 4 * self.found.st_size + _SMALL)  # more than compiled code ever has
+            finally:
+                os.close(file)
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
             if data[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
                 code = marshal.loads(memoryview(data)[16:])
@@ -44,21 +49,28 @@ class _Finder(FileFinder):
     def __init__(self, folder: str):
         super().__init__(folder, (SourceFileLoader, [".py"]))
         self.cached = cache_from_source(os.path.join(folder, "*.py")).split("*")
+        self.cached_packages = cache_from_source(os.path.join(folder, "*", "__init__.py")).split("*")
 
     def find_spec(self, name: str, target=None):
         tail = name.rpartition(".")[2]
-        path = f"{self.path}{os.sep}{tail}.py"
+        path, cached = f"{self.path}{os.sep}{tail}.py", self.cached
+        package = None
         try:
             found = os.stat(path)
         except OSError:
-            spec = super().find_spec(name, target)
-            if spec is not None and type(spec.loader) is SourceFileLoader and spec.submodule_search_locations:
-                find_quickly(spec.submodule_search_locations[0])
-            return spec
-        cached = tail.join(self.cached)
-        spec = ModuleSpec(name, _Loader(name, path, found, cached), origin=path)
-        spec.cached = cached
+            package = f"{self.path}{os.sep}{tail}"
+            path, cached = f"{package}{os.sep}__init__.py", self.cached_packages
+            try:
+                found = os.stat(path)
+            except OSError:
+                return super().find_spec(name, target)
+            find_quickly(package)
+        spec = ModuleSpec(name, None, origin=path, is_package=package is not None)
+        spec.cached = tail.join(cached)
+        spec.loader = _Loader(name, path, found, spec.cached)
         spec.has_location = True
+        if package is not None:
+            spec.submodule_search_locations.append(package)
         return spec
 
 

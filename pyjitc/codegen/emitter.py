@@ -51,6 +51,7 @@ class Emitter:
         self.looks = 0  # how many items of a list are checked when it is unboxed; -1: all
         self.computed: dict[tuple[str, str], list[str]] = {}
         self.any_order = module.options.declared  # whether a type accepts more arrays than exactly its own
+        self.array_class: type | None = None  # the class of the array that is unboxed; None: ndarray
         self.leaving = False  # whether the code is on a path that leaves the function after a failure
 
     # -- text

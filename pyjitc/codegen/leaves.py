@@ -265,7 +265,8 @@ def _open_scalar(e, t, pointer, wrong):
 
 
 def _open_array(e, t, pointer, wrong):
-    exact(e, pointer, e.external("pyjitc_ndarray_type"), wrong)
+    plain = e.array_class in (None, np.ndarray)
+    exact(e, pointer, e.external("pyjitc_ndarray_type") if plain else e.object(e.array_class), wrong)
     descr = load(e, "ptr", pointer, platform.ARRAY["descr"])
     dtype = dtype_of(t.dtype)
     if isinstance(t.dtype, Record):
@@ -432,6 +433,11 @@ def _look(e, t, pointer, wrong):
         return
     if all([held is k.Object for held in t.parameters]):
         return
+    if isinstance(t, k.List) and type(t.item) in _LOOKED_AT:
+        test, cls = _LOOKED_AT[type(t.item)]
+        fits = e.assign(f"call i1 {e.helper(test)}(ptr {pointer}, i64 {e.looks}, ptr {e.external(cls)})")
+        require(e, fits, wrong)
+        return
     looks = e.looks
     if 0 < looks < _MANY:
         e.looks = min(looks, 2)  # for containers in the container
@@ -492,6 +498,9 @@ def _following(e, t, pointer, place):
 
 
 _MANY = 100
+# kind of items that a helper looks at -> the helper and their class
+_LOOKED_AT = {type(Int): ("pyj_holds_int", "PyLong_Type"), type(k.Float): ("pyj_holds_class", "PyFloat_Type"),
+              type(k.Str): ("pyj_holds_class", "PyUnicode_Type")}
 
 
 LEAVES: dict[type, Leaf] = {

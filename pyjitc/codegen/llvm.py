@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import contextmanager
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_size_t, c_void_p
 from importlib.machinery import PathFinder
 
@@ -162,16 +163,15 @@ class Machine:
         # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
         # function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
         # The options are those of the process, and are restored. Setting one takes 0.1 ms.
-        options = [] if module.unrolled else [(b"-disable-lsr=1", b"-disable-lsr=0")]
+        # The copies of a loop with branches need fewer jumps where short blocks are duplicated, as at LLVM's level 3.
+        options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
+                   else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
         if module.huge:  # the scheduler clears a table of all registers of the function for every block
             options.append((b"-enable-misched=0", b"-enable-misched=1"))
-        for ours, _ in options:
-            lib.SetCommandLine(b"pyjitc", ours)
-        buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
-        for _, usual in options:
-            lib.SetCommandLine(b"pyjitc", usual)
+        with _options(options):
+            buffer = lib.TargetMachineEmitToMemory(self.pointer, module.pointer, int(object_code), byref(error))
         if not buffer:
             raise LLVMError(_take(error) or "no code was made")
         try:
@@ -290,6 +290,19 @@ def set_option(text: str) -> None:
     _library().SetCommandLine(b"pyjitc", text.encode())
 
 
+@contextmanager
+def _options(pairs):
+    """Set options of the process, and restore them. pairs: (ours, the usual one)."""
+    lib = _library()
+    for ours, _ in pairs:
+        lib.SetCommandLine(b"pyjitc", ours)
+    try:
+        yield
+    finally:
+        for _, usual in pairs:
+            lib.SetCommandLine(b"pyjitc", usual)
+
+
 def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:
     """Run the default pipeline of `level` once."""
     lib = _library()
@@ -304,7 +317,10 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     builder = lib.CreatePassBuilder(machine.pointer, tuning)
     # A pass manager may run only once: LLVM aborts the process otherwise.
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
-    lib.RunNewModulePassManager(passes, module.pointer, builder)
+    # The copies of an unrolled loop that may raise test for its end once, not each: a loop of its own makes the other
+    # iterations.
+    with _options([(b"-unroll-runtime-multi-exit=1", b"-unroll-runtime-multi-exit=0")] if module.unrolled else []):
+        lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)
     lib.DisposePassBuilder(builder)
     lib.DisposePipelineTuningOptions(tuning)

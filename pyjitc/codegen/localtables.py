@@ -16,6 +16,8 @@ from ..ops import localtables as at
 from ..runtime import platform
 from ..runtime.platform import DICT, KEYS, STR, STR_STATE
 from . import tables
+from .definitions import definer
+from .definitions import load as _load
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
@@ -29,17 +31,7 @@ DECLARATIONS = {**tables.DECLARATIONS, "memset": "declare ptr @memset(ptr, i32, 
                 "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
                 "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
                 "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)"}
-
-
-def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
-    name = head.partition("@")[2].partition("(")[0]
-    TEXT[name] = f"\ndefine internal {head} nounwind {'noinline' if shared else 'alwaysinline'} {{\n{body.strip()}\n}}"
-    if needs:
-        NEEDS[name] = needs
-
-
-def _load(name: str, kind: str, pointer: str, offset) -> str:
-    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
+_define = definer(TEXT, NEEDS, "alwaysinline")
 
 
 def _store(value: str, pointer: str, offset: int, name: str) -> str:

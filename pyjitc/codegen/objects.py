@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..runtime.platform import DICT, KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
 
-__all__ = ["TEXT"]
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
 # The order in which an object got its attributes: one byte each. Up to 3.12 they are before the values, from the last
 # to the first, preceded by their number; from 3.13 on they follow the values, of which there is room for `capacity`.
@@ -201,4 +201,13 @@ release:
 done:
   ret void
 }""",
+}
+# helper -> other helpers it calls
+NEEDS = {
+    "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",), "pyj_look": ("pyj_place",),
+    "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
+}
+DECLARATIONS = {
+    "PyObject_GenericGetAttr": "declare ptr @PyObject_GenericGetAttr(ptr, ptr)",
+    "PyObject_GenericSetAttr": "declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)",
 }

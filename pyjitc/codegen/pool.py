@@ -1,12 +1,17 @@
 """The native code of the pool of threads, which parallel regions call.
 
-    i32 pyjitc_region(ptr function, ptr frame, i64 chunks, ptr stop)
+    i32 pyjitc_region(ptr function, ptr frame, i64 chunks, ptr stop, i1 short)
 
 calls function(frame, chunk) for every chunk, on the calling thread and on workers, and returns when all are done. Each
 thread has a share of the chunks, the same one in every region, so that data is still in its cache; when it has run
-these, it steals chunks from the shares of others. The result is 1 where a chunk failed, with Python's error indicator
-as set by the failed chunk with the lowest number. Chunks below it have run to their end, later ones may have. Where one
-thread is allowed, or a region lies inside another while no worker is free, the caller runs the chunks in order.
+these, it gives the owner of another share a moment to finish it, and then steals chunks of it. The result is 1 where a
+chunk failed, with Python's error indicator as set by the failed chunk with the lowest number. Chunks below it have run
+to their end, later ones may have. Where one thread is allowed, or a region lies inside another while no worker is free,
+the caller runs the chunks in order.
+
+To wake a sleeping worker takes longer than a short region takes on one thread. So a region of `short` chunks (some
+microseconds at most) wakes nobody until it has run for a while, unless the last region ended just before: a program
+that runs short regions one after the other keeps its workers awake.
 
 The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
 a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
@@ -21,9 +26,12 @@ from .link import Target
 
 __all__ = ["REGION", "object_for"]
 
-REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr)"
+REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr, i1)"
 _SPIN = 1000  # tests for work before a worker sleeps, some tens of microseconds
 _WAIT = 2000  # tests of the workers before the caller sleeps
+# In ticks of the processor's counter, some billions a second: how long a region of short chunks runs before it wakes
+# workers, how long after a region the next one wakes them at once, and how long a thread waits before it steals.
+_PATIENCE, _RECENT, _MOMENT = 30_000, 200_000, 4_000
 _LOOK = 20_000_000  # nanoseconds between two polls for signals while the caller sleeps
 _ALL = (1 << 63) - 1
 _FUTEX = "call i64 (i64, ...) @syscall(i64 202, ptr"  # on x86-64, the only processor that loader.py supports
@@ -39,9 +47,11 @@ declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_attr_init(ptr)
 declare i32 @pthread_attr_setstacksize(ptr, i64)
 declare i32 @pthread_attr_setdetachstate(ptr, i32)
+declare i32 @pthread_attr_destroy(ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
 declare i64 @llvm.fshl.i64(i64, i64, i64)
+declare i64 @llvm.readcyclecounter()
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @pthread_getspecific(i32)
 declare i32 @pthread_setspecific(i32, ptr)
@@ -113,8 +123,13 @@ done:
   ret void
 }}
 
-; How many chunks this thread has run.
-define internal i32 @work(ptr %record, ptr %slot) nounwind {{
+define internal void @wake() nounwind noinline {{
+  %w = {_FUTEX} {_state("epoch")}, i64 129, i32 2147483647, ptr null, ptr null, i64 0)
+  ret void
+}}
+
+; How many chunks this thread has run. deadline: when it wakes the workers, in ticks; 0 if they are awake.
+define internal i32 @work(ptr %record, ptr %slot, i64 %deadline) nounwind {{
   %functionp = getelementptr i8, ptr %slot, i64 {SLOT["function"]}
   %function = load ptr, ptr %functionp
   %framep = getelementptr i8, ptr %slot, i64 {SLOT["frame"]}
@@ -132,17 +147,39 @@ define internal i32 @work(ptr %record, ptr %slot) nounwind {{
 share:
   %k = phi i64 [ 0, %0 ], [ %k1, %over ]
   %before = phi i32 [ 0, %0 ], [ %done, %over ]
+  %due0 = phi i64 [ %deadline, %0 ], [ %due, %over ]
+  %waited = phi i1 [ false, %0 ], [ %waits, %over ]
   %whose = add i64 %number, %k
   %which = urem i64 %whose, %shares
   %low = mul i64 %which, %chunks
   %from = udiv i64 %low, %shares
   %high = add i64 %low, %chunks
   %to = udiv i64 %high, %shares
-  %line = shl i64 %which, 6
+  %line = shl i64 %which, 7
   %count = getelementptr i8, ptr %taken, i64 %line
-  br label %more
+  %all = sub i64 %to, %from
+  %own = icmp eq i64 %k, 0
+  %patient = or i1 %own, %waited
+  br i1 %patient, label %more, label %begin_wait
+begin_wait:
+  %since = call i64 @llvm.readcyclecounter()
+  br label %look
+look:
+  %gone = load atomic i64, ptr %count monotonic, align 8
+  %ended = icmp sge i64 %gone, %all
+  %idle = icmp eq i64 %gone, 0
+  %ready = or i1 %ended, %idle
+  br i1 %ready, label %more, label %delay
+delay:
+  call void @llvm.x86.sse2.pause()
+  %time = call i64 @llvm.readcyclecounter()
+  %spent = sub i64 %time, %since
+  %short = icmp ult i64 %spent, {_MOMENT}
+  br i1 %short, label %look, label %more
 more:
-  %done = phi i32 [ %before, %share ], [ %done, %skip ], [ %done1, %run ], [ %done1, %bad ]
+  %done = phi i32 [ %before, %share ], [ %before, %look ], [ %before, %delay ], [ %done, %skip ], [ %done1, %next_one ]
+  %due = phi i64 [ %due0, %share ], [ %due0, %look ], [ %due0, %delay ], [ %due, %skip ], [ %due1, %next_one ]
+  %waits = phi i1 [ %waited, %share ], [ %waited, %look ], [ true, %delay ], [ %waits, %skip ], [ %waits, %next_one ]
   %next = atomicrmw add ptr %count, i64 1 seq_cst
   %chunk = add i64 %from, %next
   %some = icmp slt i64 %chunk, %to
@@ -156,10 +193,23 @@ run:
   store i64 %chunk, ptr %herep
   %status = call i32 %function(ptr %frame, i64 %chunk)
   %good = icmp eq i32 %status, 0
-  br i1 %good, label %more, label %bad
+  br i1 %good, label %check, label %bad
 bad:
   %here = load i64, ptr %herep
   call void @failed(ptr %slot, i64 %here)
+  br label %check
+check:
+  %awake = icmp eq i64 %due, 0
+  br i1 %awake, label %next_one, label %test
+test:
+  %now = call i64 @llvm.readcyclecounter()
+  %early = icmp ult i64 %now, %due
+  br i1 %early, label %next_one, label %rouse
+rouse:
+  call void @wake()
+  br label %next_one
+next_one:
+  %due1 = phi i64 [ 0, %check ], [ %due, %test ], [ 0, %rouse ]
   br label %more
 over:
   %k1 = add i64 %k, 1
@@ -207,7 +257,7 @@ run:
   %rest1 = atomicrmw sub ptr {_state("resting")}, i32 1 seq_cst
   store i64 %mostw, ptr %limitp
   store ptr %slot, ptr %regionp
-  %ran = call i32 @work(ptr %record, ptr %slot)
+  %ran = call i32 @work(ptr %record, ptr %slot, i64 0)
   store ptr null, ptr %regionp
   %rest2 = atomicrmw add ptr {_state("resting")}, i32 1 seq_cst
   br label %leave
@@ -338,7 +388,7 @@ end:
   ret void
 }}
 
-define i32 @pyjitc_region(ptr %function, ptr %frame, i64 %chunks, ptr %stop) nounwind {{
+define i32 @pyjitc_region(ptr %function, ptr %frame, i64 %chunks, ptr %stop, i1 %short) nounwind {{
   %few = icmp sle i64 %chunks, 1
   br i1 %few, label %serial, label %ask
 ask:
@@ -420,8 +470,8 @@ open:
   %shares = select i1 %fewer, i64 %chunks, i64 %limit
   %sharesp = getelementptr i8, ptr %slot, i64 {SLOT["shares"]}
   store i64 %shares, ptr %sharesp
-  %bytes = shl i64 %shares, 6
-  %taken_by = alloca i8, i64 %bytes, align 64
+  %bytes = shl i64 %shares, 7
+  %taken_by = alloca i8, i64 %bytes, align 128
   %takenp = getelementptr i8, ptr %slot, i64 {SLOT["taken"]}
   store ptr %taken_by, ptr %takenp
   call void @llvm.memset.p0.i64(ptr %taken_by, i8 0, i64 %bytes, i1 false)
@@ -430,14 +480,24 @@ open:
   %e = atomicrmw add ptr {_state("epoch")}, i32 1 seq_cst
   %sleepers = load atomic i32, ptr {_state("sleepers")} seq_cst, align 4
   %asleep = icmp ne i32 %sleepers, 0
-  br i1 %asleep, label %wake, label %own
+  br i1 %asleep, label %consider, label %own
+consider:
+  br i1 %short, label %lately, label %wake
+lately:
+  %now = call i64 @llvm.readcyclecounter()
+  %last = load atomic i64, ptr {_state("last")} monotonic, align 8
+  %since = sub i64 %now, %last
+  %recent = icmp ult i64 %since, {_RECENT}
+  %later = add i64 %now, {_PATIENCE}
+  br i1 %recent, label %wake, label %own
 wake:
-  %w = {_FUTEX} {_state("epoch")}, i64 129, i32 2147483647, ptr null, ptr null, i64 0)
+  call void @wake()
   br label %own
 own:
+  %deadline = phi i64 [ 0, %open ], [ 0, %wake ], [ %later, %lately ]
   call void @_pthread_cleanup_push(ptr %ended, ptr @pyjitc_park, ptr null)
   store ptr %slot, ptr %regionp
-  %ran = call i32 @work(ptr %record, ptr %slot)
+  %ran = call i32 @work(ptr %record, ptr %slot, i64 %deadline)
   store atomic i32 1, ptr %slot seq_cst, align 4
   %refsp = getelementptr i8, ptr %slot, i64 {SLOT["refs"]}
   br label %wait
@@ -462,6 +522,8 @@ close:
   store i64 %before, ptr %herep
   %exc = load ptr, ptr %errorp
   %failed = load atomic i64, ptr %failedp seq_cst, align 8
+  %end = call i64 @llvm.readcyclecounter()
+  store atomic i64 %end, ptr {_state("last")} monotonic, align 8
   store atomic i32 0, ptr %slot seq_cst, align 4
   %success = icmp eq ptr %exc, null
   br i1 %success, label %over, label %raise
@@ -710,7 +772,7 @@ define i32 @pyjitc_blocks(ptr %frame, i64 %chunks) nounwind {{
   %stopp = getelementptr i64, ptr %frame, i64 2
   %stop = load ptr, ptr %stopp
   %thread = call ptr @PyEval_SaveThread()
-  %status = call i32 @pyjitc_region(ptr @blocks, ptr %frame, i64 %chunks, ptr %stop)
+  %status = call i32 @pyjitc_region(ptr @blocks, ptr %frame, i64 %chunks, ptr %stop, i1 false)
   call void @PyEval_RestoreThread(ptr %thread)
   ret i32 %status
 }}

@@ -23,8 +23,11 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
             v = e.assign(f"zext i1 {v} to i8")
         e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
     e.declare(pool.REGION)
+    short = "false"
+    if "short" in inst.attrs:  # the first value is how many iterations a chunk has
+        short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")
     return e.assign(f"call i32 @pyjitc_region(ptr {_entry(e, callee, [c for c, _ in parts])}, ptr {frame}, "
-                    f"i64 {chunks[0]}, ptr null)")
+                    f"i64 {chunks[0]}, ptr null, i1 {short})")
 
 
 def _entry(outer, callee: ir.Function, types: list[str]) -> str:

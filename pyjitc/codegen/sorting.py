@@ -7,6 +7,7 @@ interpreter, before anything was moved. Programs share them: they are compiled o
 from __future__ import annotations
 
 from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE, TUPLE_ITEMS
+from .definitions import load as _load
 from .tables import SIZE_AND_SIGN
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
@@ -15,15 +16,12 @@ _FEW = 32  # the most items that are sorted by insertion
 _MOST = 1 << 32  # as many items are sorted by the interpreter
 
 
-def _load(name: str, kind: str, pointer: str, offset) -> str:
-    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
-
-
 NEEDS: dict[str, tuple[str, ...]] = {}
 # Sorts n pairs of an unsigned number and a word by the numbers, stably; `differ` has the bits in which the numbers
 # differ. The result is in `a` or in `b`, which has the same size. It is a radix sort with the lowest digit first, of 11
 # bits, or of 8 where there are few items; one reading counts up to three digits. For large ranges it sorts the upper
-# three digits and then by insertion; where that has too much to do, all digits are sorted.
+# three digits and then by insertion; where that has too much to do, all digits are sorted. Where the highest bit
+# differs, as in ints of both signs, the least number is subtracted from all before.
 _DIGIT, _SMALL_DIGIT, _MANY = 11, 8, 1200
 
 
@@ -59,7 +57,38 @@ start:
   %counts = alloca [3 x [{1 << _DIGIT} x i32]], align 64
   %few = icmp sle i64 %n, {_FEW}
   %high = call i64 @llvm.ctlz.i64(i64 %differ, i1 false)
-  %top = sub i64 64, %high
+  %top.all = sub i64 64, %high
+  %whole = icmp eq i64 %high, 0
+  %more.than.few = xor i1 %few, true
+  %both.signs = and i1 %whole, %more.than.few
+  br i1 %both.signs, label %range, label %choose
+range:
+  %r = phi i64 [ 0, %start ], [ %r1, %range ]
+  %min = phi i64 [ -1, %start ], [ %min1, %range ]
+  %max = phi i64 [ 0, %start ], [ %max1, %range ]
+  %rp = getelementptr [2 x i64], ptr %a, i64 %r
+  %rkey = load i64, ptr %rp
+  %min1 = call i64 @llvm.umin.i64(i64 %min, i64 %rkey)
+  %max1 = call i64 @llvm.umax.i64(i64 %max, i64 %rkey)
+  %r1 = add i64 %r, 1
+  %rmore = icmp slt i64 %r1, %n
+  br i1 %rmore, label %range, label %lower
+lower:
+  %l = phi i64 [ 0, %range ], [ %l1, %lower ]
+  %lp = getelementptr [2 x i64], ptr %a, i64 %l
+  %lkey = load i64, ptr %lp
+  %less = sub i64 %lkey, %min1
+  store i64 %less, ptr %lp
+  %l1 = add i64 %l, 1
+  %lmore = icmp slt i64 %l1, %n
+  br i1 %lmore, label %lower, label %lowered
+lowered:
+  %extent = sub i64 %max1, %min1
+  %high1 = call i64 @llvm.ctlz.i64(i64 %extent, i1 false)
+  %top.low = sub i64 64, %high1
+  br label %choose
+choose:
+  %top = phi i64 [ %top.all, %start ], [ %top.low, %lowered ]
   %many = icmp sge i64 %n, {_MANY}
   %width = select i1 %many, i64 {_DIGIT}, i64 {_SMALL_DIGIT}
   %three = select i1 %many, i64 {3 * _DIGIT}, i64 {3 * _SMALL_DIGIT}
@@ -72,8 +101,8 @@ start:
   %unlimited = select i1 %few, i64 {1 << 62}, i64 %budget
   br i1 %few, label %insert, label %radix
 insert:
-  %sorting = phi ptr [ %a, %start ], [ %from1, %turned ]
-  %spare = phi ptr [ %b, %start ], [ %to1, %turned ]
+  %sorting = phi ptr [ %a, %choose ], [ %from1, %turned ]
+  %spare = phi ptr [ %b, %choose ], [ %to1, %turned ]
   br label %item
 item:
   %t = phi i64 [ 1, %insert ], [ %t1, %following ]
@@ -114,9 +143,9 @@ following:
 sorted:
   ret ptr %sorting
 radix:
-  %first = phi ptr [ %a, %start ], [ %sorting, %put ]
-  %second = phi ptr [ %b, %start ], [ %spare, %put ]
-  %least = phi i64 [ %lowest, %start ], [ 0, %put ]
+  %first = phi ptr [ %a, %choose ], [ %sorting, %put ]
+  %second = phi ptr [ %b, %choose ], [ %spare, %put ]
+  %least = phi i64 [ %lowest, %choose ], [ 0, %put ]
   br label %group
 group:
   %from = phi ptr [ %first, %radix ], [ %to.d, %whether ]
@@ -393,8 +422,35 @@ _NUMBER = """number:
   br i1 %more, label %number, label %sort
 """
 
+# Whether there is a nan among n keys, of which there is at least one.
+TEXT["pyj_sort_unordered"] = """
+define internal i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats) nounwind noinline {
+start:
+  %total = mul i64 %n, %width
+  br label %test
+test:
+  %q = phi i64 [ 0, %start ], [ %q1, %tested ]
+  %c = phi i64 [ 0, %start ], [ %c2, %tested ]
+  %one = shl i64 1, %c
+  %bits = and i64 %floats, %one
+  %real = icmp ne i64 %bits, 0
+  %xp = getelementptr double, ptr %words, i64 %q
+  %x = load double, ptr %xp
+  %nan = fcmp uno double %x, 0.0
+  %bad = and i1 %real, %nan
+  br i1 %bad, label %done, label %tested
+tested:
+  %q1 = add i64 %q, 1
+  %c1 = add i64 %c, 1
+  %wrap = icmp eq i64 %c1, %width
+  %c2 = select i1 %wrap, i64 0, i64 %c1
+  %more = icmp slt i64 %q1, %total
+  br i1 %more, label %test, label %done
+done:
+  ret i1 %bad
+}"""
 # The result is 0, or 1 where nothing was done, because there is a nan or the length of the list has changed.
-NEEDS["pyj_sort_words"] = "pyj_sort_columns",
+NEEDS["pyj_sort_words"] = "pyj_sort_columns", "pyj_sort_unordered"
 TEXT["pyj_sort_words"] = f"""
 define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinline {{
 start:
@@ -411,26 +467,8 @@ begin:
 nothing:
   ret i32 0
 check:
-  %total = mul i64 %n, %width
-  br label %test
-test:
-  %q = phi i64 [ 0, %check ], [ %q1, %tested ]
-  %c = phi i64 [ 0, %check ], [ %c2, %tested ]
-  %one = shl i64 1, %c
-  %bits = and i64 %floats, %one
-  %real = icmp ne i64 %bits, 0
-  %xp = getelementptr double, ptr %words, i64 %q
-  %x = load double, ptr %xp
-  %nan = fcmp uno double %x, 0.0
-  %bad = and i1 %real, %nan
-  br i1 %bad, label %ask, label %tested
-tested:
-  %q1 = add i64 %q, 1
-  %c1 = add i64 %c, 1
-  %wrap = icmp eq i64 %c1, %width
-  %c2 = select i1 %wrap, i64 0, i64 %c1
-  %tmore = icmp slt i64 %q1, %total
-  br i1 %tmore, label %test, label %room
+  %unordered = call i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats)
+  br i1 %unordered, label %ask, label %room
 room:
   %bytes = shl i64 %n, 5
   %a = call ptr @malloc(i64 %bytes)
@@ -462,17 +500,25 @@ done:
   ret i32 0
 }}"""
 
-# Sorts the items of a native list, which are `width` numbers each and not nan. The result is 0, or 1 where nothing was
-# done.
-NEEDS["pyj_sort_native"] = "pyj_sort_columns",
+# Sorts the n items of a native list, `size` words each, by `keys` of `width` numbers each; by themselves where `keys`
+# is null, and none of them is a nan. The result is 0, or 1 where nothing was done, because a key is a nan or there is
+# no memory.
+_OF_KEYS = _KEYS.replace("%words", "%keys")
+NEEDS["pyj_sort_native"] = "pyj_sort_columns", "pyj_sort_unordered"
 TEXT["pyj_sort_native"] = f"""
-define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %width, i64 %floats, i64 %flip) nounwind noinline {{
+define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %size, {_OF_KEYS}) nounwind noinline {{
 start:
-  %row = shl i64 %width, 3
+  %row = shl i64 %size, 3
   %each = add i64 %row, 32
   %bytes = mul i64 %n, %each
   %countable = icmp ult i64 %n, {_MOST}
-  br i1 %countable, label %room, label %ask
+  br i1 %countable, label %by, label %ask
+by:
+  %plain = icmp eq ptr %keys, null
+  br i1 %plain, label %room, label %check
+check:
+  %unordered = call i1 @pyj_sort_unordered(ptr %keys, i64 %n, i64 %width, i64 %floats)
+  br i1 %unordered, label %ask, label %room
 ask:
   ret i32 1
 room:
@@ -484,9 +530,10 @@ made:
   %copy = getelementptr [2 x i64], ptr %b, i64 %n
   %total = mul i64 %n, %row
   call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 %total, i1 false)
+  %words = select i1 %plain, ptr %copy, ptr %keys
   br label %number
 {_NUMBER}sort:
-  call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %copy, i64 %width, i64 0, i64 %floats, i64 %flip)
+  call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
   br label %write
 write:
   %w = phi i64 [ 0, %sort ], [ %w1, %written ]
@@ -504,10 +551,10 @@ word:
   %tp = getelementptr i64, ptr %to, i64 %k
   store i64 %value, ptr %tp
   %k1 = add i64 %k, 1
-  %kmore = icmp slt i64 %k1, %width
+  %kmore = icmp slt i64 %k1, %size
   br i1 %kmore, label %word, label %written
 written:
-  %to1 = getelementptr i64, ptr %to, i64 %width
+  %to1 = getelementptr i64, ptr %to, i64 %size
   %w1 = add i64 %w, 1
   %wmore = icmp slt i64 %w1, %n
   br i1 %wmore, label %write, label %done
@@ -862,6 +909,7 @@ DECLARATIONS = {
     "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
     "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
     "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
+    "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)", "llvm.umax.i64": "declare i64 @llvm.umax.i64(i64, i64)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
 }

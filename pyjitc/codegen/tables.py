@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from ..runtime import platform
 from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
+from .definitions import definer
+from .definitions import load as _load
 
 __all__ = ["DECLARATIONS", "EXTENT", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
 
@@ -22,20 +24,7 @@ _ASK = "inttoptr (i64 1 to ptr)"
 _VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 13) else 12
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
-
-
-def _define(head: str, body: str, *needs: str, shared: bool = False) -> None:
-    """head: result and name with parameters. shared: whether other modules call the helper; else it is in the image of
-    its callers."""
-    name = head.partition("@")[2].partition("(")[0]
-    TEXT[name] = f"\ndefine internal {head} nounwind {'noinline' if shared else 'alwaysinline'} {{\n{body.strip()}\n}}"
-    if needs:
-        NEEDS[name] = needs
-
-
-def _load(name: str, kind: str, pointer: str, offset) -> str:
-    return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
-
+_define = definer(TEXT, NEEDS, "alwaysinline")
 
 # ---------------------------------------------------------------- ints and texts
 

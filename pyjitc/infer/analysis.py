@@ -198,7 +198,11 @@ class Analysis:
                     self.refuse(block, inst, _defect(error))
                     return
             except NeedsObjects as error:
-                self.session.need_objects(error.type)
+                try:
+                    self.session.need_objects(error.type)
+                except NotNative as refusal:
+                    self.refuse(block, inst, refusal)
+                    return
             except (PyjitcError, Again, Restart, MemoryError):
                 raise
             except Exception as error:

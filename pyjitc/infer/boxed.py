@@ -7,10 +7,10 @@ from typing import Any, Hashable
 from ..front.recursion import is_marker
 from ..ops import pyobject, structure
 from ..types.kinds import (
-    Bool, Exception_, Float, Int, Method, NoneType, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
+    Bool, Exception_, Float, Int, ListDisplay, Method, NoneType, Object, Singleton, Str, Tuple, Type, Unbound, any_part,
 )
 from .constants import is_plain
-from .meaning import UNKNOWN, Apply, Const, Expr
+from .meaning import UNKNOWN, Apply, Const, Expr, NeedsList
 from .names import with_object
 
 __all__ = ["binary", "boxed", "by_python", "call", "compare", "delete_attribute", "delete_item", "direct",
@@ -53,8 +53,20 @@ def test(function: str, *operands: Expr) -> Expr:
     return Apply(pyobject.PY_TEST, *map(boxed, operands), function=function)
 
 
+def kept(*operands: Expr) -> None:
+    """Raise NeedsList where an object of the interpreter may keep or change one of the operands: the object of a
+    display would be a copy."""
+    if any([any_part(x.type, _is_display) for x in operands]):
+        raise NeedsList
+
+
+def _is_display(t: Type) -> bool:
+    return isinstance(t, ListDisplay)
+
+
 def call(callee: Expr, args, kwargs=None) -> Expr:
     kwargs = kwargs or {}
+    kept(*args, *kwargs.values())
     return Apply(pyobject.PY_CALL, _callee(callee), *map(boxed, [*args, *kwargs.values()]), kwnames=tuple(kwargs))
 
 
@@ -107,6 +119,7 @@ def get_item(x: Expr, i: Expr) -> Expr:
 
 
 def set_item(x: Expr, i: Expr, value: Expr) -> Expr:
+    kept(value)
     return test("PyObject_SetItem", x, i, value)
 
 
@@ -119,6 +132,7 @@ def get_attribute(x: Expr, name: str) -> Expr:
 
 
 def set_attribute(x: Expr, name: str, value: Expr) -> Expr:
+    kept(value)
     return test("PyObject_SetAttr", x, Const(Object, name), value)
 
 

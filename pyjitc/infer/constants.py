@@ -6,6 +6,7 @@ from types import FunctionType
 
 import numpy as np
 
+from ..base.lazy import lazy
 from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
@@ -18,8 +19,11 @@ from ..types.kinds import (
     Tuple, Unbound,
 )
 from ..types.lattice import dtype_of, type_of_dtype
-from ..types.typeof import attributes_type, instance_type, record_type, typeof
+from ..types.typeof import attributes_type, instance_type, plain_array, record_type, typeof
 from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+
+records = lazy("pyjitc.runtime.records")
+text = lazy("pyjitc.ops.text")
 
 __all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type",
            "array_type"]
@@ -113,7 +117,12 @@ def constant(value) -> Expr:
         scalar = scalar_type(value.dtype)
         if scalar is not None:
             return Const(scalar, value)
-    elif kind is np.ndarray:
+        memory = array_type(records.array_of(value)) if value.dtype.names else None
+        if memory is not None:  # its fields are read at run time, like elements of an array
+            made = Apply(text.OBJECT_CALL, Const(Object, records.array_of), Const(Object, value), type=memory,
+                         kwnames=(), api=None)
+            return Apply(structure.PACK, made, name=kinds.RecordView.role)
+    elif isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
         array = array_type(value)
         if array is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=array)

@@ -28,9 +28,9 @@ from .join import AV, join
 from .expressions import Split, UserCall, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw,
+    NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw, thrown,
 )
-from .names import describe, has_generator, is_of_python, needs_objects, with_object
+from .names import describe, has_generator, is_of_python, storable, with_object
 from .operations import HANDLERS, Operations, static_value
 from .session import value_of_member
 
@@ -148,7 +148,7 @@ class Evaluator(Operations):
             except Mismatch as error:
                 # its traceback has this frame, which would make a reference cycle with the error
                 mismatch = error.with_traceback(None)
-                meaning, av = Throw(error.exception, error.message, given=error.given), None
+                meaning, av = thrown(error), None
             cases.append((member, meaning, av))
             if av is not None:
                 total = av if total is None else join(total, av)
@@ -288,7 +288,7 @@ class Evaluator(Operations):
         for n, held in enumerate(made.held):
             if held.sealed:
                 held = self.session.opened(held, self.session.site(self.analysis.spec, self.inst, None, dict))
-            needs_objects(held)
+            storable(held)
             t.store(n, held)
         watch(t, self.analysis, self.block)
         return made.make(t)
@@ -302,7 +302,7 @@ class Evaluator(Operations):
         op = applied.op
         if op.stores is not None:
             for container, n, t in op.stores(tuple([x.type for x in applied.operands]), applied.attrs):
-                needs_objects(t)
+                storable(t)
                 container.store(n, t)
         return not (applied.type is Undefined and ir.regions_read(op.effects) & ir.OBJECTS)
 

@@ -260,11 +260,15 @@ def _package(proto) -> str:
 _CALLS = generic.CALL, generic.CALL_STAR
 
 
+_STORING = "_heapq", "_bisect", "_operator"  # modules of C functions that store their arguments in each other
+
+
 def _is_of_c(t) -> bool:
-    """Whether a callable is a C function, or a class whose objects it makes: these store no values of other types in
-    arguments."""
+    """Whether a callable is a C function, or a class whose objects it makes, that stores nothing in its arguments."""
     callee = t.value if isinstance(t, Singleton) else None
-    return isinstance(callee, BuiltinFunctionType) or isinstance(callee, type) and not any(
+    if isinstance(callee, BuiltinFunctionType):
+        return callee.__module__ not in _STORING
+    return isinstance(callee, type) and not any(
         isinstance(getattr(callee, name), FunctionType) for name in ("__new__", "__init__"))
 
 

@@ -19,17 +19,24 @@ from __future__ import annotations
 import builtins
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
+from ..base.lazy import lazy
 from ..ops import generic
 from ..types.classes import is_fixed, is_of_library
-from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singleton, all_parts, any_part, members_of
+from ..types.kinds import (
+    Container, Generator, Iterator, Method, Object, ObjectOf, Singleton, all_parts, any_part, members_of,
+)
 from .evaluate import Evaluator, UserCall
 from .forgiving import INSTALLED, Forgiving
 from .join import AV
-from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart
+from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart, Share
 from .names import is_of_python
+
+leaving = lazy(f"{__package__}.leaving")
 
 __all__ = ["InterpretedLibrary"]
 
+_STORES = (generic.SETATTR, generic.SETITEM, generic.LIST, generic.LIST_APPEND, generic.SET, generic.SET_ADD,
+           generic.DICT, generic.DICT_SET)
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
@@ -39,11 +46,21 @@ class InterpretedLibrary(Forgiving):
         if not findings.generators and any([any_part(x.type, _is_generator) for x in operands]):
             findings.generators = True
             raise Restart
+        if _stores(inst, operands) and any([isinstance(x.type, (Generator, Iterator)) for x in operands]):
+            try:  # what is kept is an object of the interpreter, with compiled steps
+                return Evaluator.handled(self, inst, list(map(self.as_object, operands)))
+            except Mismatch:
+                raise error from None
         if not any([_is_object(x.type) for x in operands]) and not (
                 type(error) is RecursiveGenerator or self.concerns_library(inst, operands)
                 and (isinstance(error, NotNative) or _is_written_in_python(operands[0].type))):
             raise error
         return super().instead(inst, operands, error)
+
+    def as_object(self, x):
+        if isinstance(x.type, Generator):
+            x = self.settle(Share(x))[0]
+        return leaving.handed_out(self, x) if isinstance(x.type, Iterator) else x
 
     def concerns_library(self, inst, operands) -> bool:
         """Whether it is something of Python's own library that does an operation."""
@@ -127,6 +144,12 @@ def _is_of_library(value) -> bool:
     """Whether an object that is known when a function is compiled is of a class of Python's library."""
     return is_of_library(type(value).__module__) and not isinstance(
         value, (type, ModuleType, FunctionType, BuiltinFunctionType))
+
+
+def _stores(inst, operands) -> bool:
+    """Whether an operation stores its operands: in an attribute, a variable of functions, or a container."""
+    return inst.op in _STORES or inst.op is generic.CALL and isinstance(operands[0].type, Method) and isinstance(
+        operands[0].type.receiver, Container)
 
 
 def _is_known(t) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from ..base.errors import TypingError
 from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.kinds import Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
            "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart", "Again"]
+           "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart", "Again",
+           "thrown"]
 
 
 class _Unknown:
@@ -352,3 +354,11 @@ class Throw(Expr):
         self.name = name
         self.type = None
         self.value = UNKNOWN
+
+
+def thrown(error: Mismatch) -> Throw:
+    """What a case that is refused does when control arrives there: it raises the exception of the interpreter, or says
+    that compiled code cannot do it."""
+    if isinstance(error, NotNative) and error.exception is TypeError:
+        return Throw(TypingError, f"{error.message}: {error.hint}" if error.hint else error.message)
+    return Throw(error.exception, error.message, given=error.given)

@@ -4,10 +4,10 @@ from __future__ import annotations
 from ..base.errors import with_article
 from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Cell, Function, Generator, Type, Unbound, any_part, all_parts
+from ..types.kinds import Cell, Function, Generator, Iterator, Type, Unbound, any_part, all_parts
 from .meaning import Expr, Mismatch, NotNative, NeedsObjects
 
-__all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "with_object"]
+__all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "storable", "with_object"]
 
 
 def describe(t: Type) -> str:
@@ -34,6 +34,15 @@ def needs_objects(t: Type) -> None:
                            "call them by their names, or define them outside of the compiled function")
     if found or any_part(t, lambda part: isinstance(part, Cell)):
         raise NeedsObjects(t)
+
+
+def storable(t: Type) -> None:
+    """Raise what says why a value of type t, as it is, cannot be an item of a container."""
+    needs_objects(t)
+    found = next((part for part in all_parts(t) if isinstance(part, (Generator, Iterator))), None)
+    if found is not None:
+        raise NotNative(f"a container that holds {with_article(describe(found)[1:-1])} is not compiled",
+                        "keep what it iterates over: a list, or a function that makes it")
 
 
 def is_of_python(proto) -> bool:

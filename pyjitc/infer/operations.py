@@ -15,7 +15,7 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Content, Dict, DType, Exception_, Function, FunctionObject,
+    Attributes, Bool, Cell, Container, Dict, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
     Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
 )
@@ -29,6 +29,7 @@ from .expressions import (
 )
 from .meaning import (
     UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand, Restart, Share, Throw,
+    thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
@@ -199,7 +200,8 @@ class Operations:
         return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
 
     def make_cell(self, inst, operands):
-        site = self.session.site(self.analysis.spec, inst, Cell, lambda: Content(inst.attrs.get("name", "cell")))
+        name = inst.attrs.get("name", "cell")
+        site = self.session.site(self.analysis.spec, inst, Cell, lambda: self.session.variable(name=name))
         if inst not in self.session.findings.cells:
             self.refine(site, operands[0].type)
             return MakeCell(operands[0], Cell(site))
@@ -406,10 +408,10 @@ class Operations:
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
         if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
-                target is getattr and (self.session.options.objects or self.is_called())):  # it may be a method
+                target is getattr and self.session.options.objects):
             if target is hasattr:
                 return by_python(hasattr, x, name, type=Bool)
-            return self.library.attribute_named(x, name, default)
+            return self.library.attribute_named(x, name, default, self.start_of_name() if self.is_called() else None)
         if not name.known:
             raise Mismatch(f"the name that {called}() asks for must be a constant",
                            "compare the name with each that it may be")
@@ -424,9 +426,17 @@ class Operations:
 
     def is_called(self) -> bool:
         """Whether the program calls the result of this instruction."""
-        reader, _ = self.analysis.shape.only_reader(self.inst, self.block)
-        return reader is not None and reader.op in (generic.CALL, generic.CALL_STAR) and (
-            reader.args[0] is self.inst.result)
+        shape, result = self.analysis.shape, self.inst.result
+        return any([reader.op in (generic.CALL, generic.CALL_STAR) and reader.args[0] is result
+                    for block in shape.users.get(result, ()) for reader in block.insts])
+
+    def start_of_name(self) -> str:
+        """The text with which the name that getattr() asks for begins: "visit_" of `getattr(self, "visit_" + kind)`."""
+        made = self.analysis.shape.definitions.get(self.inst.args[2])
+        if made is None or made.op not in (generic.BINARY, generic.STRING) or made.attrs.get("op", "+") != "+":
+            return ""
+        first = self.written(made.args[0])
+        return first if type(first) is str else ""
 
     def has_attribute(self, x: Expr, name: str) -> bool:
         t = x.type
@@ -549,20 +559,29 @@ class Operations:
     def split_call(self, on, callee, args, kwargs):
         if type(on) is not Operand or on.index < 0:
             return self.library.called(callee, args, kwargs)
+
+        def call(narrow):
+            given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
+            return self.whole_call(self.inst, given[0], given[1:len(args) + 1],
+                                   dict(zip(kwargs, given[len(args) + 1:])))
+
+        return self.cases(on, call)
+
+    def cases(self, on, call):
+        """`call` for each member of the union that an operand is of."""
         cases, mismatch = [], None
         for member in on.type.members:
-            narrow = Operand(on.index, member, value_of_member(on, member))
-            given = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
             try:
-                meaning = self.whole_call(self.inst, given[0], given[1:len(args) + 1],
-                                          dict(zip(kwargs, given[len(args) + 1:])))
+                meaning = call(Operand(on.index, member, value_of_member(on, member)))
                 if type(meaning) is Split:
                     av = meaning_av(meaning)
                 else:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
+                if isinstance(error, NotNative) and self.session.options.objects:
+                    raise  # the interpreter does the whole operation
                 mismatch = error
-                meaning, av = Throw(error.exception, error.message, given=error.given), None
+                meaning, av = thrown(error), None
             cases.append((member, meaning, av))
         if mismatch is not None and all(type(m) is Throw for _, m, _ in cases):
             raise mismatch
@@ -571,6 +590,11 @@ class Operations:
     def call_star(self, inst, operands):
         callee, items, *keywords = operands
         by_name = keywords[0] if keywords else dict_of(())
+        for one in (items, callee):
+            if type(one.type) is Union and type(one) is Operand and one.index >= 0 and (
+                    one is items or self.library.elements(items) is None or isinstance(by_name.type, Dict)):
+                return self.cases(one, lambda narrow: self.call_star(
+                    inst, [narrow if x is one else x for x in operands]))
         args = self.library.elements(items)
         if args is None and (isinstance(items.type, Container) or self.library.is_iterable(items)):
             if not isinstance(items.type, Container):

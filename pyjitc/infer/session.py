@@ -20,7 +20,7 @@ from ..types.kinds import (
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
-from .meaning import UNKNOWN, Mismatch, NeedsList, Restart
+from .meaning import UNKNOWN, Mismatch, NeedsList, NotNative, Restart
 
 __all__ = ["Session", "Spec", "Dependency", "Findings", "Variable"]
 
@@ -138,7 +138,7 @@ class Session:
         # id of a wrapper of functools.lru_cache -> the same for the dict with its results
         self.caches: dict[int, dict] = {}
         self.findings = findings
-        self.variables = 0
+        self.variables: list[Content] = []
         self.attributes: dict[tuple[type, str], Content] = {}
         self.stored_in_any: list[tuple[str | None, Type]] = []  # see store_in_any
         self.read: set[tuple[type, str]] = set()  # those attributes that the code reads
@@ -157,10 +157,17 @@ class Session:
         self.parallel: set = set()  # code of functions with parallel loops, whatever the options say
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> (the tuple, its key)
 
-    def variable(self, content=None) -> Content:
-        """A new type variable for the contents of containers."""
-        self.variables += 1
-        return Content(str(self.variables), content)
+    def variable(self, content=None, name: str | None = None) -> Content:
+        """A new type variable for the contents of containers, or of a cell with a name."""
+        made = Content(str(len(self.variables) + 1) if name is None else name, content)
+        self.variables.append(made)
+        return made
+
+    def close(self) -> None:
+        """Inference is finished: no type variable grows any more. (Types with variables are found by these, in a table
+        that would keep whatever the variables know.)"""
+        for variable in self.variables:
+            variable.close()
 
     def opened(self, t: Type, known: dict) -> Type:
         """The type t with type variables in its containers. known: containers that have got theirs before."""
@@ -182,12 +189,17 @@ class Session:
 
     def need_objects(self, t: Type) -> None:
         """The functions in a value of type t, and the variables that they share, must be Python objects: restart
-        inference."""
+        inference. NotNative where they are made by what has no such form."""
         found, findings = all_parts(t), self.findings
-        findings.functions |= {part.proto.code for part in found if isinstance(part, Function)}
+        functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
-        findings.cells |= {inst for (_, inst, kind), site in self.sites.items()
-                           if kind is Cell and site.root in sites}
+        cells = {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
+        if functions <= findings.functions and cells <= findings.cells:
+            names = ", ".join(sorted({part.proto.qualname for part in found if isinstance(part, Function)}))
+            raise NotNative(f"{names or 'a variable that functions share'} cannot be handed to the interpreter here",
+                            "write the loop out, in place of the generator or the function")
+        findings.functions |= functions
+        findings.cells |= cells
         raise Restart
 
     @staticmethod

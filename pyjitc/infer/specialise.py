@@ -50,6 +50,8 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
                 finally:
                     refused = None  # which has this frame
             findings, refused = Findings(asks=True), error.with_traceback(None)
+        finally:
+            session.close()
     else:
         raise AssertionError(f"inference of {function.__qualname__} does not come to an end")
     return functions, spec, list(session.dependencies.values())

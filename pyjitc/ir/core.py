@@ -134,31 +134,26 @@ class Op:
                  lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
                  bounds: tuple[int, int] | None = None, cost: int = CALL, wrapping: Op | None = None,
                  stores: Callable | None = None):
-        put = object.__setattr__
-        put(self, "name", name)
-        put(self, "rule", rule)
-        put(self, "effects", effects)
-        put(self, "eval", eval)
-        put(self, "lower", lower)
-        put(self, "partials", partials)
-        put(self, "doc", doc)
-        put(self, "eval_attrs", eval_attrs)
-        put(self, "bounds", bounds)
-        put(self, "cost", cost)
-        put(self, "wrapping", wrapping)
-        put(self, "stores", stores)
-        put(self, "swapped", None)
-        put(self, "negated", None)
+        self.name = name
+        self.rule = rule
+        self.effects = effects
+        self.eval = eval
+        self.lower = lower
+        self.partials = partials
+        self.doc = doc
+        self.eval_attrs = eval_attrs
+        self.bounds = bounds
+        self.cost = cost
+        self.wrapping = wrapping
+        self.stores = stores
+        self.swapped = None
+        self.negated = None
 
     def relate(self, swapped: Op, negated: Op | None) -> None:
         """Set the related comparisons of this one: they refer to each other, so this is called once all exist."""
         if self.swapped is not None:
             raise AttributeError("operations are frozen")
-        object.__setattr__(self, "swapped", swapped)
-        object.__setattr__(self, "negated", negated)
-
-    def __setattr__(self, name, value):
-        raise AttributeError("operations are frozen")
+        self.swapped, self.negated = swapped, negated
 
     @property
     def attrs(self) -> frozenset[str]:
@@ -290,6 +285,11 @@ class Function:
     @property
     def params(self) -> list[Value]:
         return self.blocks[0].params
+
+    def values(self) -> list[Value]:
+        """All its values: the parameters of blocks and the results of instructions."""
+        return [v for block in self.blocks for v in (*block.params, *[inst.result for inst in block.insts])
+                if v is not None]
 
     def __repr__(self):
         return f"<function {self.name}>"

@@ -349,9 +349,10 @@ class Library:
         """getattr(x, name, default) of an object"""
         return Call(ofclasses.attribute_or, x, name, default)
 
-    def attribute_named(self, x, name, default):
-        """getattr(x, name) or getattr(x, name, *default) of an object, where the name is computed."""
-        return ofclasses.attribute_named(x, name, default)
+    def attribute_named(self, x, name, default, start=None):
+        """getattr(x, name) or getattr(x, name, *default) of an object, where the name is computed. start: what it
+        begins with where the result is called, and may be a method."""
+        return ofclasses.attribute_named(x, name, default, start)
 
     def setattr(self, x, name, value):
         return protocol_of(x.type).set_attribute(x, name, value)

@@ -7,7 +7,6 @@ result that is a number becomes a Python number, since programs pass Python numb
 """
 from __future__ import annotations
 
-import ctypes
 import inspect
 from collections import Counter
 from types import FunctionType
@@ -22,7 +21,7 @@ from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
-from ..runtime import platform
+from ..runtime.records import array_of
 from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
@@ -90,17 +89,6 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
-def _array_of(record: np.void) -> np.ndarray:
-    """An array of one record in the same memory."""
-    where = ctypes.c_void_p.from_address(id(record) + platform.RECORD_DATA).value
-    memory = (ctypes.c_char * record.itemsize).from_address(where)
-    memory.record = record  # whose memory it is
-    array = np.frombuffer(memory, record.dtype)
-    if not record.flags.writeable:
-        array.flags.writeable = False
-    return array
-
-
 def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
     """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
     as in "int({})"."""
@@ -156,9 +144,12 @@ class NumbaFunction(CompiledFunction):
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
         signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
-        declared."""
+        declared. A memoryview of other items than bytes is the array in its memory."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
+        if type(value) is memoryview:
+            meanings.of_memoryviews()
+            return np.asarray(value)
         if type(value) is int and (self._declared or self._wrapped):
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
                 map(_takes_floats, self._declared)) else None
@@ -183,10 +174,11 @@ class NumbaFunction(CompiledFunction):
         known = self.__dict__.setdefault("__taking__", {})
         found = known.get(records)
         if found is None:
-            forms = {k: "{}[0]" for k, name in enumerate(inspect.signature(self.py_func).parameters) if name in records}
+            forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters)
+                     if name in records}
             found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
-        return found(*[_array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
-                     **{name: _array_of(x) if name in records else x for name, x in kwargs.items()})
+        return found(*[array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
+                     **{name: array_of(x) if name in records else x for name, x in kwargs.items()})
 
     def _converted(self, full: tuple, types):
         try:

@@ -29,7 +29,8 @@ _PLACES = {
     "core.cgutils": "core.cgutils", "core.typing": "core.typing", "core": "core",
     "np": "np", "misc": "misc", "core.types.abstract": "types", "core.types.common": "types",
     "core.types.containers": "types", "core.types.npytypes": "types", "core.types.scalars": "types",
-    "core.types.misc": "types", "core.types.functions": "types", "np.ufunc.decorators": "np.ufunc",
+    "core.types.misc": "types", "core.types.functions": "types", "core.types.function_type": "types",
+    "core.types.iterators": "types", "np.ufunc.decorators": "np.ufunc",
 }
 
 

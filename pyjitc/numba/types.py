@@ -6,6 +6,7 @@ A type represents one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import ctypes
+import sys
 import types as pytypes
 import typing
 import weakref
@@ -19,6 +20,7 @@ from ..types import kinds
 from ..types.lattice import dtype_of, type_of_dtype
 from . import errors
 from .absent import Absent
+from .signatures import Signature
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -102,35 +104,6 @@ class Type(TypeName, metaclass=_Interned):
 
     def unify(self, context, other):
         return self if self == other else None
-
-
-class Signature:
-    """Types of arguments and of the result: float64(int64, float64[:])."""
-
-    def __init__(self, return_type, *args):
-        self.return_type, self.args = return_type, tuple(args)
-        self.recvr = self.pysig = None
-
-    def as_signature(self) -> _OwnSignature:
-        return self.return_type._signature(self.args)
-
-    def __eq__(self, other):
-        return isinstance(other, Signature) and (self.args, self.return_type) == (other.args, other.return_type)
-
-    def __hash__(self):
-        return hash((self.args, self.return_type))
-
-    def __repr__(self):
-        return f"({', '.join(map(str, self.args))}{',' * (len(self.args) == 1)}) -> {self.return_type}"
-
-    def __iter__(self):
-        return iter((self.return_type, self.args))
-
-    def __getitem__(self, i):
-        return (self.return_type, self.args)[i]
-
-    def __len__(self):
-        return 2
 
 
 def signature(given):
@@ -1089,6 +1062,10 @@ range_state32_type range_state64_type sizeof_unicode_char unsigned_range_iter64_
 """.split())
 
 
+# The modules of numba.core.types: here, their names are all in this one.
+_SUBMODULES = frozenset("abstract common containers functions function_type iterators misc npytypes scalars".split())
+
+
 def __getattr__(name: str):
     """Other names for types, such as c_int64, and names that cannot be used here."""
     for start in ("c_", "np_", "py_"):
@@ -1099,6 +1076,8 @@ def __getattr__(name: str):
         return boolean
     if name in ("TypingError", "LiteralTypingError"):
         return getattr(errors, name)
+    if name in _SUBMODULES:
+        return sys.modules[__name__]
     if name in _ABSENT:
         return Absent(f"types.{name}")
     raise AttributeError(f"module 'numba.types' has no attribute {name!r}")

@@ -43,7 +43,7 @@ def _integer(function):
 
 
 def _checked(function, symbol):
-    def meaning(*args, message=None, by=None):
+    def meaning(*args, message=None, by=None, nonnegative=None):
         result = function(*args)
         if type(args[0]) is int and not INT_MIN <= result <= INT_MAX:
             raise OverflowError(message or overflow_text(symbol) % args)
@@ -782,7 +782,8 @@ ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("
               "by: the size of y is at most that", wrapping=ISUB)
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
-              doc="imul_ck {message} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of the usual one",
+              doc="imul_ck {message, nonnegative} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of "
+                  "the usual one; nonnegative: neither x nor y is negative",
               wrapping=IMUL)
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
               doc="-x; OverflowError for the least int", wrapping=INEG)

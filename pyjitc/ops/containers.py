@@ -10,9 +10,10 @@ from typing import Any
 
 from ..ir.core import ALLOCATES, CHEAP, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, TupleOf
+from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
+from .sorting import are_numbers, put_key, sorted_by_keys
 
 __all__ = ["CONTAINER_OPS"]
 
@@ -188,10 +189,14 @@ def _append_lower(e, inst, x, value):
 
 
 def _sort_lower(e, inst, x, reverse):
-    """A helper sorts floats and ints, by moving the objects of the list; all other lists are sorted by the
-    interpreter."""
-    flip = e.assign(f"sext i1 {reverse[0]} to i64")
-    status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
+    """A helper sorts floats, ints and tuples of a few of these, by moving the objects of the list; all other lists are
+    sorted by the interpreter."""
+    item = inst.args[0].type.item
+    if type(item) is Tuple and are_numbers(item):
+        status = _sorted_by_numbers(e, item, x[0], reverse[0])
+    else:
+        flip = e.assign(f"sext i1 {reverse[0]} to i64")
+        status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
     other, done = e.label("other"), e.label("sorted")
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
     e.start(other)
@@ -201,6 +206,33 @@ def _sort_lower(e, inst, x, reverse):
     e.jump(done)
     e.start(done)
     return []
+
+
+def _sorted_by_numbers(e, item: Tuple, x: str, reverse: str) -> str:
+    """Sort a list of tuples of numbers: an i32, 0 where that was done, and not where an item is something else."""
+    e.declare("declare ptr @malloc(i64)")
+    e.declare("declare void @free(ptr)")
+    n, table = e.assign(f"load i64, ptr {_at(e, x, platform.OB_SIZE)}, align 8"), _table(e, x)
+    keys = e.assign(f"call ptr @malloc(i64 {e.assign(f'mul i64 {n}, {8 * len(item.elements)}')})")
+    place, found = e.alloca("i64"), e.alloca("i32")
+    e.line(f"store i64 0, ptr {place}")
+    e.line(f"store i32 1, ptr {found}")
+    look, read, sort, done = map(e.label, ("look", "read", "sort", "sorted"))
+    e.branch(e.assign(f"icmp eq ptr {keys}, null"), done, look)
+    e.start(look)
+    i = e.assign(f"load i64, ptr {place}")
+    e.branch(e.assign(f"icmp slt i64 {i}, {n}"), read, sort)
+    e.start(read)
+    object_ = e.assign(f"load ptr, ptr {_slot(e, table, i)}, align 8")
+    put_key(e, item.elements, keys, i, e.unbox(item, object_, done))
+    e.line(f"store i64 {e.assign(f'add i64 {i}, 1')}, ptr {place}")
+    e.jump(look)
+    e.start(sort)
+    e.line(f"store i32 {sorted_by_keys(e, item.elements, x, keys, n, reverse)}, ptr {found}")
+    e.jump(done)
+    e.start(done)
+    e.line(f"call void @free(ptr {keys})")
+    return e.assign(f"load i32, ptr {found}")
 
 
 def _heap_push_lower(e, inst, x, item):
@@ -243,9 +275,10 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
-              eval=lambda x, i, *, restart=False, borrowed=False: x[i], eval_attrs=True, cost=8,
+              eval=lambda x, i, *, restart=False, borrowed=False, keyed=False: x[i], eval_attrs=True, cost=8,
               doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
-                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own")
+                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own; "
+                  "{keyed}: for the key by which it is sorted")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")

@@ -30,6 +30,7 @@ class Emitter(Protocol):
     fn: Function  # the function that is being emitted, for messages
     # whether an array parameter accepts more arrays than its type says: any order, and writable ones for readonly
     any_order: bool
+    array_class: type | None  # the class of the array that is unboxed, if it is not ndarray
     computed: dict[tuple[str, str], list[str]]  # operands -> results of operations that share work, in this block of IR
     leaving: bool  # whether the code is on a path that leaves the function after a failure
     counters: int  # the number of words that share the cost that may accumulate between two polls

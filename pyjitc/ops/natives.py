@@ -6,7 +6,8 @@ it, so that a length or an item that was loaded remains valid until an instructi
 from __future__ import annotations
 
 from ..ir.core import (
-    ALLOCATES, CHEAP, COUNTS, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, PURE, RAISES, Op, reads, writes,
+    ALLOCATES, CHEAP, COUNTS, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, PURE, RAISES, TABLES, Op, reads,
+    writes,
 )
 from ..runtime import platform
 from ..types.kinds import (
@@ -16,6 +17,7 @@ from ..types.kinds import (
 from .effects import NO_RULE, NONDIFF
 from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
 from .memory import MAX_BYTES, count_references
+from .sorting import key_parts, start_of_keys
 
 __all__ = ["NATIVE_OPS", "QUIET", "can_hold", "outside"]
 
@@ -142,15 +144,32 @@ def _size_lower(e, inst, x):
 
 def _sort_lower(e, inst, x, backwards):
     parts = e.components(inst.args[0].type.item)
+    return _sorted(e, x[0], len(parts), "null", parts, backwards[0])
+
+
+def _sort_by_lower(e, inst, x, keys, like, backwards):
+    size = stride(e.components(inst.args[0].type.item)) >> 3
+    parts = ["double" if part is Float else "i64" for part in key_parts(inst.args[2].type)]
+    return _sorted(e, x[0], size, start_of_keys(e, keys), parts, backwards[0])
+
+
+def _sorted(e, x: str, size: int, keys: str, parts, backwards: str) -> list[str]:
+    """Sort a list of items of `size` words by keys with parts of these LLVM types."""
     floats = sum(1 << n for n, part in enumerate(parts) if part == "double")
-    flip = e.assign(f"sext i1 {backwards[0]} to i64")
-    status = e.assign(f"call i32 {e.helper('pyj_sort_native')}(ptr {_items(e, x[0])}, i64 {_length(e, x[0])}, "
-                      f"i64 {len(parts)}, i64 {floats}, i64 {flip})")
+    flip = e.assign(f"sext i1 {backwards} to i64")
+    status = e.assign(f"call i32 {e.helper('pyj_sort_native')}(ptr {_items(e, x)}, i64 {_length(e, x)}, i64 {size}, "
+                      f"ptr {keys}, i64 {len(parts)}, i64 0, i64 {floats}, i64 {flip})")
     return [e.assign(f"icmp eq i32 {status}, 0")]
 
 
 def _python_sort(x, backwards):
     x.sort(reverse=backwards)
+    return True
+
+
+def _python_sort_by(x, keys, like, backwards):
+    following = iter(keys)
+    x.sort(key=lambda item: next(following)[0], reverse=backwards)
     return True
 
 
@@ -385,6 +404,10 @@ NATIVE_SORT = Op("native_sort", lambda types, attrs: Bool, reads(LISTS) | writes
                  partials=NO_RULE, eval=_python_sort,
                  doc="whether a native list of several ints, floats or tuples of these, without nan, was sorted; "
                      "nothing was done where memory is exhausted")
+NATIVE_SORT_BY = Op("native_sort_by", lambda types, attrs: Bool, reads(LISTS, TABLES) | writes(ITEMS),
+                    lower=_sort_by_lower, partials=NO_RULE, eval=_python_sort_by,
+                    doc="whether a native list of items of whole words was sorted by keys, of which there are as many, "
+                        "of the type of the third operand; nothing was done where one is nan or memory is exhausted")
 NATIVE_INIT = Op("native_init", _nothing, writes(ITEMS), lower=_set_lower, partials=NO_RULE,
                  eval=lambda x, i, value: x.__setitem__(i, value),
                  doc="place i of a native list, at which nothing is yet, gets `value`")

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
-from ..types.kinds import Bool, Int, NoneType, Object, Str, Tuple
+from ..types.kinds import Array, Bool, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references, hold, opened, owned
@@ -33,8 +33,12 @@ def _unbox_lower(e, inst, x):
     if "otherwise" not in inst.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST):
         return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
     wrong, done = e.label("wrong"), e.label("opened")
+    source = inst.args[0].inst
+    if source is not None and source.op is CONST and isinstance(inst.attrs["type"], Array):
+        e.array_class = type(source.attrs["value"])  # a recarray or a memmap is read as it is
     values = e.unbox(inst.attrs["type"], x[0], wrong)
     e.jump(done)
+    e.array_class = None
     e.start(wrong)
     cls, message = inst.attrs.get("otherwise") or ("TypeError", f"a captured value is no longer a {inst.attrs['type']}")
     e.error(inst, cls, message)

@@ -5,14 +5,13 @@ The results are those of list.sort, which is stable and does not depend on the i
 """
 from __future__ import annotations
 
-import struct
-
 from ..ir.core import ALLOCATES, HOST, OBJECTS, RAISES, TABLES, Op, reads, writes
 from ..runtime import platform
+from ..runtime.sorting import sort_by
 from ..types.kinds import Bool, Bytes, Float, Int, Tuple, Type
 from .effects import NONDIFF
 
-__all__ = ["SORTING_OPS", "are_numbers"]
+__all__ = ["SORTING_OPS", "are_numbers", "key_parts", "put_key", "sorted_by_keys", "start_of_keys"]
 
 _MOST = 4  # the most numbers in a key
 
@@ -23,14 +22,14 @@ def are_numbers(t: Type) -> bool:
     return 0 < len(parts) <= _MOST and all(part is Int or part is Float or part is Bool for part in parts)
 
 
-def _parts(key: Type):
+def key_parts(key: Type):
     """The types of the numbers in a key, which is the only item of a tuple, since operations are called for each member
     of a union."""
     (t,) = key.elements  # type: ignore[attr-defined]
     return t.elements if isinstance(t, Tuple) else (t,)
 
 
-def _start(e, keys) -> str:
+def start_of_keys(e, keys) -> str:
     return e.assign(f"getelementptr i8, ptr {keys[0]}, i64 {platform.BYTES_DATA}")
 
 
@@ -41,24 +40,33 @@ def _new_lower(e, inst, n):
     return [made]
 
 
-def _put_lower(e, inst, keys, i, key):
-    parts = _parts(inst.args[2].type)
-    row = e.assign(f"mul i64 {i[0]}, {8 * len(parts)}")
-    where = e.assign(f"getelementptr i8, ptr {_start(e, keys)}, i64 {row}")
+def put_key(e, parts, start: str, i: str, key) -> None:
+    """Store the numbers of key i behind the address `start`."""
+    row = e.assign(f"mul i64 {i}, {8 * len(parts)}")
+    where = e.assign(f"getelementptr i8, ptr {start}, i64 {row}")
     for n, (part, value) in enumerate(zip(parts, key)):
         if part is Bool:
             value = e.assign(f"zext i1 {value} to i64")
         at = e.assign(f"getelementptr i8, ptr {where}, i64 {8 * n}")
         e.line(f"store {'double' if part is Float else 'i64'} {value}, ptr {at}, align 8")
+
+
+def sorted_by_keys(e, parts, x: str, start: str, n: str, reverse: str) -> str:
+    """Sort a list by the n keys at the address `start`: an i32, 0 where that was done."""
+    floats = sum(1 << k for k, part in enumerate(parts) if part is Float)
+    flip = e.assign(f"sext i1 {reverse} to i64")
+    return e.assign(f"call i32 {e.helper('pyj_sort_words')}(ptr {x}, i64 {n}, ptr {start}, i64 {len(parts)}, i64 0, "
+                    f"i64 {floats}, i64 {flip})")
+
+
+def _put_lower(e, inst, keys, i, key):
+    put_key(e, key_parts(inst.args[2].type), start_of_keys(e, keys), i[0], key)
     return []
 
 
 def _sort_lower(e, inst, x, keys, n, like, reverse):
-    parts = _parts(inst.args[3].type)
-    floats = sum(1 << k for k, part in enumerate(parts) if part is Float)
-    flip = e.assign(f"sext i1 {reverse[0]} to i64")
-    status = e.assign(f"call i32 {e.helper('pyj_sort_words')}(ptr {x[0]}, i64 {n[0]}, ptr {_start(e, keys)}, "
-                      f"i64 {len(parts)}, i64 0, i64 {floats}, i64 {flip})")
+    parts = key_parts(inst.args[3].type)
+    status = sorted_by_keys(e, parts, x[0], start_of_keys(e, keys), n[0], reverse[0])
     other, done = e.label("other"), e.label("sorted")
     e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
     e.start(other)
@@ -71,13 +79,6 @@ def _sort_lower(e, inst, x, keys, n, like, reverse):
     e.jump(done)
     e.start(done)
     return []
-
-
-def sort_by(x: list, keys: bytes, kinds: str, n: int, reverse: bool) -> None:
-    """The fallback where there is a nan among the keys: the interpreter sorts the list. kinds: the format characters of
-    `struct` for the numbers of a key."""
-    numbers = struct.iter_unpack(kinds, keys[:n * struct.calcsize(kinds)])
-    x.sort(key=lambda item: next(numbers), reverse=reverse)
 
 
 def _python_sort(x, keys, n, like, reverse):

@@ -12,7 +12,7 @@ from ..ir.core import ALLOCATES, CONSUMES, HOST, OBJECTS, PURE, RAISES, READS, W
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
-from .memory import count_references
+from .memory import owned
 from .signature import signature
 
 __all__ = ["TEXT_OPS"]
@@ -47,8 +47,7 @@ def _call_lower(e, inst, callee, *operands):
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
         return []
     wrong, done = e.label("wrong"), e.label("opened")
-    values = e.unbox(t, found, wrong)
-    count_references(e, t, values, "retain")
+    values = owned(e, t, e.unbox(t, found, wrong))
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")
     e.jump(done)
     e.start(wrong)
@@ -334,12 +333,12 @@ def _parsed_lower(helper: str, kind: str):
 
 
 def _fixed_lower(e, inst, x):
-    call = f"{e.helper('pyj_str_fixed')}(double {x[0]}, i32 {inst.attrs['digits']})"
+    call = f"{e.helper('pyj_decimal_fixed')}(double {x[0]}, i32 {inst.attrs['digits']})"
     return [_checked(e, inst, e.assign(f"call ptr {call}"))]
 
 
-STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_str_of_int", "i64"), str, "str(x)")
-STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("pyj_str_of_float", "double"), str,
+STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_decimal_of_int", "i64"), str, "str(x)")
+STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("pyj_decimal_of_float", "double"), str,
                    "str(x), with the fewest digits that say it")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
                 "x with {digits} digits behind the point", eval_attrs=True)
@@ -351,8 +350,9 @@ def _build_lower(e, inst, *parts):
         part = x[0]
         if v.type is not Str:
             room = e.alloca("i64", _PART >> 3)
-            part = e.assign(f"call ptr {e.helper('pyj_str_int_part')}(i64 {x[0]}, ptr {room})" if digits is None else
-                            f"call ptr {e.helper('pyj_str_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
+            part = e.assign(f"call ptr {e.helper('pyj_decimal_int_part')}(i64 {x[0]}, ptr {room})"
+                            if digits is None else
+                            f"call ptr {e.helper('pyj_decimal_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
             made.append(part)
         e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
 
@@ -378,14 +378,16 @@ STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower
                    for part, n in zip(parts, digits)]),
                doc="texts and numbers as one text, floats with the number of digits behind the point that {digits} has "
                    "for each part")
-STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_str_to_int", "i64"), int, "int(s)")
-STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_str_to_float", "double"), float,
+STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int,
+                 "int(s)")
+STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"),
+                   float,
                    "float(s)", UNVARIED)
 STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
-                      _parsed_lower("pyj_str_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
+                      _parsed_lower("pyj_decimal_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
                       "int(s[i:j]), 0 <= i, j <= length")
 STR_PART_TO_FLOAT = _op("str_part_to_float", "s: str, i: int, j: int -> float", RAISES | HOST,
-                        _parsed_lower("pyj_str_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
+                        _parsed_lower("pyj_decimal_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
                         "float(s[i:j]), 0 <= i, j <= length", UNVARIED)
 
 

@@ -17,73 +17,26 @@ Needs: SSA, references not yet counted.  Keeps: SSA, control flow, effects and t
 """
 from __future__ import annotations
 
-import heapq
-import operator
-from collections import deque
 from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
-from ..ops import control, memory, natives, pyobject, structure, tables
-from ..ops import instances as of
-from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
-from ..ops.sorting import SORT_BY
-from ..ops.text import OBJECT_CALL, TEXT_CALL
+from ..ops import control, natives, structure, tables
+from ..ops.objects import FIELD_GET, FIELD_SET
+from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
-from ..types.kinds import Bool, Deque, Int, List, NativeList, NativeObject, Type, is_refcounted
-from . import inline, instances
-from .rewrite import substitute
+from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
+from . import instances
+from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
 
 __all__ = ["run"]
 
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 localtables = lazy(f"{__package__}.localtables")
+native_rewriting = lazy(f"{__package__}.native_rewriting")
 
-_SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
-_NUMPY = frozenset((k.NpInt, k.NpFloat))
-
-# Calls of the interpreter on lists: function -> for each number of operands and their kinds: (the function of
-# lib/py/natives.py, its result, whether it changes the length of the first operand). Operands: `x` the list, `q` the
-# deque, `y` another of the same type, `i` an int, `v` an item, `w` a value that is compared with items, `s` a slice,
-# `t` an iterable of items, `l` a list of items, native or not, `n` None, `e` an empty tuple. Results: `x` the list
-# itself, `new` another list of the same items, `item`, a type, or None.
-_NEW, _SELF, _ITEM = "new", "x", "item"
-_CALLS: dict[Callable, dict[str, tuple[str, Any, bool]]] = {
-    operator.mul: {"xi": ("repeated", _NEW, False)},
-    operator.imul: {"xi": ("repeat", _SELF, True)},
-    operator.add: {"xy": ("joined", _NEW, False)},
-    operator.iadd: {"xy": ("extend_by", _SELF, True), "xt": ("extend", _SELF, True)},
-    operator.getitem: {"xs": ("part", _NEW, False), "qi": ("deque_item", _ITEM, False)},
-    operator.setitem: {"xsy": ("set_part", None, True), "qiv": ("put_in_deque", None, False)},
-    operator.delitem: {"xi": ("delete", None, True), "xs": ("delete_part", None, True),
-                       "qi": ("delete_in_deque", None, True)},
-    operator.contains: {"xw": ("contains", Bool, False), "qw": ("contains", Bool, False)},
-    operator.eq: {"xy": ("equal", Bool, False)}, operator.ne: {"xy": ("unequal", Bool, False)},
-    operator.lt: {"xy": ("less", Bool, False)}, operator.gt: {"xy": ("greater", Bool, False)},
-    operator.le: {"xy": ("not_greater", Bool, False)}, operator.ge: {"xy": ("not_less", Bool, False)},
-    operator.is_: {"xy": ("identical", Bool, False)},
-    list.insert: {"xiv": ("insert", None, True)}, list.pop: {"xi": ("pop", _ITEM, True)},
-    list.remove: {"xw": ("remove", None, True)}, list.reverse: {"x": ("reverse", None, False)},
-    list.clear: {"x": ("clear", None, True)}, list.copy: {"x": ("copied", _NEW, False)},
-    list.index: {"xwii": ("index", Int, False)}, list.count: {"xw": ("count", Int, False)},
-    list: {"l": ("listed", _NEW, False), "t": ("listed", _NEW, False)},
-    deque: {"ln": ("listed", _NEW, False), "en": ("emptied", _NEW, False), "tn": ("listed", _NEW, False)},
-    deque.append: {"qv": ("append", None, True)}, deque.appendleft: {"qv": ("append_first", None, True)},
-    deque.pop: {"q": ("pop_last", _ITEM, True)}, deque.popleft: {"q": ("pop_first", _ITEM, True)},
-    deque.extend: {"ql": ("extend", None, True), "qt": ("extend", None, True)},
-    deque.extendleft: {"ql": ("extend_first", None, True), "qt": ("extend_first", None, True)},
-    deque.clear: {"q": ("clear", None, True)}, deque.copy: {"q": ("copied", _NEW, False)},
-    deque.count: {"qw": ("count", Int, False)}, deque.reverse: {"q": ("reverse", None, False)},
-    deque.rotate: {"qi": ("rotate", None, False)},
-    heapq.heapify: {"x": ("heapify", None, False)}, heapq.heappushpop: {"xv": ("heap_pushpop", _ITEM, False)},
-    heapq.heapreplace: {"xv": ("heap_replace", _ITEM, False)},
-}
-_OPS: dict[ir.Op, tuple[str, tuple[str, Any, bool]]] = {
-    c.LIST_SORT: ("xb", ("sort", None, False)), c.HEAP_PUSH: ("xv", ("heap_push", None, True)),
-    c.HEAP_POP: ("x", ("heap_pop", _ITEM, True)),
-}
 # Operations on dicts: the operands that become values, and where in the result a value is.
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
 _FOUND: dict[ir.Op, tuple[int, ...]] = {
@@ -128,16 +81,6 @@ class _Class:
         return one
 
 
-class _Call:
-    """One of `_CALLS` in the program. operands: the arguments of the function; boxes, unbox: the instructions around it
-    that box operands and unbox the result."""
-
-    def __init__(self, inst, operands, boxes, unbox, meaning, kinds):
-        self.inst, self.operands, self.boxes, self.unbox = inst, operands, boxes, unbox
-        self.name, self.result, self.resizes = meaning
-        self.kinds = kinds
-
-
 def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, ir.Function]) -> None:
     """functions: a module, the entry first; helpers: (name of a function of lib/py/natives.py, types) -> the typed
     function; own: see `inline.owned`."""
@@ -152,7 +95,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
         without |= lost
     if some or objects:
         found.make_objects()
-        _Rewriting(found, helpers, own, first).run()
+        native_rewriting.Rewriting(found, helpers, own, first).run()
 
 
 def _lists_in(t: Type, path: tuple = ()):
@@ -195,14 +138,6 @@ def _lists_apart(t: Type):
             yield from _lists_apart(part)
 
 
-def _values(fn: ir.Function):
-    for block in fn.blocks:
-        yield from block.params
-        for inst in block.insts:
-            if inst.result is not None:
-                yield inst.result
-
-
 class _Lists:
     """Finds the alias classes of a module, and decides which of them are native."""
 
@@ -218,8 +153,8 @@ class _Lists:
         self.known: dict[Type, list] = {}  # type -> the lists in it
         self.classes: dict[tuple[ir.Value, tuple], _Class] = {}
         self.returned = {fn: ir.Value(fn.result) for fn in functions if fn.result is not None}
-        self.calls: dict[ir.Inst, _Call] = {}
-        self.around: dict[ir.Inst, _Call] = {}  # instruction that boxes or unboxes -> its call
+        self.calls: dict[ir.Inst, Call] = {}
+        self.around: dict[ir.Inst, Call] = {}  # instruction that boxes or unboxes -> its call
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         self.uses: dict[ir.Value, list[ir.Inst]] = {}
@@ -386,9 +321,10 @@ class _Lists:
                 self.tables = {one: its for one, its in self.tables.items() if its is not held}
         for block in blocks:
             for inst in block.insts:
-                if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
-                        inst.op is pyobject.PY_IS or inst.op in _OPS):
-                    self.find_call(inst)
+                call = call_at(inst, self.uses) if may_be_call(inst) else None
+                if call is not None:
+                    self.calls[inst] = call
+                    self.around.update(dict.fromkeys((*call.boxes, *(call.unbox,) * (call.unbox is not None)), call))
         for block in blocks:
             for inst in block.insts:
                 for edge in inst.edges():
@@ -410,12 +346,13 @@ class _Lists:
             one.made = one.changed = True
             for v in args:
                 self.stored(one, v)
-        elif op in _CALLS_OF_TEXT and _splits(inst):
+        elif splits(inst):
             one = self.at(result)
             one.made = one.parts = True
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
-            one.used = one.worked = True
+            one.used = True
+            one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
             one.resized |= op is c.LIST_POP
             one.changed |= op is c.LIST_POP
             if op is not c.LIST_LEN:
@@ -456,8 +393,11 @@ class _Lists:
         elif op is structure.UNDEF:
             for path, _ in self.lists(result.type):
                 self.at(result, path)
-        elif op is SORT_BY:  # it sorts the objects by keys that are native
-            self.keep_all(args[0])
+        elif op is SORT_BY:
+            one = self.at(args[0])
+            one.used = one.changed = True
+            if not is_moved(one.type.item):
+                self.keep(one)
         elif op is not structure.DISCARD:
             for n, v in enumerate(args):
                 if type(v.type) is List or op is control.RETURN and self.leaves_whole(v.type):
@@ -501,82 +441,16 @@ class _Lists:
         return isinstance(t, k.Tuple) and all(
             [type(part) is List or not self.lists(part) or self.leaves_whole(part) for part in t.parts])
 
-    def find_call(self, inst: ir.Inst) -> None:
-        forms: dict[str, tuple[str, Any, bool]] | None
-        if inst.op in _OPS:
-            kinds, meaning = _OPS[inst.op]
-            forms, args = {kinds: meaning}, inst.args
-        elif inst.op is pyobject.PY_IS:
-            forms, args = _CALLS[operator.is_], inst.args
-        elif inst.op is pyobject.PY_CALL:
-            callee = inst.args[0].inst
-            if callee is None or callee.op is not control.CONST or inst.attrs.get("kwnames"):
-                return
-            args = inst.args[1:]
-            try:
-                forms = _CALLS.get(callee.attrs["value"])
-            except TypeError:  # the constant has no hash
-                return
-        else:
-            forms, args = _CALLS.get(pyobject.MEANINGS[inst.attrs["function"]]), inst.args
-        if forms is None or not args:
-            return
-        operands: list[ir.Value] = []
-        boxes: list[ir.Inst] = []
-        for v in args:
-            made = v.inst
-            if inst.op in _OPS:
-                operands.append(v)
-                continue
-            if made is None or made.op is not pyobject.PY_BOX and made.op is not control.CONST:
-                return
-            if made.op is pyobject.PY_BOX:
-                if self.uses[v] != [inst]:
-                    return
-                boxes.append(made)
-                operands.append(made.args[0])
-            else:
-                operands.append(v)
-        unbox = None
-        for user in self.uses.get(inst.result, ()) if inst.op not in _ANSWERS else ():
-            if user.op is structure.DISCARD:
-                continue
-            if unbox is not None or user.op is not pyobject.PY_UNBOX:
-                return
-            unbox = user
-        for kinds, meaning in forms.items():
-            if len(kinds) == len(operands) and _fits(kinds, operands) and (
-                    meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)) and (
-                    meaning[0] not in _ORDERS or not k.any_part(operands[0].type.item, lambda t: type(t) in _NUMPY)):
-                call = _Call(inst, operands, boxes, unbox, meaning, kinds)
-                if self.result_fits(call):
-                    self.calls[inst] = call
-                    self.around.update(dict.fromkeys(boxes, call))
-                    if unbox is not None:
-                        self.around[unbox] = call
-                return
-
-    def result_fits(self, call: _Call) -> bool:
-        wanted, unbox = call.result, call.unbox
-        t: Any = unbox.result.type if unbox is not None else None
-        if wanted in (_NEW, _SELF) and call.kinds[0] in "xq":
-            return t is None and wanted == _SELF or t is call.operands[0].type
-        if wanted == _NEW:
-            return type(t) in _LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
-        if wanted == _ITEM:
-            return t is None or t is call.operands[0].type.item
-        return t is None or t is wanted or call.inst.op in _ANSWERS
-
-    def called(self, call: _Call) -> None:
+    def called(self, call: Call) -> None:
         result: Any = call.unbox.result if call.unbox is not None else None
         for kind, v in zip(call.kinds, call.operands):
             if kind in "xyql":
                 one = self.at(v)
                 one.used = one.changed = True
-                one.worked |= call.name not in _FILL
+                one.worked |= call.name not in FILL
                 if kind in "xq":
                     one.resized |= call.resizes
-        if call.kinds[0] in _MAKERS:
+        if call.kinds[0] in MAKERS:
             one = self.at(result)
             one.made = one.used = one.changed = True
             if call.kinds[0] == "l":
@@ -586,15 +460,15 @@ class _Lists:
         for kind, v in zip(call.kinds, call.operands):
             if kind in "yl" and call.result is not Bool:
                 self.share_items(first, self.at(v))
-            elif kind == "v" and not (v.type is k.Object and _plain_type(v) is first.type.item):
+            elif kind == "v" and not (v.type is k.Object and plain_type(v) is first.type.item):
                 self.stored(first, v)
-        if call.result == _SELF and result is not None:
+        if call.result == SELF and result is not None:
             self.joined(call.operands[0], result)
-        elif call.result == _NEW:
+        elif call.result == NEW:
             one = self.at(result)
             one.used = one.changed = True
             self.share_items(first, one)
-        elif call.result == _ITEM and result is not None:
+        elif call.result == ITEM and result is not None:
             self.read(first, result)
 
     # -- which classes are native
@@ -602,6 +476,8 @@ class _Lists:
     def settle(self) -> bool:
         """Decide for every class, and return whether some are native."""
         if not any([one.root.made for one in self.classes.values()]):
+            for one in self.everything():
+                one.python = True
             return False
         while self.share_work():
             pass
@@ -654,21 +530,21 @@ class _Lists:
                 for one in self.operands_of(call) + self.sources_of(call):
                     if not one.python:
                         one.python = changed = True
-            elif call.kinds[0] not in _MAKERS and any([one.python for one in self.operands_of(call)]):
+            elif call.kinds[0] not in MAKERS and any([one.python for one in self.operands_of(call)]):
                 main.python = changed = True
         return changed or self.stay()
 
-    def main(self, call: _Call) -> _Class:
+    def main(self, call: Call) -> _Class:
         """The class that decides whether a call is a call on native lists."""
-        return self.classes[(call.unbox.result if call.kinds[0] in _MAKERS else call.operands[0]), ()].root
+        return self.classes[(call.unbox.result if call.kinds[0] in MAKERS else call.operands[0]), ()].root
 
-    def operands_of(self, call: _Call) -> list[_Class]:
+    def operands_of(self, call: Call) -> list[_Class]:
         found = [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind in "xyq"]
-        if call.result in (_NEW, _SELF) and call.unbox is not None:
+        if call.result in (NEW, SELF) and call.unbox is not None:
             found.append(self.classes[call.unbox.result, ()].root)
         return found
 
-    def sources_of(self, call: _Call) -> list[_Class]:
+    def sources_of(self, call: Call) -> list[_Class]:
         """The lists from which a call takes items; they may be native or not."""
         return [self.classes[v, ()].root for kind, v in zip(call.kinds, call.operands) if kind == "l"]
 
@@ -726,7 +602,7 @@ class _Lists:
         for _, _, inst, n in self.escapes:
             found |= instances.classes_in(inst.args[n].type)
         for fn in self.functions:
-            for v in _values(fn):
+            for v in fn.values():
                 for t in _lists_apart(v.type):
                     found |= instances.classes_in(t)
         return frozenset(found & self.attributes.keys())
@@ -840,307 +716,12 @@ class _Lists:
         return found
 
 
-def _splits(inst: ir.Inst) -> bool:
-    """Whether an instruction is text.split() into words, or at one known character."""
-    callee = inst.args[0].inst
-    if (callee is None or callee.op is not control.CONST or callee.attrs["value"] is not str.split
-            or inst.attrs.get("kwnames") or inst.args[1].type is not k.Str or type(inst.result.type) is not List):
-        return False
-    mark = inst.args[-1].inst
-    known = mark is not None and mark.op is control.CONST and mark.attrs["value"]
-    return len(inst.args) == 2 or len(inst.args) == 3 and type(known) is str and len(known) == 1
-
-
-_CALLS_OF_TEXT = frozenset((OBJECT_CALL, TEXT_CALL))
 _PLACES = k.Tuple((Int, Int))
 _LARGE = 64  # the most bytes of an item
-_ANSWERS = frozenset((pyobject.PY_TEST, pyobject.PY_IS))  # calls whose result is a bool without an object
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
-_MAKERS = frozenset("tle")  # kinds of first operands of calls that make a list or deque of something else
-_FILL = frozenset(("emptied", "extend", "extend_by", "joined", "listed", "repeated", "sort"))
-# Calls that compare items, whose types must have an order; those whose result is that of a comparison, which is a bool
-# of NumPy for scalars of NumPy.
-_COMPARES = frozenset(("equal", "unequal", "less", "greater", "not_greater", "not_less", "sort", "heap_push",
-                       "heap_pop", "heapify", "heap_pushpop", "heap_replace"))
-_ORDERS = frozenset(("less", "greater", "not_greater", "not_less"))
-
-
 def _place(inst: ir.Inst) -> int:
     name = _GETS[inst.op]
     if not name:
         return 0
     at = inst.attrs[name]
     return at if type(at) is int else inst.args[0].type.names.index(at)
-
-
-def _fits(kinds: str, operands: list[ir.Value]) -> bool:
-    first = operands[0].type
-    for kind, v in zip(kinds, operands):
-        t = _plain_type(v)
-        if kind in "xl":
-            fine = type(t) is List and (kind == "x" or first is t or t.item is first.item)
-        elif kind == "q":
-            fine = type(t) is Deque
-        elif kind in "ne":
-            fine = t is k.NoneType if kind == "n" else t is _EMPTY
-        elif kind == "y":
-            fine = t is first
-        elif kind == "i":
-            fine = t is Int
-        elif kind == "b":
-            fine = t is Bool
-        elif kind == "v":
-            fine = True
-        elif kind == "w":
-            fine = _is_compared(t) and _is_compared(first.item)
-        elif kind == "s":
-            fine = isinstance(t, k.Slice) and all(part in (Int, k.NoneType) for part in t.parts)
-        else:
-            yielded = _yields(t)
-            fine = yielded is not None and (type(first) not in _LISTS or yielded is first.item)
-        if not fine:
-            return False
-    return True
-
-
-def _is_compared(t: Type | None) -> bool:
-    return t in _SCALARS or type(t) in _NUMPY or isinstance(t, k.Tuple) and all(map(_is_compared, t.parts))
-
-
-def _yields(t: Type | None) -> Type | None:
-    """The type of the items of an iterable, for the kinds of iterables that lists are made of here; else None."""
-    if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
-        return t.parts[0] if all([part is t.parts[0] for part in t.parts]) else None
-    return t.item if type(t) is List else Int if t is k.Range else k.Str if t is k.Str else None
-
-
-_MOST = 16  # the most items of a tuple that are stored in a list one by one
-
-
-def _plain_type(v: ir.Value) -> Type | None:
-    """The type of a value; for a constant that was boxed, the type of the constant."""
-    if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
-        return _type_of_constant(v.inst.attrs["value"])
-    return v.type
-
-
-def _type_of_constant(value) -> Type | None:
-    return {int: Int, float: k.Float, bool: Bool, str: k.Str, type(None): k.NoneType}.get(type(value)) if (
-        type(value) is not int or -1 << 63 <= value < 1 << 63) else None
-
-
-class _Rewriting:
-    """Replaces the operations on Python lists by those on native lists."""
-
-    def __init__(self, lists: _Lists, helpers: Callable, own: dict, first: set[ir.Inst]):
-        self.lists = lists
-        self.first = first  # stores of attributes that are not set yet
-        self.helpers = helpers
-        self.own = own
-        self.mapping: dict[ir.Value, ir.Value] = {}
-        self.types: dict[ir.Value, Type] = {}
-        self.fresh: dict[ir.Function, None] = {}  # library functions that are called now
-        self.out: list[ir.Inst] = []
-        self.asked: dict[ir.Inst, int] = {}  # question which member a union holds -> the number of that member
-        self.inst: Any = None
-
-    def run(self) -> None:
-        lists = self.lists
-        self.types = {v: lists.type_of(v) for v in dict.fromkeys([*(v for v, _ in lists.classes), *lists.tables])}
-        if lists.attributes:
-            self.types.update({v: lists.type_of(v) for fn in lists.functions for v in _values(fn)
-                               if lists.has_objects(v.type)})
-        tables_of = {fn for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
-                     if inst.result in lists.tables and self.types[inst.result] is not inst.result.type}
-        gone = {(inst, n) for _, _, inst, n in lists.escapes}
-        self.asked = {inst: inst.args[0].type.members.index(inst.attrs["type"]) for fn in lists.functions
-                      for block in lists.blocks[fn] for inst in block.insts if inst.op is structure.UNION_IS}
-        for value, t in self.types.items():
-            value.type = t
-        for fn in lists.functions:
-            self.fresh = {}
-            for block in lists.blocks[fn]:
-                insts, self.out = block.insts, []
-                for inst in insts:
-                    self.inst = inst
-                    if inst in lists.calls or inst in lists.around:
-                        self.call(inst)
-                    else:
-                        self.instruction(inst, gone)
-                block.insts = self.out
-            if fn in lists.returned:
-                fn.result = lists.type_of(lists.returned[fn])
-            fn.blocks = lists.blocks[fn]
-            substitute(fn.blocks, self.mapping)
-            if fn in tables_of:  # which the interpreter's operations cannot be done with
-                localtables.run(fn)
-            if self.fresh:
-                inline.put_in(fn, list(self.fresh), self.own)
-
-    # -- operands
-
-    def emit(self, op: ir.Op, *args: ir.Value, type: Type | None = None, result: ir.Value | None = None,
-             **attrs) -> Any:
-        if result is None and type is not None:
-            result = ir.Value(type)
-        if "type" in op.attrs:
-            attrs["type"] = type
-        may_fail = op.effects & ir.RAISES or op is control.INVOKE
-        self.out.append(ir.Inst(op, args, attrs, result, self.inst.loc, (), self.inst.unwind if may_fail else None))
-        if "origin" in self.inst.attrs:
-            self.out[-1].attrs["origin"] = self.inst.attrs["origin"]
-        return result
-
-    def library(self, name: str, *args: ir.Value, result: ir.Value | None = None) -> Any:
-        callee = self.helpers(f"py.natives:{name}", tuple([v.type for v in args]))
-        self.fresh[callee] = None
-        return self.emit(control.INVOKE, *args, result=result, type=callee.result, callee=callee)
-
-    def is_native(self, v: ir.Value) -> bool:
-        return type(v.type) is NativeList
-
-    def length(self, x: ir.Value, result: ir.Value | None = None) -> ir.Value:
-        steady = not self.class_of(x).resized
-        return self.emit(natives.NATIVE_SIZE if steady else natives.NATIVE_LEN, x, type=Int, result=result)
-
-    def class_of(self, x: ir.Value) -> _Class:
-        return self.lists.classes[x, ()].root
-
-    def place(self, x: ir.Value, i: ir.Value, message: str) -> ir.Value:
-        return self.emit(memory.CHECK_INDEX, i, self.length(x), type=Int, axis=0, message=message)
-
-    def stored(self, x: ir.Value, value: ir.Value) -> ir.Value:
-        """A value in the form in which the list stores its items."""
-        t = x.type.item
-        return value if value.type is t else self.emit(structure.UNION_MAKE, value, type=t)
-
-    # -- instructions
-
-    def instruction(self, inst: ir.Inst, gone) -> None:
-        op, args, result = inst.op, inst.args, inst.result
-        first: Any = args[0] if args else None
-        if op is c.LIST_NEW and self.is_native(result):
-            uses = self.lists.uses.get(result, ())
-            if len(args) == 1 and len(uses) == 1 and self.repeats(uses[0]):
-                return
-            self.emit(natives.NATIVE_NEW, *[self.stored(result, v) for v in args], result=result, type=result.type)
-        elif op in _CALLS_OF_TEXT and result is not None and self.is_native(result):
-            given: Any = args[-1].inst
-            self.emit(natives.NATIVE_PLACES, args[1], mark=given.attrs["value"] if len(args) == 3 else None,
-                      type=result.type, result=result)
-        elif first is not None and self.is_native(first) and op in _OF_LISTS:
-            self.of_list(inst, first)
-        elif op is c.HOLDS and self.is_native(first):
-            self.mapping[result] = first
-        elif op is OBJECT_NEW and type(result.type) is NativeObject:
-            self.emit(of.INSTANCE_NEW, result=result, type=result.type)
-        elif op in _OF_OBJECTS and type(first.type) is NativeObject:
-            self.of_object(inst, first)
-        else:
-            if op in _TYPED and result in self.types:
-                inst.attrs = {**inst.attrs, "type": result.type}
-            elif inst in self.asked:
-                inst.attrs = {**inst.attrs, "type": first.type.members[self.asked[inst]]}
-            for n, v in enumerate(args):
-                if (inst, n) in gone:
-                    inst.args[n] = self.outside(v)
-            self.out.append(inst)
-
-    def of_object(self, inst: ir.Inst, x: ir.Value) -> None:
-        op, name = inst.op, inst.attrs.get("name")
-        if op is OBJECT_SAME:
-            self.emit(of.INSTANCE_IS, *inst.args, result=inst.result)
-            return
-        t = dict(x.type.attributes).get(name)
-        if op is FIELD_GET and t is None:
-            self.emit(control.CONST, type=inst.result.type, value=inst.attrs["otherwise"], result=inst.result)
-        elif op is FIELD_GET:
-            self.emit(of.INSTANCE_AT if is_refcounted(inst.result.type) else of.INSTANCE_LOAD, x, name=name,
-                      type=inst.result.type, result=inst.result)
-        elif t is not None:
-            value, t = inst.args[1], self.lists.type_of(self.lists.fields[x.type.cls, name])
-            if value.type is not t:
-                value = self.emit(structure.UNION_MAKE, value, type=t)
-            self.emit(of.INSTANCE_INIT if inst in self.first else of.INSTANCE_PUT if is_refcounted(t) else
-                      of.INSTANCE_STORE, x, value, name=name)
-
-    def repeats(self, user: ir.Inst) -> bool:
-        """Whether the only use of a list of one item is `[x] * n`."""
-        call = self.lists.around.get(user)
-        return call is not None and call.name == "repeated"
-
-    def of_list(self, inst: ir.Inst, x: ir.Value) -> None:
-        op, result = inst.op, inst.result
-        counted = is_refcounted(x.type.item)
-        if op is c.LIST_LEN:
-            self.length(x, result)
-        elif op is c.LIST_GET:
-            j = self.place(x, inst.args[1], "list index out of range")
-            if self.class_of(x).parts:
-                self.emit(natives.NATIVE_PIECE, x, j, result=result)
-                return
-            self.emit(natives.NATIVE_AT if counted else natives.NATIVE_LOAD, x, j, result=result)
-        elif op is c.LIST_SET:
-            value = self.stored(x, inst.args[2])
-            j = self.place(x, inst.args[1], "list assignment index out of range")
-            self.emit(natives.NATIVE_PUT if counted else natives.NATIVE_STORE, x, j, value)
-        elif op is c.LIST_APPEND:
-            self.emit(natives.NATIVE_PUSH, x, self.stored(x, inst.args[1]))
-        else:
-            self.emit(natives.NATIVE_TAKE, x, result=result)
-
-    def outside(self, v: ir.Value) -> ir.Value:
-        """The value as which a native value escapes: a Python list."""
-        if self.is_native(v):
-            return self.library("leave" if v.type.item in natives.QUIET else "leave_each", v)
-        if isinstance(v.type, k.Tuple) and any(map(_holds_native, v.type.parts)):
-            parts = [self.outside(self.emit(structure.TUPLE_GET, v, type=t, index=n))
-                     for n, t in enumerate(v.type.parts)]
-            return self.emit(structure.TUPLE_MAKE, *parts, cls=v.type.cls,
-                             type=k.Tuple([part.type for part in parts], v.type.cls))
-        return v
-
-    def call(self, inst: ir.Inst) -> None:
-        """Replace a call on native lists and the boxes and unboxes around it by one call of a library function."""
-        call = self.lists.calls.get(inst) or self.lists.around[inst]
-        if self.lists.main(call).python:
-            self.out.append(inst)
-            return
-        if inst is not call.inst:
-            return
-        operands = [self.plain(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
-        opened: Any = call.unbox.result if call.unbox is not None else (
-            inst.result if inst.op in _ANSWERS and call.result is Bool else None)
-        if call.name == "repeated":
-            made = call.operands[0].inst
-            if made is not None and made.op is c.LIST_NEW and len(made.args) == 1 and (
-                    len(self.lists.uses[call.operands[0]]) == 1):
-                value = self.stored(opened, made.args[0])
-                self.emit(natives.NATIVE_FILLED, value, operands[1], result=opened, type=opened.type)
-                return
-        if call.name == "emptied":
-            self.emit(natives.NATIVE_NEW, result=opened, type=opened.type)
-            return
-        of_native = "l" in call.kinds and self.is_native(operands[-1])
-        found = self.library(_OF_NATIVE[call.name] if of_native else call.name, *operands)
-        if opened is not None:
-            self.mapping[opened] = operands[0] if call.result == _SELF else found
-
-    def plain(self, v: ir.Value, kind: str, call: _Call) -> ir.Value:
-        """The form in which an operand is passed: a constant that was boxed is unboxed."""
-        if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
-            value = v.inst.attrs["value"]
-            v = self.emit(control.CONST, type=_type_of_constant(value), value=value)
-        return self.stored(call.operands[0], v) if kind == "v" else v
-
-
-def _holds_native(t: Type) -> bool:
-    return type(t) is NativeList or isinstance(t, k.Tuple) and any(map(_holds_native, t.parts))
-
-
-_OF_NATIVE = {"listed": "copied", "extend": "extend_by", "extend_first": "extend_first_by"}
-_EMPTY = k.Tuple(())
-_OF_LISTS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_SET, c.LIST_POP, c.LIST_APPEND))
-_OF_OBJECTS = frozenset((FIELD_GET, FIELD_SET, OBJECT_SAME))
-_TYPED = frozenset((structure.RETYPE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE, structure.UNDEF,
-                    structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, tables.DICT_NEW))

@@ -46,6 +46,8 @@ __all__ = ["run"]
 
 WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
 _FAR = 64  # iterations that a loop is assumed to make, in tests whether two of them access one element
+_FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
+_LANES = 64  # iterations of a vectorised loop that run at once, at most
 _INNER = 16  # iterations that an inner loop is assumed to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
@@ -451,8 +453,9 @@ class _Region(Carried):
             found.append("the marked loops in it run on the thread of their chunk")
         return found
 
-    def cost(self) -> int:
-        total = 0
+    def cost(self) -> tuple[int, bool]:
+        """(the estimated cost of an iteration, whether it is known: an inner loop may make any number of trips)"""
+        total, known = 0, True
         loops = {block: 1 for block in self.loop.blocks}
         work = list(self.loop.inner)
         while work:
@@ -460,11 +463,37 @@ class _Region(Carried):
             work += loop.inner
             one = counted.find(loop, self.defs, self.edges)
             trips = self.defs.constant(one.start[one.left]) if one is not None else None
+            known = known and trips is not None
             for block in loop.blocks:
                 loops[block] *= max(1, min(_INNER if trips is None else trips, 1 << 12))
         for block, times in loops.items():
             total += times * sum(max(inst.op.cost, 0) for inst in block.insts)
-        return max(total, 1)
+            known = known and not any(inst.op is control.INVOKE for inst in block.insts)
+        if known and len(self.loop.blocks) <= 2:  # it is vectorised, in all likelihood
+            total //= 4
+        return max(total, 1), known
+
+    def chunk_size(self, b: Builder, trips: ir.Value, least: int, known: bool) -> ir.Value:
+        """How many iterations a chunk has: `least`, or more so that there are at most CHUNKS chunks. Where iterations
+        have the same cost, there are few chunks, in a number that threads can share evenly, and a vectorised loop has
+        no rest in any but the last."""
+        def divided(x, n):
+            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
+                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
+
+        def at_least(x, y):
+            return b.op(SELECT, b.op(a.IGT, x, y, type=k.Bool), x, y, type=k.Int)
+
+        size = at_least(divided(trips, CHUNKS), b.const(k.Int, least))
+        if not known:
+            return size
+        rounds = b.op(a.IADD, b.op(a.IFLOORDIV, trips, b.const(k.Int, 4 * _FEW * least), type=k.Int),
+                      b.const(k.Int, 1), type=k.Int)
+        share = b.op(a.IFLOORDIV, divided(trips, _FEW), rounds, type=k.Int)
+        size = at_least(size, b.op(a.IADD, share, b.const(k.Int, 1), type=k.Int))
+        if least < 8 * _LANES:
+            return size
+        return b.op(a.IMUL, divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
 
     def build(self) -> None:
         fn, count, header = self.fn, self.count, self.header
@@ -478,11 +507,9 @@ class _Region(Carried):
         zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
         left = count.start[count.left]
         trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
-        least = max(1, -(-WORK // self.cost()))
-        most = b.op(a.ISHR, b.op(a.IADD, trips, b.const(k.Int, CHUNKS - 1), type=k.Int),
-                    b.const(k.Int, CHUNKS.bit_length() - 1), type=k.Int)
-        floor = b.const(k.Int, least)
-        size = one if self.single else b.op(SELECT, b.op(a.IGT, most, floor, type=k.Bool), most, floor, type=k.Int)
+        cost, known = self.cost()
+        least = max(1, -(-WORK // cost))
+        size = one if self.single else self.chunk_size(b, trips, least, known)
         if self.kind == "prange" and not self.single:
             asked = b.op(GET_CHUNK_SIZE, type=k.Int)
             if self.parts or self.shared:  # one of each is stored for every chunk
@@ -625,8 +652,11 @@ class _Region(Carried):
                     memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
         b = Builder(ready.insts, loc, b.unwind)
         result = ir.Value(k.NoneType)
-        ready.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], {"callee": chunk, "chunks": True},
-                                    result, loc, (), self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
+        attrs = {"callee": chunk, "chunks": True}
+        if known and not self.single:
+            attrs["short"] = 4 * least
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], attrs, result, loc, (),
+                                   self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
         final: dict[ir.Value, ir.Value] = {count.left: zero, **starts}
         for p, step in self.counters.items():
             moved = trips if step == 1 else b.op(

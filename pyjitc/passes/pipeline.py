@@ -24,13 +24,13 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel, polling,
- ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
+(accumulators, choices, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel,
+ polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "elementary", "flags", "frame", "independent", "inspector", "latches", "localtables",
-                 "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "sharedtables",
-                 "slots", "speculate", "texts", "unroll", "versioning"))
-_IN_LOOPS = {accumulators, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
+    for name in ("accumulators", "choices", "elementary", "flags", "frame", "independent", "inspector", "latches",
+                 "localtables", "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders",
+                 "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
+_IN_LOOPS = {accumulators, choices, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
              versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
@@ -54,8 +54,8 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
-    parallel, remainders, elementary, versioning, inspector, flags, speculate, accumulators, unroll, polling, dce,
-    frame, reboxing, refcount,
+    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, unroll, polling,
+    dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
@@ -193,6 +193,8 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
+        elif one is choices:
+            wanted = _loops_inside(fn)
         elif one is unroll:
             wanted = any(map(_is_small_number, [v for block in fn.blocks for inst in block.insts
                                                 for edge in inst.targets for v in edge.args]))
@@ -203,6 +205,13 @@ def _wanted(fn: ir.Function, first: int = 0):
             if one is elementary:
                 # an expanded elementary function may contain loops; no other pass adds loops to a function without any
                 straight = None
+
+
+def _loops_inside(fn: ir.Function) -> bool:
+    """Whether a function has several loops, so that there may be loops in a loop."""
+    number = {block: n for n, block in enumerate(fn.blocks)}
+    return len({edge.block for block in fn.blocks for edge in block.insts[-1].targets
+                if number.get(edge.block, -1) <= number[block]}) > 2
 
 
 # Without versioning of loops, which is for CPUs, polls for signals, and reference counts.

@@ -62,6 +62,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
     for loop in nest.loops:
         _cross(loop, edges, defs)
+        _step_last(loop, nest, defs, readers)
     paused = 0
     rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
     short: set[ir.Block] = set()  # headers of loops that are known to be short
@@ -103,9 +104,9 @@ def run(fn: ir.Function, options=Options()) -> None:
                 polled.add(loop.header)
                 continue
             if (loop.inner and loop.parent is None and _plain(loop)
-                and not any(one.inner or one.header in of_ranges for one in loop.inner)
+                and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)
                 and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1):
-                # Each `while` in it has a poll of its own, or ends soon.
+                # Each loop in it has a poll of its own, or ends soon.
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
@@ -171,6 +172,25 @@ def _cross(loop, edges, defs) -> None:
                 hidden = ir.Value(Int)
                 source.insts.insert(source.insts.index(inst), ir.Inst(HIDDEN, (edge.args[k],), {}, hidden, inst.loc))
                 edge.args[k] = hidden
+
+
+def _step_last(loop, nest, defs, readers) -> None:
+    """Move what the header computes for the next iteration alone, such as `i + 1`, to the end of the iteration. In the
+    header it would be computed before the test that leaves the loop, and LLVM, which moves that test to the end, would
+    then keep both `i` and `i + 1` from iteration to iteration."""
+    header, latch = loop.header, loop.latches[0]
+    if len(loop.latches) != 1 or latch is header or nest.of[latch] is not loop:
+        return
+    used = {v for i in latch.insts for v in i.args}
+    late = [i for i in header.insts[:-1] if i.op.effects == ir.PURE and i.op is not control.CONST
+            and i.result not in used and all(reader is latch for reader in readers.get(i.result, (header,)))]
+    if late:
+        header.insts = [i for i in header.insts if i not in late]
+        latch.insts[-1:-1] = late
+        for inst in late:
+            defs.block_of[inst.result] = latch
+            for v in inst.args:
+                readers.setdefault(v, []).append(latch)
 
 
 def _pass_by(loop, defs, edges, readers) -> bool:

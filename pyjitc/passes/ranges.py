@@ -184,6 +184,8 @@ class _Ranges:
                         low, high = self.get(inst.args[1], block)
                         if -_SMALL <= low and high <= _SMALL:
                             inst.attrs = {**inst.attrs, "by": max(-low, high)}
+                    elif inst.op is a.IMUL_CK and all(self.get(x, block)[0] >= 0 for x in inst.args):
+                        inst.attrs = {**inst.attrs, "nonnegative": True}
                     flags = self.flags(inst, block)
                     if flags:
                         inst.attrs = {**inst.attrs, "flags": flags}

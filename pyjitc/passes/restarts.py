@@ -37,6 +37,8 @@ _MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structu
 # they change only their first operand
 _OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))
 _LEAVES = frozenset((control.INVOKE,))  # a failure in a callee belongs to an instruction of the callee
+# what a handler does before it compares classes, and on its way out
+_PASSING = frozenset((exceptions.EXC_FETCH, exceptions.EXC_PUSH, exceptions.EXC_POP, memory.RELEASE, control.CONST))
 _UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES | ir.LISTS | ir.ITEMS
 
 
@@ -60,7 +62,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
             for block in fn.blocks:
                 for inst in block.insts:
                     if inst.op is control.INVOKE and inst.attrs["callee"] not in late and (
-                            fn in late or inst.unwind is not None or inst not in early[fn]):
+                            fn in late or not _leaves(inst) or inst not in early[fn]):
                         late.add(inst.attrs["callee"])
                         changed = True
     looks = 0
@@ -70,12 +72,12 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
         for block in fn.blocks:
             for inst in block.insts:
                 if redo and inst.op.effects & ir.RAISES and fn not in late and inst in early[fn] and (
-                        inst.unwind is None and inst.op not in _LEAVES):
+                        inst.op not in _LEAVES and _leaves(inst)):
                     inst.attrs = {**inst.attrs, "redo": True}
                     restart = True
                 if not _loads(inst) or _is_own(inst):
                     continue
-                if fn not in late and inst in early[fn] and inst.unwind is None:
+                if fn not in late and inst in early[fn] and _leaves(inst):
                     inst.attrs = {**inst.attrs, "restart": True}
                     restart = True
                 elif looks >= 0 and inst.op.name != "field_get":  # a stub does not check attributes
@@ -83,6 +85,29 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                     looks = -1 if n or block in cyclic else _SOME
     if restart or looks:
         functions[0].flags = functions[0].flags._replace(restart=restart, looks=looks)
+
+
+def _leaves(inst: ir.Inst) -> bool:
+    """Whether the request to restart, which is no Exception, leaves the function where an instruction makes it: the
+    handlers around the instruction catch other classes, and do nothing else on the way out."""
+    edge, matches = inst.unwind, set()
+    seen: set[ir.Block] = set()
+    while edge is not None:
+        if edge.block in seen:
+            return False
+        seen.add(edge.block)
+        for inst in edge.block.insts:
+            if inst.op is exceptions.EXC_MATCH and BaseException not in inst.attrs["classes"]:
+                matches.add(inst.result)
+            elif inst.op is control.JUMP:
+                edge = inst.targets[0]
+            elif inst.op is control.BRANCH and inst.args[0] in matches:
+                edge = inst.targets[1]
+            elif inst.op is control.RERAISE:
+                edge = inst.unwind
+            elif inst.op not in _PASSING:
+                return False
+    return True
 
 
 def _loads(inst: ir.Inst) -> bool:

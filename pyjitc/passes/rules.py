@@ -239,10 +239,14 @@ def _bxor(facts, inst):
 
 
 def _unchanged_type(facts, inst):
-    """cast or retype to the type it has already; retype of a retype."""
+    """cast or retype to the type it has already; retype of a retype; a Python bool that was cast to NumPy's and back"""
     x = inst.args[0]
     if x.type is inst.result.type:
         return x
+    if inst.op is a.CAST and x.type is k.bool_:
+        inner = facts.defined_by(x, a.CAST)
+        if inner is not None and inner.args[0].type is inst.result.type is k.Bool:
+            return inner.args[0]
     if inst.op is s.RETYPE:
         inner = facts.defined_by(x, s.RETYPE)
         if inner is not None:

@@ -116,8 +116,8 @@ class _Groups:
         for fn in functions:
             self.look(fn)
         for fn in functions:
-            for v in [v for block in fn.blocks for v in (*block.params, *[inst.result for inst in block.insts])]:
-                for path, _ in self.tables(v.type) if v is not None else ():
+            for v in fn.values():
+                for path, _ in self.tables(v.type):
                     if (v, path) in self.groups:
                         self.at(v, path).functions.add(fn)
                     if (v, path) in self.groups and not path:

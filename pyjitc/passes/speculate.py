@@ -14,6 +14,11 @@ Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clea
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`.
 An arm may load an element of an array over which the loop iterates, which exists on every trip.
+One comparison also takes the place of the checks of a product and the sums after it: a processor's product with a test
+for overflow takes three cycles, without one it is a shift or an address computation.
+Before:  y = imul_ck x, 10 ; z = iadd_ck y, c ; rest
+After:   y' = imul x, 10 ; z' = iadd y', c ; fits = x in range ; branch fits {likely} -> on(z'), checked
+         checked: y = imul_ck x, 10 ; z = iadd_ck y, c ; jump on(z)      on(r): rest
 Runs after ranges, which removes most checks, after versioning, and after flags, which replaces two values by one.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
@@ -29,13 +34,14 @@ from ..ops.arith import (
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import Definitions, find
-from .rewrite import clone_inst, drop_check
+from .rewrite import clone_inst, drop_check, substitute
 
 __all__ = ["run"]
 
 MOST = 3  # the most instructions of an arm, besides constants
 CHAIN = 12  # the most instructions of an arm that contains a choice
 _SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # sums of one value and constants are in range where the value is in an interval
+_ADDS = {IADD, ISUB, IADD_CK, ISUB_CK}
 _CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
@@ -45,15 +51,22 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(fn.blocks)
+    cold: list[ir.Block] = []
     left = False  # whether there are arms that have become unreachable
     for block in reversed(list(fn.blocks)):  # the last `elif` of a chain first: it is in an arm of the one before
         branch = block.insts[-1]
         if block in nest.of and branch.op is control.BRANCH and branch.attrs.get("likely") is None:
-            fn.blocks += _convert(block, branch, nest.of[block], defs, edges)
+            arms = _convert(block, branch, nest.of[block], defs, edges)
+            fn.blocks += arms
+            cold += [edge.block for arm in arms for edge in branch.targets if len(edges[edge.block]) == 1]
             left |= block.insts[-1].op is control.JUMP
     if left:
         reached = set(reverse_postorder(fn))
         fn.blocks[:] = [block for block in fn.blocks if block in reached]
+    for block in list(fn.blocks):
+        loop = nest.of.get(block)
+        while loop is not None and block not in cold and (chain := _chain(block, loop, defs)) is not None:
+            block = _join_checks(fn, block, *chain)
 
 
 def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
@@ -98,8 +111,7 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
 
     fits = None
     for value, low, high in filter(None, intervals):
-        ends_of = [make(control.CONST, type=Int, value=n) for n in (low, high)]
-        inside = make(BAND, make(IGE, value, ends_of[0]), make(ILE, value, ends_of[1]))
+        inside = _inside(block.insts, value, low, high, loc)
         fits = inside if fits is None else make(BAND, fits, inside)
     args = []
     for x, y in zip(ends[0].args, ends[1].args):
@@ -115,17 +127,107 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     return [checked]
 
 
+def _chain(block, loop, defs):
+    """(chain, value, low, high): the next product by a constant in `block` whose result goes into checked sums, with
+    those, and the interval of `value` in which they all fit; or None."""
+    if block is loop.header or any(latch.insts[-1].attrs.get("novectorize") for latch in loop.latches):
+        return None
+    chain: list[ir.Inst] = []
+    for inst in block.insts:
+        if not chain:
+            c = defs.constant(inst.args[1]) if inst.op is IMUL_CK else None
+            if c and c > 0:
+                chain, last, factor, constant, spread = [inst], inst.result, c, 0, 0
+                low = 0 if inst.attrs.get("nonnegative") else -(INT_MAX // c)
+                high = INT_MAX // c
+            continue
+        if last not in inst.args and not inst.op.effects & (ir.WRITES | ir.RAISES) and not any(
+                one.result in inst.args for one in chain):
+            continue
+        step = _step(inst, last, defs)
+        if step is not None:
+            # the last result is value * factor + constant, give or take `spread`
+            by, size = step
+            constant, spread = constant + by, spread + size
+            least = max(low, -((INT_MAX + constant - spread) // factor)) if inst.op.wrapping is not None else low
+            most = min(high, (INT_MAX - constant - spread) // factor) if inst.op.wrapping is not None else high
+            if least <= most:
+                chain.append(inst)
+                last, low, high = inst.result, least, most
+                continue
+        if sum(one.op.wrapping is not None for one in chain) > 1:
+            break
+        chain = []
+    if sum(one.op.wrapping is not None for one in chain) < 2:
+        return None
+    return chain, chain[0].args[0], low if low or not chain[0].attrs.get("nonnegative") else None, high
+
+
+def _step(inst, last, defs):
+    """(constant, spread) of a sum with `last`: what it adds, give or take `spread`. None for other instructions."""
+    if inst.op not in _ADDS:
+        return None
+    x, y = inst.args
+    if y is last and inst.op in (IADD, IADD_CK):
+        x, y = y, x
+    if x is not last or y is last:
+        return None
+    c = defs.constant(y)
+    if c is not None:
+        return c if inst.op in (IADD, IADD_CK) else -c, 0
+    return (0, inst.attrs["by"]) if y is inst.args[1] and "by" in inst.attrs else None
+
+
+def _join_checks(fn, block, chain, value, low, high) -> ir.Block:
+    """Split `block` after the last instruction of `chain`: one comparison decides whether its checks are needed.
+    Returns the second part."""
+    checked, on = ir.Block("checked"), ir.Block("on", [ir.Value(inst.result.type, inst.result.name) for inst in chain])
+    end, loc = block.insts.index(chain[-1]) + 1, chain[-1].loc
+    first, on.insts, block.insts = block.insts[:end], block.insts[end:], []
+    copies: dict = {}
+    for inst in first:
+        if inst in chain:
+            checked.insts.append(inst)
+            inst = clone_inst(inst, copies, {})
+            if inst.op.wrapping is not None:
+                drop_check(inst)
+            inst.attrs = {}  # whether it wraps is known only behind the comparison
+        block.insts.append(inst)
+    results = [inst.result for inst in chain]
+    checked.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(on, results)]))
+    fits = _inside(block.insts, value, low, high, loc)
+    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
+                               [ir.Edge(on, [copies[v] for v in results]), ir.Edge(checked)]))
+    fn.blocks.append(on)
+    substitute(fn.blocks, dict(zip(results, on.params)))
+    fn.blocks.append(checked)
+    return on
+
+
+def _inside(insts, value, low, high, loc) -> ir.Value:
+    """Append the test whether `low <= value <= high`; returns its result. low: None where nothing is less."""
+    def make(op, *args, type=Bool, **attrs):
+        result = ir.Value(type)
+        insts.append(ir.Inst(op, args, attrs, result, loc))
+        return result
+
+    if low is None:
+        return make(ILE, value, make(control.CONST, type=Int, value=high))
+    least, most = (make(control.CONST, type=Int, value=n) for n in (low, high))
+    return make(BAND, make(IGE, value, least), make(ILE, value, most))
+
+
 def _is_bit(condition, defs) -> bool:
     """Whether a condition tests a bit of a number, `x & 1`, `(x ^ y) & 4 != 0`, or compares a few bits: `x & 3 ==
     2`."""
     inst = condition.inst
     while inst is not None and inst.op is CAST and inst.args[0].type in (Bool, NpBool):
         inst = inst.args[0].inst
-    if inst is not None and inst.op in (IEQ, INE) and _constant(inst.args[1], defs) is not None:
+    if inst is not None and inst.op in (IEQ, INE) and _constant(inst.args[1]) is not None:
         inst = inst.args[0].inst
         while inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
             inst = inst.args[0].inst
-        if inst is not None and inst.op is IAND and any(_constant(x, defs) in (3, 7) for x in inst.args):
+        if inst is not None and inst.op is IAND and any(_constant(x) in (3, 7) for x in inst.args):
             return True
     elif inst is not None and inst.op is CAST and is_integer(inst.args[0].type):
         inst = inst.args[0].inst
@@ -134,7 +236,7 @@ def _is_bit(condition, defs) -> bool:
     return inst is not None and inst.result is not None and _single_bit(inst.result, defs)
 
 
-def _constant(value, defs) -> int | None:
+def _constant(value) -> int | None:
     inst = value.inst
     return (int(inst.attrs["value"]) if inst is not None and inst.op is control.CONST and is_integer(value.type)
             else None)
@@ -145,7 +247,7 @@ def _single_bit(value, defs, depth=0) -> bool:
     if inst is None or depth > 3:
         return False
     if inst.op is IAND:
-        mask = next((c for x in inst.args for c in [_constant(x, defs)] if c is not None), 0)
+        mask = next((c for x in inst.args for c in [_constant(x)] if c is not None), 0)
         return mask > 0 and not mask & (mask - 1)
     if inst.op is IXOR:
         return all(_single_bit(x, defs, depth + 1) for x in inst.args)
@@ -182,7 +284,7 @@ def _interval(arm, loop, defs, edges):
                 and _is_there(inst, loop, defs, edges):
             continue
         if inst.op is structure.CHOOSE or inst.op is CAST and inst.result.type in (Bool, NpBool) or (
-                inst.op in (IEQ, INE) and defs.constant(inst.args[1]) is not None):
+                inst.op in (IEQ, INE) and _constant(inst.args[1]) is not None):
             of_choice |= inst.op is structure.CHOOSE
             continue
         if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR

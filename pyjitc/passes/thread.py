@@ -29,7 +29,7 @@ _RELATIONS = {a.ILT: "<", a.ILE: "<=", a.IGT: ">", a.IGE: ">=", a.IEQ: "==", a.I
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OTHERWISE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 LONGEST = 8  # the most instructions of a block that is copied
-_DECIDES = frozenset((a.BNOT, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
+_DECIDES = frozenset((a.BNOT, a.CAST, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
 
 def thread(fn: Function, facts: Facts) -> bool:
@@ -87,7 +87,7 @@ def _decided(block: Block, way: tuple[Block, Inst, Edge], facts: Facts, edges) -
     if test is None:
         return None if facts.known(arg) is None else -1
     constant = facts.known(arg)
-    if constant is not None and facts.known(test.args[-1]) is None:
+    if constant is not None and test.op in _RELATIONS and facts.known(test.args[1]) is None:
         return _by_branches(test, constant.attrs["value"], source, edge, facts, edges)
     trial = Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type))
     better = simplify_inst(facts, trial)

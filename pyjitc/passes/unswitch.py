@@ -13,9 +13,9 @@ from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
 from ..ops import control, grid
 from ..types.kinds import Int
+from .choices import is_fixed, split
 from .counted import Definitions
-from .repair import repair
-from .rewrite import clone_blocks, read_outside, remove_unreachable
+from .rewrite import remove_unreachable
 
 __all__ = ["is_of_threads", "run"]
 
@@ -45,7 +45,7 @@ def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
     outside = loop.entries(edges)
     if len(outside) != 1 or sum(len(b.insts) for b in loop.blocks) > MAX_INSTS:
         return False
-    source, inst, entry = outside[0]
+    _, inst, entry = outside[0]
     if entry is inst.unwind:
         return False
     for block in nest.dom.order:
@@ -54,60 +54,26 @@ def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
             or branch.targets[0].block is branch.targets[1].block):
             continue
         moved: dict[ir.Inst, None] = {}
-        if _is_fixed(branch.args[0], loop, columns, nest, defs, moved, 8):
-            _split(fn, loop, block, branch, source, inst, entry, moved, defs)
+        if is_fixed(branch.args[0], loop, defs, moved, _always(columns, nest, defs)):
+            for one in moved:
+                if one.unwind is not None:
+                    one.unwind = ir.Edge(_failed(fn, one.loc))
+            split(fn, loop, branch.args[0], inst, entry, moved, defs)
             return True
     return False
 
 
-def _is_fixed(value, loop, columns, nest, defs, moved, depth) -> bool:
-    """Whether `value` is invariant in the loop; the instructions that compute it are added to `moved`, operands
-    first."""
-    home = defs.block_of.get(value)
-    if home not in loop.blocks:
-        return True
-    inst = value.inst
-    if inst is None or not depth:
-        return False
-    if inst.op.wrapping is not None:
-        if nest.of[home] is not columns or not all(nest.dom.dominates(home, latch) for latch in columns.latches):
-            return False
-    elif inst.op.effects != ir.PURE or inst.op.cost > ir.CHEAP:
-        return False
-    if not all(_is_fixed(x, loop, columns, nest, defs, moved, depth - 1) for x in inst.args):
-        return False
-    moved[inst] = None
-    return True
+def _always(columns, nest, defs):
+    """A function that says whether every thread executes an instruction."""
+    def always(inst):
+        home = defs.block_of[inst.result]
+        return nest.of[home] is columns and all(nest.dom.dominates(home, latch) for latch in columns.latches)
+    return always
 
 
-def _split(fn, loop, block, branch, source, inst, entry, moved, defs) -> None:
-    before = ir.Block("unswitch")
-    for one in moved:
-        defs.block_of[one.result].insts.remove(one)
-        if one.unwind is not None:
-            nobody, failed = ir.Value(Int), ir.Block("failed")
-            failed.insts += [ir.Inst(control.CONST, (), {"value": -1}, nobody, one.loc),
-                             ir.Inst(grid.FAIL, (nobody,), loc=one.loc)]
-            fn.blocks.append(failed)
-            one.unwind = ir.Edge(failed)
-        before.insts.append(one)
-    order = [b for b in fn.blocks if b in loop.blocks]
-    defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
-    home = {v: b for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
-    used = read_outside(fn, loop.blocks)
-    values: dict[ir.Value, ir.Value] = {}
-    copies = clone_blocks(order, values)
-    condition = branch.args[0]
-    for which, where in ((0, block), (1, copies[block])):
-        last = where.insts[-1]
-        where.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[which]])
-    before.insts.append(ir.Inst(control.BRANCH, (condition,), {}, None, inst.loc, [
-        ir.Edge(loop.header, entry.args), ir.Edge(copies[loop.header], entry.args)]))
-    entry.block, entry.args = before, []
-    fn.blocks = [*fn.blocks, before, *copies.values()]
-    remove_unreachable(fn)
-    reached = set(fn.blocks)
-    definitions = {v: {b: w for b, w in ((home[v], v), (copies[home[v]], values[v])) if b in reached} for v in defined
-                   if v in used}
-    if definitions:
-        repair(fn, definitions)
+def _failed(fn, loc) -> ir.Block:
+    """A new block for a check that fails before the loop."""
+    nobody, failed = ir.Value(Int), ir.Block("failed")
+    failed.insts += [ir.Inst(control.CONST, (), {"value": -1}, nobody, loc), ir.Inst(grid.FAIL, (nobody,), loc=loc)]
+    fn.blocks.append(failed)
+    return failed

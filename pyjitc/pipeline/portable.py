@@ -27,14 +27,15 @@ from ..runtime.objects import classes_in, is_object_class
 from ..runtime.platform import member_offset
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
-from ..types.typeof import attributes_type, typeof, variable_type
+from ..types.typeof import attributes_type, plain_array, typeof, variable_type
 
-_OURS = f"{__package__.partition('.')[0]}.runtime."
+_OURS = f"{__package__.partition('.')[0]}."
 
 __all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild",
            "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _blake2 = lazy("_blake2")  # see cache.py
+_records = lazy("pyjitc.runtime.records")
 _ufuncs = lazy("pyjitc.runtime.ufuncs")  # only programs that make ufuncs load it
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
@@ -117,12 +118,14 @@ def fingerprint(value) -> tuple:
         return "type", type_key(value)
     if cls is tuple:
         return ("tuple", *map(fingerprint, value))
-    if cls is np.ndarray:  # read at run time: only its type is compiled in
-        flags = value.flags
-        return ("array", value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable,
-                flags.aligned)
+    if isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
+        flags = value.flags  # read at run time: only its type is compiled in
+        return (cls.__name__, _dtype_key(value.dtype), value.ndim, flags.c_contiguous, flags.f_contiguous,
+                flags.writeable, flags.aligned)
     if isinstance(value, enum.Enum):
         return "enum", fingerprint(cls), value.name, fingerprint(value.value)
+    if isinstance(value, np.void) and value.dtype.names:  # read at run time as well
+        return "record", *fingerprint(_records.array_of(value))
     if isinstance(value, np.generic) and cls.__module__ == "numpy":
         return "numpy", value.dtype.str, value.tobytes()
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
@@ -134,7 +137,7 @@ def fingerprint(value) -> tuple:
     if cls is ModuleType:
         return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
     if isinstance(value, np.dtype):
-        return "dtype", value.str if value.names is None else repr(value.descr)
+        return "dtype", *_dtype_key(value)
     if cls in (staticmethod, classmethod, property):
         return (cls.__name__, fingerprint(value.fget), fingerprint(value.fset)) if cls is property else (
             cls.__name__, fingerprint(value.__func__))
@@ -171,6 +174,10 @@ def fingerprint(value) -> tuple:
                 return ("name", *name)
             return ("class", *name, *_class_parts(value))
     return LITERAL, Literal(value)
+
+
+def _dtype_key(dtype: np.dtype) -> tuple:
+    return (dtype.str,) if dtype.names is None else (dtype.type.__name__, repr(dtype))
 
 
 def contents(value) -> tuple[bytes, ...]:

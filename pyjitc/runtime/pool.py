@@ -24,9 +24,10 @@ __all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLO
 # workers; workers: number of started workers; starting: whether a thread is about to start workers; most: the largest
 # number of threads, callers included; resting: number of workers without work; key: key of the C library for RECORD;
 # closed: whether the interpreter is ending, so that regions run on their caller only; interpreter: the address of
-# Python's state; spare: a RECORD where there is no memory for one.
+# Python's state; spare: a RECORD where there is no memory for one; last: when the last region ended, in ticks of the
+# processor, away from the words that waiting workers read.
 STATE = {"epoch": 0, "sleepers": 4, "workers": 8, "starting": 12, "most": 16, "resting": 20, "key": 24,
-         "closed": 28, "interpreter": 32, "spare": 64}
+         "closed": 28, "interpreter": 32, "spare": 64, "last": 112}
 # state: 0 free, 1 taken, 2 open to workers; refs: workers inside; function: i32 (ptr frame, i64 chunk); chunks: number
 # of chunks; limit: threads with a lower number may help; waits: whether the caller sleeps until refs is 0; error: the
 # exception of the first failed chunk, with its number; parent: the region around it, in which the caller works on

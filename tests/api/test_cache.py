@@ -1,4 +1,5 @@
 """The disk cache: hits in other processes, keys, and everything that can go wrong with files."""
+import importlib
 import os
 import random
 import signal
@@ -45,6 +46,15 @@ def test_second_process_finds_it(store, fake):
     assert fresh(k=2)(1.0) == 3.0 and len(fake.compiles) == 3  # int 2 is not float 2.0
     assert fresh("def f(x): return  x + K")(1.0) == 3.0
     assert fresh("\ndef f(x): return x + K")(1.0) == 3.0 and len(files(store)) >= 2  # another line: other tracebacks
+
+
+@pytest.mark.parametrize("room", ["runtime", "ops"])
+def test_functions_of_the_package_are_found_where_their_module_is_not_loaded(room, monkeypatch):
+    module = importlib.import_module(f"pyjitc.{room}.sorting")
+    function = module.sort_by if room == "runtime" else module.are_numbers
+    made = portable.recipe(function, portable.Paths((fresh,), (), ()))
+    monkeypatch.delitem(sys.modules, module.__name__)
+    assert made[0] == "name" and portable.rebuild(made, ()).__code__ == function.__code__
 
 
 def test_what_no_other_process_can_name_is_compiled_and_not_kept(tmp_path, monkeypatch):

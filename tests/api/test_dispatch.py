@@ -24,6 +24,7 @@ import pytest
 import pyjitc
 from tests.api.fake_compiler import FakeCompiler
 from pyjitc import float64, int64, jit, njit, trace
+from pyjitc.ir import core as ir
 from pyjitc.pipeline import specialisation
 from pyjitc.pipeline.portable import Guard
 from pyjitc.base import forks
@@ -466,6 +467,32 @@ def test_memory_stays_flat(fake):
         use(n)
     assert pages() - before < 400 and not specialisation._table
     assert len(fake.compiles) == 400
+
+
+def test_typed_code_is_freed_with_its_function():
+    """Types that name the places of one program, such as those of its lists, are found in a table by these places,
+    which know the code that reads them."""
+    def instructions():
+        gc.collect()
+        return sum(type(o) is ir.Inst for o in gc.get_objects())
+
+    def use(n):
+        def lists(count):
+            rows = [[n] * count for _ in range(count)]
+            found = {k: [] for k in range(3)}
+            found[1].append(rows)
+
+            def last():
+                return rows[-1]
+
+            return len(found[1]), last()
+
+        assert njit(lists)(3) == (1, [n] * 3)
+
+    use(0)
+    before = instructions()
+    use(1)
+    assert instructions() == before
 
 
 def test_disabled(monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.codegen import helpers, link, pool, shared, strings, tables
+from pyjitc.codegen import errors, helpers, link, memory, mersenne, pool, shared, strings, tables
 from pyjitc.runtime import loader
 
 
@@ -72,7 +72,8 @@ def test_more_are_made_when_they_are_needed(folder):
     assert len(more) == 2 and more[0] == common  # pyj_new is in the first
 
 
-@pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {*helpers.TEXT, *helpers.NEEDS})))
+@pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {
+    *helpers.TEXT, *memory.TEXT, *memory.NEEDS, *errors.TEXT, *mersenne.TEXT, *helpers.NEEDS})))
 def test_each_stands_alone(name, folder):
     """With those that it calls, each is a module that LLVM takes, and an image that loads."""
     *before, made = shared.objects_for([name], link.host_target())
@@ -103,10 +104,10 @@ def test_they_are_kept_beside_the_bytecode(folder, texts, monkeypatch):
     monkeypatch.setattr(sys, "pycache_prefix", "/proc/nowhere")  # cannot be written, by anybody
     assert again() == made
     monkeypatch.setattr(sys, "pycache_prefix", str(folder))
-    for n in range(40):
+    for n in range(80):
         (path.parent / f"old{n}.o").write_bytes(b"")
         os.utime(path.parent / f"old{n}.o", (n, n))
-    assert (again() == made and len(list(folder.rglob("*.o"))) == 16 and path.exists()
+    assert (again() == made and len(list(folder.rglob("*.o"))) == 64 and path.exists()
             and not list(folder.rglob("*.o.*")))
 
 

@@ -162,6 +162,68 @@ def test_computed_names(compiler):
         agree(write, Box(2), pairs, compiled=compiled)
 
 
-def test_a_method_whose_name_is_computed_is_refused():
-    with pytest.raises(TypingError, match="the name that getattr.. asks for must be a constant"):
-        njit(lambda box, name: getattr(box, name)(w=3))(Box(2), "set")
+class Leaf:
+    def __init__(self, value):
+        self.value = value
+
+
+class Pair:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+
+class Visitor:
+    def visit(self, node):
+        return getattr(self, f"visit_{type(node).__name__}")(node)
+
+    def visit_Leaf(self, node):
+        return node.value
+
+    def visit_Pair(self, node):
+        return self.visit(node.left) + self.visit(node.right)
+
+
+class Depth(Visitor):
+    def visit_Leaf(self, node):
+        return 1
+
+    def visit(self, node):
+        method = getattr(self, "visit_" + type(node).__name__, self.other)
+        return method(node)
+
+    def other(self, node):
+        return -1
+
+
+def visited(n):
+    tree = Leaf(n)
+    for k in range(n):
+        tree = Pair(tree, Leaf(k)) if k % 2 else Pair(Leaf(k), tree)
+    return Visitor().visit(tree), Depth().visit(tree), Depth().visit(Visitor())
+
+
+class Machine:
+    def __init__(self):
+        self.done = 0
+
+    def scaled(self, n):
+        self.done += 1
+        return n * 2.5
+
+    def plus(self, n, more=1):
+        return n + more + self.done
+
+
+def by_method(names, n):
+    machine, found = Machine(), []
+    for name in names:
+        found.append(getattr(machine, name)(n))
+    return found, machine.done
+
+
+def test_methods_whose_names_are_computed():
+    agree(visited, 5)
+    compiled = njit(by_method)
+    for names in (["scaled", "plus"], ["scaled", "nothing"]):
+        agree(by_method, names, 3, compiled=compiled)
+

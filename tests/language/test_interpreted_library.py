@@ -1,10 +1,13 @@
 """What of Python's own library has no native form, under `njit`: the interpreter runs it. Beside the interpreter."""
 import array
+import bisect
 import collections
 import contextlib
 import datetime
 import enum
 import functools
+import heapq
+import itertools
 import json
 import os
 import queue
@@ -231,7 +234,84 @@ def subclasses_of_built_in_classes(words):
     return [places[word] for word in words], len(stack), sum(stack), list(stack), str(total), int(total)
 
 
-PROGRAMS = [(settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
+class Job:
+    def __init__(self, time, name):
+        self.time, self.name = time, name
+
+    def __lt__(self, other):
+        return self.time < other.time
+
+
+class Clock:
+    def __init__(self):
+        self.numbers, self.jobs, self.log = itertools.count(1), [], []
+
+    def add(self, time, name):
+        heapq.heappush(self.jobs, Job(Decimal(time) + next(self.numbers), name))
+
+    def run(self):
+        while self.jobs:
+            job = heapq.heappop(self.jobs)
+            self.log.append((str(job.time), job.name))
+            if job.name == "a":
+                self.add(9, "again")
+
+
+def jobs_of_library_objects(n):
+    clock = Clock()
+    for k in range(n):
+        clock.add(n - 2 * k, "ab"[k % 2])
+    clock.run()
+    ordered = []
+    for k in range(n):
+        bisect.insort(ordered, Decimal(n - k))
+    return clock.log, ordered[0], next(clock.numbers)
+
+
+def objects_keep_lists(n):
+    kept, named = collections.UserList([1]), collections.UserDict()
+    a, b, c, d = [n], [n], [n], [n]
+    kept.append(a)
+    kept[0] = b
+    named["c"] = (c, Decimal(3))
+    setattr(named, "d", d)
+    kept[1][0], kept[0][0], named["c"][0][0], named.d[0] = 2, 3, 4, 5
+    return a[0], b[0], c[0], d[0]
+
+
+def iterators_in_a_queue(n):
+    waiting, found = collections.deque([iter(range(n))]), []
+    waiting.append(iter("abc"))
+    while waiting:
+        one = waiting.popleft()
+        for x in one:
+            found.append(x)
+            waiting.append(one)
+            break
+    return found
+
+
+def in_turns(*iterables):
+    nexts, left = itertools.cycle(iter(one).__next__ for one in iterables), len(iterables)
+    while left:
+        try:
+            for following in nexts:
+                yield following()
+        except StopIteration:
+            left -= 1
+            nexts = itertools.cycle(itertools.islice(nexts, left))
+
+
+def test_a_function_that_no_object_can_be_made_of_is_refused():
+    def alternating(n):
+        return list(in_turns(range(n), "ab"))
+
+    agree(alternating, 3, compiled=jit(alternating))
+    with pytest.raises(CompileError, match="in_turns.*cannot be handed to the interpreter here"):
+        njit(alternating)(3)
+
+
+PROGRAMS = [(jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
             (days, 2019, 13), (mixed, 4), (wrong, 3), (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3),
             (own_making, 4), (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3),
             (members, 2), (subclasses_of_built_in_classes, ["a", "bc", "a"])]

@@ -142,13 +142,30 @@ def test_what_was_changed_is_not_changed_twice(function, args, capsys):
         assert args[0] == [1, 30]
 
 
-def test_an_error_that_is_handled_stays():
-    def f(n):
+def in_handlers(n):
+    found = []
+    for k in range(n):
         try:
-            return n ** 40
-        except ZeroDivisionError:
-            return -1
+            try:
+                found.append(factorial(k) * 10)
+            except KeyError:
+                found.append(0)
+        except (ValueError, ArithmeticError):
+            found.append(-1)
+    return found
 
-    with pytest.raises(OverflowError):
-        jit(f)(100)
-    agree(f, 2, compiled=jit(f))
+
+def in_finally(n):
+    try:
+        return factorial(n)
+    finally:
+        n += 1
+
+
+def test_handlers_do_not_see_that_the_call_begins_anew():
+    compiled = jit(in_handlers)
+    for n in (5, 30):
+        agree(in_handlers, n, compiled=compiled)
+    agree(in_finally, 5, compiled=(late := jit(in_finally)))
+    with pytest.raises(OverflowError):  # what the `finally` does would be done twice
+        late(30)

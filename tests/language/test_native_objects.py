@@ -499,3 +499,54 @@ def test_memory_is_given_back(f, args):
     before = allocated()
     call(20_000)
     assert allocated() - before < 60
+
+
+@dataclass(frozen=True)
+class Nothing:
+    pass
+
+
+@dataclass(frozen=True)
+class Symbol:
+    name: str
+
+
+@dataclass(frozen=True)
+class Both:
+    first: object
+    second: object
+
+
+def joined(a, b):
+    if a == Nothing():
+        return b
+    return a if b == Nothing() else Both(a, b)
+
+
+def without_fields(text):
+    found = Nothing()
+    for c in text:
+        found = joined(found, Symbol(c))
+    return repr(found), Nothing() == Nothing(), Nothing() == Symbol("a"), Nothing() != Symbol("a"), found is Nothing
+
+
+def test_objects_of_two_classes_are_compared():
+    for text in ("", "a", "abc"):
+        agree(without_fields, text)
+
+
+class Holder:
+    __slots__ = "value",
+
+    def __init__(self, value):
+        self.value = value
+
+
+def beside_a_list_of_the_interpreter(d):
+    held = Holder(len(d))
+    keys = list(d)[-2:]
+    return len(keys) + held.value
+
+
+def test_lists_stay_the_interpreters_where_only_objects_are_native():
+    agree(beside_a_list_of_the_interpreter, {1: 2, 3: 4, 5: 6})

@@ -265,6 +265,8 @@ import pyjitc.numba
 pyjitc.numba.install()
 import numba, sys
 import numba.core.types
+from numba.core.types import npytypes, scalars
+from numba.core.types.misc import Literal
 from numba.core.errors import TypingError
 from numba.core import config, types, cgutils
 from numba.np.ufunc import vectorize

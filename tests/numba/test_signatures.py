@@ -163,3 +163,14 @@ def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
     exact(f(x=x, n=n), 3.5)
     with pytest.raises(TypeError):
         f(np.int32(3), x)
+
+
+def test_memoryviews_are_their_arrays():
+    a = np.arange(6.0).reshape(2, 3).T
+
+    @nb.njit
+    def shown(m):
+        m[1, 0] += 5
+        return m[1, 0], m.shape, m.strides, m.itemsize, m.readonly, m.contiguous, m.c_contiguous, m.f_contiguous
+
+    assert shown(memoryview(a)) == (a[1, 0], (3, 2), (8, 24), 8, False, True, False, True) and a[1, 0] == 6

@@ -194,3 +194,33 @@ def test_elements_under_a_bit():
         for given in (weights, np.repeat(weights, 2)[::2], weights.astype(np.int32)):
             expected = weigh(masks, given)
             assert compiled(masks, given) == expected and type(compiled(masks, given)) is type(expected)
+
+
+def test_one_comparison_for_a_product_and_its_sums():
+    """A number and the digits that follow it, in the loop, as the same steps without one."""
+    def read(n, digits):
+        for c in digits:
+            if c != 7:
+                n = n * 10 + int(c) - 48
+        return n
+
+    def twice(n, digits):
+        for c in digits:
+            if c != 7:
+                n = (n * 3 - (int(c) & 15) + 5) * 7 + int(c)
+        return n
+
+    for function, once, factor in ((njit(read), njit(lambda n, c: n * 10 + c - 48), 10),
+                                   (njit(twice), njit(lambda n, c: (n * 3 - (c & 15) + 5) * 7 + c), 21)):
+        seen = set()
+        for n in [x for constant in (-48, 0, 207, 300) for x in bounds(factor, constant)]:
+            for c in (0, 48, 57, 255):
+                expected = outcome(once, n, c)
+                assert outcome(function, n, np.array([c], np.uint8)) == expected, (n, c)
+                seen.add(type(expected))
+        assert seen == {list, tuple}
+        text = str(function._inspect("opt", function.signatures[0]))
+        assert "checked()" in text and "{likely: True}" in text
+    assert njit(read)(0, np.frombuffer(b"9223372036854775750", np.uint8)) == 9223372036854775750
+    with pytest.raises(OverflowError, match="9223372036854775800 \\+ 48 does"):
+        njit(read)(0, np.frombuffer(b"9223372036854775800", np.uint8))

@@ -82,6 +82,10 @@ FUNCTIONS: dict[str, str] = {
     "arrays.dtypes":
         "can_cast result_type promote_types issubdtype isdtype dtype mintypecode typename common_type "
         "min_scalar_type iscomplexobj isrealobj",
+    "analysis.series": " ".join((
+        *(f"polynomial.polynomial.{name}" for name in (
+            "polyadd polysub polymul polydiv polymulx polyder polyint polyval polyroots polycompanion").split()),
+        "polynomial.polyutils.trimseq", "polynomial.polyutils.trimcoef")),
     "analysis.polynomials":
         "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft.fft":
@@ -92,7 +96,7 @@ FUNCTIONS: dict[str, str] = {
     "analysis.differences": "diff ediff1d gradient trapezoid unwrap",
     "analysis.interpolation": "interp",
     "analysis.convolution": "convolve correlate",
-    "shapes.sliding": "lib.stride_tricks.sliding_window_view",
+    "shapes.sliding": "lib.stride_tricks.sliding_window_view lib.stride_tricks.as_strided",
     "analysis.windows": "hanning hamming blackman bartlett kaiser i0",
     "indexing.indexing": "take put place putmask compress take_along_axis put_along_axis",
     "indexing.choosing": "choose select ix_ unravel_index ravel_multi_index",

@@ -283,8 +283,6 @@ def in_order(x, keys, reverse):
 @rule("list.sort")
 def _in_order(x, keys, reverse):
     if keys.type is k.NoneType and reverse.type is Bool:
-        if isinstance(x.type.item, k.Tuple) and sorting.are_numbers(x.type.item):
-            return CallValue(expression(sort_keyed), x, x, expression(itself), reverse)
         return Apply(LIST_SORT, x, reverse)
     reverse = boxed(reverse)
     if keys.type is k.NoneType:
@@ -338,7 +336,7 @@ def sort_keyed(x, items, key, reverse):
     numbers = SORT_KEYS(n)
     keys = []
     for i in range(n):
-        one = (key(items[i]),)  # in a tuple, since rules are called for each member of a union
+        one = (key(LIST_GET(items, i, keyed=True)),)  # in a tuple: rules are called for each member of a union
         if sorts_by(one, reverse):
             SORT_PUT(numbers, i, one)
         else:
@@ -348,10 +346,6 @@ def sort_keyed(x, items, key, reverse):
             SORT_BY(x, numbers, n, one, reverse)
         else:
             in_order(x, keys, reverse)
-
-
-def itself(item):
-    return item
 
 
 def sort_by(x, key, reverse):

@@ -9,8 +9,9 @@ from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
-    NATIVE_SORT, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
+    NATIVE_SORT, NATIVE_SORT_BY, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
 )
+from ...ops.sorting import SORT_BY
 from ...ops.structure import TUPLE_GET, UNION_MAKE
 from ...types.kinds import (
     Bool, Float, Int, List, NativeList, NpFloat, NpInt, Str, Tuple, Union, any_part, is_refcounted,
@@ -536,10 +537,27 @@ def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
 
 
 def sort_outside(x, backwards):
+    made = items_outside(x)
+    LIST_SORT(made, backwards)
+    put_all(x, made)
+
+
+def sort_by(x, keys, n, like, backwards):
+    """list.sort by n keys of the type of the item of the tuple `like` (ops/sorting.py)."""
+    if NATIVE_LEN(x) != n or not NATIVE_SORT_BY(x, keys, like, backwards):
+        made = items_outside(x)
+        SORT_BY(made, keys, n, like, backwards)
+        put_all(x, made)
+
+
+def items_outside(x):
     made = made_outside(x)
     for i in range(NATIVE_LEN(x)):
         LIST_APPEND(made, get(x, i))
-    LIST_SORT(made, backwards)
+    return made
+
+
+def put_all(x, made):
     for i in range(NATIVE_LEN(x)):
         put(x, i, LIST_GET(made, i))
 

@@ -2,7 +2,9 @@
 function is compiled."""
 from __future__ import annotations
 
+import bisect
 import enum
+import heapq
 import operator
 import types as pytypes
 
@@ -69,7 +71,10 @@ class _Functions(dict):
         return lambda args, kwargs: by.call(Const(Object, target), args, kwargs)
 
 
-_NATIVE = (print, str, repr, enumerate, zip, map, filter, getattr, hasattr)
+# the last ones store one argument in another, whose item type must grow
+_NATIVE = (print, str, repr, enumerate, zip, map, filter, getattr, hasattr, heapq.heappush, heapq.heappushpop,
+           heapq.heapreplace, bisect.insort_left, bisect.insort_right, operator.setitem, operator.iadd,
+           operator.iconcat)
 
 
 def _rule(function, make, count=1):

@@ -31,7 +31,7 @@ __all__ = ["PROTOCOLS", "make"]
 caches, dataclasses, dis = lazy("pyjitc.lib.py.caches"), lazy("dataclasses"), lazy("dis")
 
 _ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
-_MAX_NAMES = 16  # the most attributes among which getattr() and setattr() with a computed name choose
+_MAX_NAMES = 24  # the most attributes among which getattr() and setattr() with a computed name choose
 _METHODS = (FunctionType, Callable_, classmethod, functools._lru_cache_wrapper)
 
 
@@ -106,7 +106,10 @@ class OfObject(OfClass):
     has_identity = True
 
     def identical(self, x, y):
-        return Apply(OBJECT_SAME, x, y) if x.type is y.type else None
+        if x.type is y.type:
+            return Apply(OBJECT_SAME, x, y)
+        apart = isinstance(x.type, ObjectOf) and isinstance(y.type, ObjectOf) and x.type.cls is not y.type.cls
+        return constant(False) if apart else None
 
     def compare(self, op, x, y):
         first, second = classes.own_method(x, COMPARED[op]), classes.own_method(y, COMPARED[MIRRORED[op]])
@@ -288,18 +291,20 @@ def attribute_or(x, name, default):
         return default
 
 
-def attribute_named(x: Expr, name: Expr, default) -> Expr:
-    """getattr(x, name, *default) with a name that is computed: it is compared with those that the class knows."""
-    names = () if x.type is NoneType else _stored_names(x.type.cls, "attributes that getattr() may ask for")
-    names = constant(names)
+def attribute_named(x: Expr, name: Expr, default, start: str | None) -> Expr:
+    """getattr(x, name, *default) with a name that is computed: it is compared with those that the class knows. start:
+    what the name of a method begins with; None: it is no method."""
+    what = "attributes that getattr() may ask for"
+    names = constant(() if x.type is NoneType else _stored_names(x.type.cls, what) if start is None else
+                     _names_of_methods(x.type.cls, what, start))
     return Call(one_or, x, name, names, *default) if default else Call(one_of, x, name, names)
 
 
 def one_of(x, name, names):
     if len(names) == 0:
         by_interpreter(x, name)  # raises AttributeError
-        raise TypeError("getattr() of compiled code finds the attributes that methods of the class assign, and no "
-                        "others: " + name)
+        raise TypeError("getattr() of compiled code finds the attributes that methods of the class assign, and the "
+                        "methods where the result is called, and no others: " + name)
     if name == names[0]:
         return getattr(x, names[0])
     return one_of(x, name, names[1:])
@@ -342,7 +347,17 @@ def _stored_names(cls: type, what: str) -> tuple[str, ...]:
                          for inst in dis.get_instructions(function) if inst.opname == "STORE_ATTR")
             if type(value) in (property, MemberDescriptorType, int, float, str, bool):
                 found.add(name)
-    names = tuple(sorted([name for name in found if not name.startswith("__")]))
+    return _few(cls, [name for name in found if not name.startswith("__")], what)
+
+
+def _names_of_methods(cls: type, what: str, start: str) -> tuple[str, ...]:
+    """The names of the methods of a class that begin with `start`."""
+    return _few(cls, {name for base in cls.__mro__[:-1] for name, value in vars(base).items()
+                      if name.startswith(start) and not name.startswith("__") and _is_method(value)}, what)
+
+
+def _few(cls: type, found, what: str) -> tuple[str, ...]:
+    names = tuple(sorted(found))
     if len(names) > _MAX_NAMES:
         raise NotNative(f"'{cls.__name__}' has {len(names)} {what}; at most {_MAX_NAMES} are compiled",
                        "compare the name with each that it may be")

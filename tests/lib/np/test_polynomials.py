@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 from tests.lib.np.closely import check
 
+from numpy.polynomial import polynomial, polyutils
+
 from pyjitc import njit
 
 R = np.random.default_rng(1)
@@ -46,6 +48,17 @@ CASES = {
     "fit neg": (lambda x, y, n: np.polyfit(x, y, n), (X, Y, -1), (X, Y, 1)),
 }
 
+
+_LOW = {
+    "sums": (lambda a, b: (polynomial.polyadd(a, b), polynomial.polysub(a, b), polynomial.polymul(a, b)),
+             (P, Z), (Z, P), (Z, -Z), (P, NONE), (N, F)),
+    "quotients": (lambda a, b: (polynomial.polydiv(a, b), polyutils.trimseq(a)), (P, Z), (Z, P), (P, P * 0)),
+    "derivative": (lambda a, m: polynomial.polyder(a, m, scl=2), (P, 2), (P, 5), (P, 0), (P, -1)),
+    "integral": (lambda a, m: polynomial.polyint(a, m, [1, 2.5], 1, 3), (N, 2), (N, 1), (N, 3)),
+    "values": (lambda x, c: polynomial.polyval(x, c), (X, P)),
+    "roots": (lambda a: polynomial.polyroots(a), (P,), (P[:2],), (P[:1],)),
+}
+CASES.update({f"low {name}": case for name, case in _LOW.items()})
 
 # Products are added in another order, and roots and fits are as good as their matrices' conditions, about 100.
 TOLERANCES = {"f": 1e-4, "F": 1e-4, "d": 1e-11, "D": 1e-11, "number": 1e-12}

@@ -303,7 +303,7 @@ def test_normal_numbers_beside_the_layers_of_the_ziggurat():
 
 def test_parameters_that_are_sequences():
     check(lambda g: (g.normal([1.0, 2.0], scale=(3, 4)), g.random([2, 3]), g.uniform([1, 2], 5, size=[3, 2])), ())
-    check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), 2), g.choice(3, 2, p=[0.2, 0.3, 0.5]),
+    check(lambda g: (g.choice([1, 2, 3]), g.choice((1.5, 2, 3), np.int32(2)), g.choice(3, 2, p=[0.2, 0.3, 0.5]),
                      g.integers([1, 2], 9), g.permutation((1, 2)), g.multinomial(5, [0.2, 0.8]),
                      g.dirichlet((1.0, 2.0)), g.permuted([1, 2, 4])), ())
     check(lambda g: (g.choice([1, 2, 3]), g.randint(5, [6, 7])), (), make=lambda: np.random.RandomState(3))

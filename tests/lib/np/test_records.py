@@ -187,6 +187,18 @@ def test_what_is_refused(function):
         njit(function)(P)
 
 
+@pytest.mark.parametrize("name", ["x", "z", "w"])
+def test_names_that_are_known_at_run_time(name):
+    def named(a, name):
+        a[1][name] += 1.5
+        a[name][0] = 7
+        return sum([a[k].sum() + a[2][k] for k in ("x", name)]), a
+
+    a = np.array([(1, 2), (3, 4), (5, 6)], [("x", float), ("z", float)])
+    expected, actual = outcome(named, (a.copy(), name)), outcome(njit(named), (a.copy(), name))
+    assert not difference(expected, actual), (expected, actual)
+
+
 def test_a_record_that_is_returned_looks_into_the_array():
     @njit
     def one(a, i):
@@ -205,3 +217,23 @@ def test_a_record_that_is_returned_looks_into_the_array():
         a.flags.writeable = False
         with pytest.raises(ValueError, match="read-only"):
             one(a, 1)[0][name] = 1
+
+
+@pytest.mark.parametrize("of", [lambda a: a[1], lambda a: a.view(np.recarray), lambda a: a.view(np.recarray)[1]],
+                         ids=["record", "recarray", "record of recarray"])
+def test_a_record_and_a_recarray_of_the_program_are_read_at_run_time(of):
+    memory = made(PLAIN)
+    captured = of(memory)
+
+    def read(i):
+        captured["x"] = captured["x"] + i
+        return captured["x"], captured["y"][..., 0].sum(), captured
+
+    for i in (1, 2):
+        found = njit(read)(i)
+        assert np.all(found[0] == memory["x"][1] if found[0].ndim == 0 else found[0] == memory["x"])
+        assert type(found[2]) is type(captured) and found[1] == captured["y"][..., 0].sum()
+        memory["y"] += 1
+    before = njit(read)(0)[0]
+    captured = of(made(np.dtype([("y", np.int32, (2,)), ("x", float)])))  # of the same size, but in another order
+    assert not np.all(before == njit(read)(0)[0]) and np.all(njit(read)(0)[0] == captured["x"])

@@ -8,6 +8,7 @@ from tests.oracle import difference, outcome, plain
 
 LINE, PLANE = np.arange(10.0), np.arange(24, dtype=np.int32).reshape(4, 6)
 LAID = (PLANE, PLANE.T, PLANE[::2, ::-1], PLANE.T[::-2])
+S = "np.lib.stride_tricks.as_strided"
 V = "np.lib.stride_tricks.sliding_window_view"
 
 CALLS = {
@@ -24,6 +25,9 @@ CALLS = {
     f"{V}(x, y).sum(axis=(2, 3))": [(a, (2, 2)) for a in LAID],
     f"w = {V}(x, y, writeable=True); w[1, 2] = 7; w, x": [(LINE, 3)], f"w = {V}(x, y); w[0, 0] = 1; w": [(LINE, 3)],
     f"w = {V}(x, y, writeable=True); w.flags.writeable": [(LINE, 3)],
+    f"{S}(x, (3, y), (8, 8)), {S}(x, (y,)), {S}(x, strides=(16,), shape=(y,))": [(LINE, 4), (LINE, -1)],
+    f"{S}(x, (y, 2), x.strides), {S}(x, (2, y), writeable=False)": [(a, 2) for a in (*LAID, LINE)],
+    f"w = {S}(x[3:], (y, 3), (8, -8)); w[0, 1] = 7; w.sum(axis=1), w.T, x": [(LINE, 2)],
 }
 
 

@@ -43,7 +43,7 @@ def test_texts_of_all_widths_are_joined(a):
     for b in ("", "b", "z" * 50, "ñ", "Ж"):
         compiled = agree(joined, a, b, -5, 2.5, compiled=compiled)
     (text,) = compiled.inspect_llvm().values()
-    assert "pyj_str_join" in text and "pyj_str_fixed" in text
+    assert "pyj_str_join" in text and "pyj_decimal_fixed" in text
 
 
 def mirrored(a, b):
@@ -89,7 +89,7 @@ def test_numbers_are_written_into_the_text_of_which_they_are_parts():
     for names in (["a", "", "k" * 200], ["é", "Ж"], ["😀", "a"]):
         compiled = agree(put_together, values, names, compiled=compiled)
     (text,) = compiled.inspect_llvm().values()
-    assert "pyj_str_fixed_part" in text and "pyj_str_int_part" in text and "@pyj_str_fixed(" not in text
+    assert "pyj_decimal_fixed_part" in text and "pyj_decimal_int_part" in text and "@pyj_decimal_fixed(" not in text
 
     @njit
     def kept(x, n):

@@ -333,7 +333,8 @@ def doubled(x):
 def test_a_call_with_other_items_is_made_anew():
     for f in (total, doubled, lambda x: [v for v in x if v > 0], lambda x: x[-1]):
         compiled = njit(f)
-        for x in ([1] * 20, [1] * 20 + [2.5], [1.5] * 3, [1.5] * 20 + [2], [], [1] * 20, [True] * 9 + [7]):
+        for x in ([1] * 20, [1] * 20 + [2.5], [1.5] * 3, [1.5] * 20 + [2], [], [1] * 20, [True] * 9 + [7],
+                  [2**40, -2**35, 3, -2] * 5, [1.5] * 9 + [2**40]):
             agree(f, x, compiled=compiled)
     nested = njit(lambda m: [v for row in m for v in row])
     for m in ([[1], [2]], [[1]] * 10 + [[2, 3.5]], [[1], []], [[]], []):

@@ -84,14 +84,55 @@ def own_lists(values, up):
     return own[:]
 
 
-def test_lists_that_do_not_leave():
+def own_flat_lists(values, up):
+    own = [(x, i % 3) for i, x in enumerate(values)]
+    own.sort(reverse=up)
+    return own[:]
+
+
+def own_by_keys(values, up):
+    own = [(i % 3, x, str(x)) for i, x in enumerate(values)]
+    own.sort(key=lambda item: (item[0], item[1]), reverse=up)
+    words = [item[2] for item in own]
+    words.sort(key=lambda word: len(word))
+    words.append("")
+    return own[:], words[:]
+
+
+@pytest.mark.parametrize("function", [own_lists, own_flat_lists, own_by_keys])
+def test_lists_that_do_not_leave(function):
     """Sorted by digits where there are more than a few items and no nan."""
-    compiled = njit(own_lists)
-    for n in (2, 12, 13, 1300):
+    compiled = njit(function)
+    for n in (2, 12, 13, 1300) if function is own_lists else (13, 300):
         for values in ([math.nan, 2.0, 1.0, *map(float, range(n, 0, -1))], *numbers(n, random.Random(n))):
             for up in (False, True):
-                assert repr(compiled(values, up)) == repr(own_lists(values, up))
-    assert all("pyj_sort_native" in text for text in compiled.inspect_llvm().values())
+                assert repr(compiled(values, up)) == repr(function(values, up))
+    assert all("pyj_sort_native" in text and "native_grow" in text for text in compiled.inspect_llvm().values())
+
+
+def flips_a_flag(values):
+    own = [(x > 0, x) for x in values]
+    own.sort()
+    flags = [x > 1 for x in values]
+    flags.sort(key=lambda flag: not flag)
+    flags.append(True)
+    return own, [1 if flag else 0 for flag in flags]
+
+
+def test_flags_are_sorted_by_keys():
+    agree(flips_a_flag, [3, -1, 0, 2, -5, 1])
+
+
+def numbers_of_another_kind(pairs):
+    pairs.sort()
+    return len(pairs)
+
+
+def test_tuples_that_are_not_what_they_seem():
+    """The interpreter sorts what was not seen before the call."""
+    compiled = njit(numbers_of_another_kind)
+    for last in ((0.5, 2), (1, 2, 3)):
+        agree(numbers_of_another_kind, [(n % 5, n) for n in range(30)] + [last], compiled=compiled)
 
 
 def raises_in_a_key(pairs, n):

@@ -201,3 +201,37 @@ def test_a_call_binds_what_is_counted_and_named_at_run_time(function):
 def test_values_of_several_types_are_unpacked():
     agree(lambda rows: [list(map(float, r)) for r in rows] + [list(map(max, r, r[::-1])) for r in rows],
           [[1, 2.5], [3]])
+
+
+class Rectangle:
+    def __init__(self, width, height=2):
+        self.width, self.height = width, height
+
+    def area(self):
+        return self.width * self.height
+
+
+class Square(Rectangle):
+    def __init__(self, side):
+        super().__init__(side, side)
+
+
+def reduced(a, b, c=1):
+    return a - b * c
+
+
+CLASSES = {"rectangle": Rectangle, "square": Square}
+
+
+def one_of_several(rows, items):
+    made = [CLASSES[kind](*sides).area() for kind, sides in rows]
+    return made, [(reduced if len(rows) > k else everything)(*items) for k in range(2)]
+
+
+def test_one_of_several_functions_gets_unpacked_items():
+    compiled = njit(one_of_several)
+    for rows in ([("rectangle", [2, 3]), ("square", [4])], [("square", [2, 3])], [("circle", [1])]):
+        for items in ([1, 2], [3, 4, 5], [1]):
+            agree(one_of_several, rows, items, compiled=compiled)
+    agree(lambda rows: [CLASSES[kind](*sides).area() for kind, *sides in rows],
+          [("rectangle", 2, 3), ("square", 4)])

@@ -62,6 +62,27 @@ def _name_of(i: Expr, names):
     raise Mismatch(f"invalid index ({i.value})", exception=IndexError)
 
 
+def _is_one_of_many(i: Expr, rec: Record) -> bool:
+    """Whether an index is the name of a field that is known at run time only, where all fields have the same type. Of
+    several types, the function is compiled for each name that is an argument."""
+    return i.type is Str and not i.known and len({rec.dtype[name] for name in rec.dtype.names}) == 1
+
+
+def item_of_name(a, name, names, j):
+    if j == len(names):
+        raise ValueError(f"no field of name {name}")
+    return a[names[j]] if name == names[j] else item_of_name(a, name, names, j + 1)
+
+
+def put_by_name(a, name, value, names, j):
+    if j == len(names):
+        raise ValueError(f"no field of name {name}")
+    if name == names[j]:
+        a[names[j]] = value
+    else:
+        put_by_name(a, name, value, names, j + 1)
+
+
 # ---------------------------------------------------------------- arrays
 
 
@@ -69,7 +90,8 @@ def getitem(a: Expr, i: Expr) -> Expr:
     """The expression of a[i] where `i` is a field name or contains field names; None for all other indices."""
     if i.type is Str:
         _with_fields(a)
-        return field(a, _name_of(i, ()))
+        return Call(item_of_name, a, i, _names(a.type.dtype.dtype), Const(Int, 0)) if _is_one_of_many(
+            i, a.type.dtype) else field(a, _name_of(i, ()))
     if is_list(i.type) and any(t is Str for _, t in i.type.members):
         raise NotNative("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
@@ -90,7 +112,8 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
         return Throw(ValueError, "assignment destination is read-only")
     if i.type is Str:
         _with_fields(a)
-        return _assign(field(a, _name_of(i, ())), v, asks)
+        return Call(put_by_name, a, i, v, _names(a.type.dtype.dtype), Const(Int, 0)) if _is_one_of_many(
+            i, a.type.dtype) else _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
         raise NotNative("index arrays and masks of structured arrays are not compiled",
                         "assign to the fields: a['x'][i] = v")
@@ -193,9 +216,13 @@ class _RecordOfArray(Protocol):
         return Const(Int, len(_names_of(x)))
 
     def getitem(self, x, i):
+        if _is_one_of_many(i, _record_of(x)):
+            return Call(item_of_name, x, i, _names(_record_of(x).dtype), Const(Int, 0))
         return _value(_place(x, i))
 
     def setitem(self, x, i, value, asks):
+        if _is_one_of_many(i, _record_of(x)):
+            return Call(put_by_name, x, i, value, _names(_record_of(x).dtype), Const(Int, 0))
         a = Apply(STRUCT_GET, x, field="0")
         if not a.type.writable:
             return Throw(ValueError, "assignment destination is read-only")

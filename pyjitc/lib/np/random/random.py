@@ -65,6 +65,10 @@ def _size(name, size: Expr) -> Expr:
     if t is not NoneType and not all(x is Int or isinstance(x, k.NpInt) for x in parts):
         raise NotNative(f"{name}() with a size of type {type_name(t)} is not compiled",
                         "pass an int, a tuple of ints, or None")
+    if any(isinstance(x, k.NpInt) for x in parts):
+        if not isinstance(t, k.Tuple):
+            return conversions.to_int(size)
+        return Apply(TUPLE_MAKE, *map(conversions.to_int, protocol_of(t).elements(size)), cls=None)
     return size
 
 

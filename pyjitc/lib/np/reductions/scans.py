@@ -57,7 +57,9 @@ def brief_best(row, largest):
     """The position of the extreme in a row that is shorter than a vector loop; the first nan wins."""
     best = ARRAY_LOAD(row, 0)
     at = 0
-    for i in range(SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # the compiler knows that the loop is short
+    if bool(best != best):
+        return np.int64(0)
+    for i in range(1, SELECT(ILT(len(row), BRIEF), len(row), BRIEF)):  # the compiler knows that the loop is short
         x = ARRAY_LOAD(row, i)
         if bool(x != x):
             return np.int64(i)

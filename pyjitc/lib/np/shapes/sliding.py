@@ -1,4 +1,4 @@
-"""Views whose windows share elements: np.lib.stride_tricks.sliding_window_view."""
+"""Views whose elements share memory: sliding_window_view and as_strided of np.lib.stride_tricks."""
 from __future__ import annotations
 
 import operator
@@ -97,5 +97,54 @@ def as_length(n):
     return operator.index(n)
 
 
-CALLS = {np.lib.stride_tricks.sliding_window_view: compiled(sliding_window_view)}
+def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+    """No bounds are checked, as in NumPy: the view may leave the memory of the array."""
+    if not isinstance(x, np.ndarray):
+        return as_strided(np.asarray(x), shape, strides, subok, writeable)
+    if shape is None:
+        return as_strided(x, x.shape, strides, subok, writeable)
+    if not isinstance(shape, tuple):
+        pass_tuples(shape)
+    check_lengths(shape, 0)
+    if strides is not None:
+        if not isinstance(strides, tuple):
+            pass_tuples(strides)
+        if len(strides) != len(shape):
+            raise ValueError("mismatch in length of strides and shape")
+        return placed(x, shape, strides, writeable)
+    if x.flags.c_contiguous:
+        return placed(x, shape, rows_first(shape, x.itemsize, len(shape) - 1, ()), writeable)
+    if len(shape) != x.ndim:
+        raise ValueError("mismatch in length of strides and shape")
+    return placed(x, shape, x.strides, writeable)
+
+
+@intrinsic
+def pass_tuples(given):
+    raise NotNative("shape= and strides= of np.lib.stride_tricks.as_strided are tuples: how many axes the result has "
+                    "must be known", "pass tuples")
+
+
+def check_lengths(shape, j):
+    if j < len(shape):
+        if shape[j] < 0:
+            raise ValueError("negative dimensions are not allowed")
+        check_lengths(shape, j + 1)
+
+
+def rows_first(shape, step, j, found):
+    return found if j < 0 else rows_first(shape, step * shape[j], j - 1, (step, *found))
+
+
+@intrinsic
+def placed(a, shape, strides, writeable):
+    if not writeable.known:
+        raise NotNative("writeable= of np.lib.stride_tricks.as_strided must be a constant", "write it as a constant")
+    t = k.Array(a.type.dtype, len(elements(shape)), "A", bool(writeable.value) and a.type.writable, a.type.aligned)
+    return Apply(ARRAY_VIEW, a, views.ZERO, *(Call(as_length, n) for n in (*elements(shape), *elements(strides))),
+                 type=t)
+
+
+CALLS = {np.lib.stride_tricks.sliding_window_view: compiled(sliding_window_view),
+         np.lib.stride_tricks.as_strided: compiled(as_strided)}
 METHODS: dict = {}

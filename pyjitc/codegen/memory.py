@@ -1,0 +1,500 @@
+"""Helpers for memory in LLVM text: blocks of native memory, the arrays that own them, and reference counts."""
+from __future__ import annotations
+
+import sys
+
+from ..ops.memory import MOST_SIZED
+from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "sized"]
+
+# Reference counts of Python objects, counted as by the macros of the running interpreter. Null is no object.
+_RETAIN = """
+define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %old = load i32, ptr %x, align 4
+  %new = add i32 %old, 1
+  %immortal = icmp eq i32 %new, 0
+  br i1 %immortal, label %done, label %count
+count:
+  store i32 %new, ptr %x, align 4""" if sys.version_info >= (3, 12) else """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %x, align 8""") + """
+  br label %done
+done:
+  ret void
+}"""
+_RELEASE = """
+define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
+  %none = icmp eq ptr %x, null
+  br i1 %none, label %done, label %some
+some:""" + ("""
+  %low = load i32, ptr %x, align 4
+  %immortal = icmp slt i32 %low, 0
+  br i1 %immortal, label %done, label %count
+count:""" if sys.version_info >= (3, 12) else "") + """
+  %old = load i64, ptr %x, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %x, align 8
+  %last = icmp eq i64 %new, 0
+  br i1 %last, label %free, label %done
+free:
+  call void @_Py_Dealloc(ptr %x)
+  br label %done
+done:
+  ret void
+}"""
+# A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
+# data, once a value in it has been passed to Python; else null. Owner words carry a tag in the low two bits: 0 a header
+# (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
+TEXT: dict[str, str] = {
+    # Linux backs 4 MB and more by huge pages when advised to (14: MADV_HUGEPAGE), as NumPy does for its own arrays. A
+    # small zeroed block is allocated with malloc() and cleared: calloc() of most versions of the C library ignores the
+    # thread's cache of freed blocks, and takes as long as all the rest.
+    "pyj_new": """
+define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
+  %none = icmp eq i64 %bytes, 0
+  %size = select i1 %none, i64 1, i64 %bytes
+  %much = icmp ugt i64 %size, 1024
+  %whole = and i1 %zero, %much
+  br i1 %whole, label %clear, label %plain
+clear:
+  %c = call ptr @calloc(i64 1, i64 %size)
+  br label %got
+plain:
+  %m = call ptr @malloc(i64 %size)
+  %nothing = icmp eq ptr %m, null
+  %keep = xor i1 %zero, true
+  %ready = or i1 %nothing, %keep
+  br i1 %ready, label %got, label %wipe
+wipe:
+  call void @llvm.memset.p0.i64(ptr %m, i8 0, i64 %size, i1 false)
+  br label %got
+got:
+  %data = phi ptr [ %c, %clear ], [ %m, %plain ], [ %m, %wipe ]
+  %bad = icmp eq ptr %data, null
+  br i1 %bad, label %fail, label %big
+big:
+  %large = icmp uge i64 %size, 4194304
+  br i1 %large, label %advise, label %head
+advise:
+  %address = ptrtoint ptr %data to i64
+  %up = add i64 %address, 4095
+  %page = and i64 %up, -4096
+  %skipped = sub i64 %page, %address
+  %rest = sub i64 %size, %skipped
+  %start = inttoptr i64 %page to ptr
+  %advised = call i32 @madvise(ptr %start, i64 %rest, i32 14)
+  br label %head
+head:
+  %header = call ptr @malloc(i64 32)
+  %worse = icmp eq ptr %header, null
+  br i1 %worse, label %undo, label %fill
+fill:
+  store i64 1, ptr %header
+  %where = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %where
+  %there = getelementptr i8, ptr %header, i64 16
+  store ptr null, ptr %there
+  %length = getelementptr i8, ptr %header, i64 24
+  store i64 %size, ptr %length
+  ret ptr %header
+undo:
+  call void @free(ptr %data)
+  br label %fail
+fail:
+  %none2 = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
+    "pyj_view_owner": """
+define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  %next = getelementptr i8, ptr %owner, i64 1
+  %result = select i1 %whole, ptr %next, ptr %owner
+  ret ptr %result
+}""",
+    # opaque to LLVM: a visible select would become a gather, and an unknown step would make one loop for step 1 and
+    # another for all others
+    "pyj_step": """
+define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline {
+  %full = icmp eq i64 %n, %space
+  %step = ashr i64 %stride, %shift
+  %result = select i1 %full, i64 %step, i64 0
+  ret i64 %result
+}""",
+    "pyj_retain": """
+define internal void @pyj_retain(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %tagged = icmp ne i64 %tag, 0
+  %null = icmp eq ptr %owner, null
+  %skip = or i1 %tagged, %null
+  br i1 %skip, label %done, label %count
+count:
+  %old = atomicrmw add ptr %owner, i64 1 monotonic
+  br label %done
+done:
+  ret void
+}""",
+    "pyj_release": """
+define internal void @pyj_release(ptr %owner) nounwind alwaysinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %tagged = icmp ne i64 %tag, 0
+  %null = icmp eq ptr %owner, null
+  %skip = or i1 %tagged, %null
+  br i1 %skip, label %done, label %count
+count:
+  call void @pyj_release_header(ptr %owner)
+  br label %done
+done:
+  ret void
+}""",
+    # for paths that leave the function after a failure: a call is the shortest code
+    "pyj_same_owner": """
+define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
+  %equal = icmp eq ptr %x, %y
+  br i1 %equal, label %yes, label %look
+yes:
+  ret i1 true
+look:
+  %one = call ptr @pyj_owning_object(ptr %x)
+  %other = call ptr @pyj_owning_object(ptr %y)
+  %same = icmp eq ptr %one, %other
+  %some = icmp ne ptr %one, null
+  %result = and i1 %same, %some
+  ret i1 %result
+}""",
+    # The ndarray that owns the memory, if there is one.
+    "pyj_owning_object": """
+define internal ptr @pyj_owning_object(ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %tagged, label %other
+tagged:
+  %array = getelementptr i8, ptr %owner, i64 -1
+  ret ptr %array
+other:
+  %none = icmp eq ptr %owner, null
+  %view = icmp ne i64 %tag, 0
+  %neither = or i1 %none, %view
+  br i1 %neither, label %unknown, label %header
+unknown:
+  ret ptr null
+header:
+  %where = getelementptr i8, ptr %owner, i64 16
+  %held = load ptr, ptr %where
+  ret ptr %held
+}""",
+    "pyj_hold_array": """
+define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %held = icmp eq i64 %tag, 0
+  br i1 %held, label %done, label %object
+object:
+  %address = sub i64 %word, %tag
+  %array = inttoptr i64 %address to ptr
+  call void @Py_IncRef(ptr %array)
+  %header = call ptr @malloc(i64 32)
+  %bad = icmp eq ptr %header, null
+  br i1 %bad, label %done, label %fill
+fill:
+  store i64 1, ptr %header
+  %datap = getelementptr i8, ptr %header, i64 8
+  store ptr %data, ptr %datap
+  %arrayp = getelementptr i8, ptr %header, i64 16
+  store ptr %array, ptr %arrayp
+  %bytesp = getelementptr i8, ptr %header, i64 24
+  store i64 0, ptr %bytesp
+  ret ptr %header
+done:
+  ret ptr %owner
+}""",
+    "pyj_let_go": """
+define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
+  call void @pyj_release(ptr %owner)
+  ret void
+}""",
+    "pyj_release_header": """
+define internal void @pyj_release_header(ptr %header) nounwind noinline {
+  %old = atomicrmw sub ptr %header, i64 1 acq_rel
+  %last = icmp eq i64 %old, 1
+  br i1 %last, label %dead, label %done
+dead:
+  %there = getelementptr i8, ptr %header, i64 16
+  %array = load ptr, ptr %there
+  %native = icmp eq ptr %array, null
+  br i1 %native, label %data, label %object
+data:
+  %where = getelementptr i8, ptr %header, i64 8
+  %memory = load ptr, ptr %where
+  call void @free(ptr %memory)
+  br label %end
+object:
+  call void @Py_DecRef(ptr %array)
+  br label %end
+end:
+  call void @free(ptr %header)
+  br label %done
+done:
+  ret void
+}""",
+    "pyj_box_new": """
+define internal noalias ptr @pyj_box_new(i64 %bytes) nounwind noinline {
+  %box = call ptr @malloc(i64 %bytes)
+  %bad = icmp eq ptr %box, null
+  br i1 %bad, label %fail, label %fill
+fill:
+  store i64 1, ptr %box
+  ret ptr %box
+fail:
+  %none = call ptr @PyErr_NoMemory()
+  ret ptr null
+}""",
+    "pyj_drop": """
+define internal i1 @pyj_drop(ptr %box) nounwind alwaysinline {
+  %null = icmp eq ptr %box, null
+  br i1 %null, label %none, label %count
+count:
+  %old = atomicrmw sub ptr %box, i64 1 acq_rel
+  %last = icmp eq i64 %old, 1
+  ret i1 %last
+none:
+  ret i1 false
+}""",
+    "pyj_retain_object": _RETAIN,
+    "pyj_release_object": _RELEASE,
+    # on paths where time does not count
+    "pyj_let_go_object": """
+define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
+  call void @Py_DecRef(ptr %x)
+  ret void
+}""",
+}
+# data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
+# reference is consumed: data without other references is given to NumPy, which frees it with free().
+_NEW_ARRAY, _SET_BASE, _FROM_TYPE = (
+    f"pyjitc_numpy_api_{NUMPY_API[name]}"
+    for name in ("PyArray_NewFromDescr", "PyArray_SetBaseObject", "PyArray_DescrFromType"))
+# The first ndarray made of native memory owns it from then on: the header keeps a reference to it in `ndarray` while
+# native values exist. Values that are boxed later become that ndarray, or a view of it. No Python object refers to
+# compiled code, which may be unmapped before the object is freed.
+TEXT["pyj_box_array"] = f"""
+define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, ptr %strides, ptr %descr, i64 %bytes,
+        i32 %flags, i1 %take) nounwind noinline {{
+start:
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %whole = icmp eq i64 %tag, 1
+  br i1 %whole, label %same, label %look
+same:
+  %object = getelementptr i8, ptr %owner, i64 -1
+  call void @Py_IncRef(ptr %object)
+  ret ptr %object
+look:
+  %untagged = icmp eq i64 %tag, 0
+  %owned = icmp ne i64 %word, 0
+  %native = and i1 %untagged, %owned
+  br i1 %native, label %header, label %make
+header:
+  %ndarrayp = getelementptr i8, ptr %owner, i64 16
+  %ndarray = load ptr, ptr %ndarrayp
+  %fresh = icmp eq ptr %ndarray, null
+  br i1 %fresh, label %make, label %compare
+compare:
+  %data0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["data"]}
+  %data0 = load ptr, ptr %data0p
+  %c1 = icmp eq ptr %data0, %data
+  %nd0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["ndim"]}
+  %nd0 = load i32, ptr %nd0p
+  %c2 = icmp eq i32 %nd0, %nd
+  %descr0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["descr"]}
+  %descr0 = load ptr, ptr %descr0p
+  %c3 = icmp eq ptr %descr0, %descr
+  %flags0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["flags"]}
+  %flags0 = load i32, ptr %flags0p
+  %write0 = and i32 %flags0, {ARRAY_FLAGS["WRITEABLE"]}
+  %write = and i32 %flags, {ARRAY_FLAGS["WRITEABLE"]}
+  %c4 = icmp eq i32 %write0, %write
+  %c12 = and i1 %c1, %c2
+  %c34 = and i1 %c3, %c4
+  %alike = and i1 %c12, %c34
+  br i1 %alike, label %extents, label %make
+extents:
+  %n = zext i32 %nd to i64
+  %length = mul i64 %n, 8
+  %dims0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["shape"]}
+  %dims0 = load ptr, ptr %dims0p
+  %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
+  %samedims = icmp eq i32 %d1, 0
+  br i1 %samedims, label %order, label %make
+order:
+  %contiguous = icmp eq ptr %strides, null
+  br i1 %contiguous, label %bits, label %steps
+bits:
+  %columns = and i32 %flags, {ARRAY_FLAGS["F"]}
+  %anyf = icmp ne i32 %columns, 0
+  %bit = select i1 %anyf, i32 {ARRAY_FLAGS["F"]}, i32 {ARRAY_FLAGS["C"]}
+  %has = and i32 %flags0, %bit
+  %hasbit = icmp ne i32 %has, 0
+  br i1 %hasbit, label %again, label %make
+steps:
+  %strides0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["strides"]}
+  %strides0 = load ptr, ptr %strides0p
+  %d2 = call i32 @memcmp(ptr %strides0, ptr %strides, i64 %length)
+  %equal = icmp eq i32 %d2, 0
+  br i1 %equal, label %again, label %make
+again:
+  call void @Py_IncRef(ptr %ndarray)
+  br label %finish
+make:
+  %holder0 = phi ptr [ null, %look ], [ null, %header ], [ %ndarray, %compare ], [ %ndarray, %extents ], [ %ndarray,
+        %bits ], [ %ndarray, %steps ]
+  call void @Py_IncRef(ptr %descr)
+  %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data,
+        i32 %flags, ptr null)
+  %bad = icmp eq ptr %made, null
+  br i1 %bad, label %finish, label %base
+base:
+  switch i64 %tag, label %memory [ i64 2, label %borrowed ]
+borrowed:
+  %parent = getelementptr i8, ptr %owner, i64 -2
+  br label %attach
+memory:
+  br i1 %owned, label %adopt, label %done
+adopt:
+  %known = icmp ne ptr %holder0, null
+  br i1 %known, label %attach, label %first
+first:
+  %whosep = getelementptr i8, ptr %owner, i64 16
+  %firstp = getelementptr i8, ptr %owner, i64 8
+  %memory0 = load ptr, ptr %firstp
+  %bytesp = getelementptr i8, ptr %owner, i64 24
+  %bytes0 = load i64, ptr %bytesp
+  %atstart = icmp eq ptr %memory0, %data
+  %references = load atomic i64, ptr %owner acquire, align 8
+  %single = icmp eq i64 %references, 1
+  %last = and i1 %single, %take
+  %filled = icmp eq i64 %bytes, %bytes0
+  %entire = or i1 %last, %filled
+  %own = and i1 %atstart, %entire
+  br i1 %own, label %owner_made, label %lend
+owner_made:
+  %fp = getelementptr i8, ptr %made, i64 {ARRAY["flags"]}
+  %f = load i32, ptr %fp
+  %f2 = or i32 %f, {ARRAY_FLAGS["OWNDATA"]}
+  store i32 %f2, ptr %fp
+  call void @pyj_handle(ptr %made)
+  br i1 %last, label %steal, label %remember
+steal:
+  call void @free(ptr %owner)
+  ret ptr %made
+remember:
+  call void @Py_IncRef(ptr %made)
+  store ptr %made, ptr %whosep
+  br label %finish
+lend:
+  %size = alloca i64
+  store i64 %bytes0, ptr %size
+  %byte = call ptr @{_FROM_TYPE}(i32 2)
+  %all = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %memory0,
+        i32 {ARRAY_FLAGS["WRITEABLE"]}, ptr null)
+  %failed = icmp eq ptr %all, null
+  br i1 %failed, label %undo, label %keep
+undo:
+  call void @Py_DecRef(ptr %made)
+  br label %finish
+keep:
+  %wp = getelementptr i8, ptr %all, i64 {ARRAY["flags"]}
+  %wf = load i32, ptr %wp
+  %wf2 = or i32 %wf, {ARRAY_FLAGS["OWNDATA"]}
+  store i32 %wf2, ptr %wp
+  call void @pyj_handle(ptr %all)
+  store ptr %all, ptr %whosep
+  br label %attach
+attach:
+  %holder = phi ptr [ %parent, %borrowed ], [ %holder0, %adopt ], [ %all, %keep ]
+  call void @Py_IncRef(ptr %holder)
+  %set = call i32 @{_SET_BASE}(ptr %made, ptr %holder)
+  br label %done
+done:
+  br label %finish
+finish:
+  %result = phi ptr [ %ndarray, %again ], [ null, %make ], [ %made, %remember ], [ null, %undo ], [ %made, %done ]
+  br i1 %take, label %release, label %out
+release:
+  call void @pyj_release(ptr %owner)
+  br label %out
+out:
+  ret ptr %result
+}}"""
+TEXT["pyj_handle"] = f"""
+define internal void @pyj_handle(ptr %array) nounwind {{
+  call void @Py_IncRef(ptr @pyjitc_memory_handler)
+  %where = getelementptr i8, ptr %array, i64 {ARRAY["handler"]}
+  store ptr @pyjitc_memory_handler, ptr %where
+  ret void
+}}"""
+TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"'
+                              for name, message in (
+    ("pyj_negative", "negative dimensions are not allowed"),
+    ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
+
+# helper -> other helpers it calls
+NEEDS = {
+    "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
+    "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_same_owner": ("pyj_owning_object",),
+    **{f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
+}
+DECLARATIONS = {
+    "madvise": "declare i32 @madvise(ptr, i64, i32)", "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
+    "PyExc_ValueError": "@PyExc_ValueError = external global i8",
+    "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
+    _FROM_TYPE: f"declare ptr @{_FROM_TYPE}(i32)",
+    _NEW_ARRAY: f"declare ptr @{_NEW_ARRAY}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
+    _SET_BASE: f"declare i32 @{_SET_BASE}(ptr, ptr)",
+    "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
+    "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
+}
+
+
+def sized(count: int) -> str:
+    """`pyj_new` for `count` lengths, with checks. NumPy multiplies the lengths that are not zero, so that (0, huge) is
+    refused, whose strides could overflow."""
+    lines = [f"define internal noalias ptr @pyj_new_{count}(i64 %b0, i1 %zero, "
+             f"{', '.join(f'i64 %n{k}' for k in range(count))}) nounwind noinline {{",
+             f"  br label %check{0}"]
+    for k in range(count):
+        lines += [f"check{k}:", f"  %fine{k} = icmp sge i64 %n{k}, 0",
+                  f"  br i1 %fine{k}, label %check{k + 1}, label %negative"]
+    lines.append(f"check{count}:\n  br label %grow0")
+    for k in range(count):
+        lines += [f"grow{k}:", f"  %none{k} = icmp eq i64 %n{k}, 0",
+                  f"  %factor{k} = select i1 %none{k}, i64 1, i64 %n{k}",
+                  f"  %pair{k} = call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 %b{k}, i64 %factor{k})",
+                  f"  %b{k + 1} = extractvalue {{i64, i1}} %pair{k}, 0",
+                  f"  %over{k} = extractvalue {{i64, i1}} %pair{k}, 1", f"  %minus{k} = icmp slt i64 %b{k + 1}, 0",
+                  f"  %bad{k} = or i1 %over{k}, %minus{k}", f"  br i1 %bad{k}, label %big, label %grow{k + 1}"]
+    lines.append(f"grow{count}:\n  %t0 = add i64 %b{count}, 0")
+    lines += [f"  %t{k + 1} = select i1 %none{k}, i64 0, i64 %t{k}" for k in range(count)]
+    lines.append(f"""  %header = call ptr @pyj_new(i64 %t{count}, i1 %zero)
+  ret ptr %header
+negative:
+  br label %fail
+big:
+  br label %fail
+fail:
+  %message = phi ptr [ @pyj_negative, %negative ], [ @pyj_too_big, %big ]
+  %class = load ptr, ptr @PyExc_ValueError, align 8
+  call void @PyErr_SetString(ptr %class, ptr %message)
+  ret ptr null
+}}""")
+    return "\n".join(lines)
