@@ -1,5 +1,5 @@
 """Lists whose items are in arrays: functions in the compiled subset to which passes/derivatives/owned.py adds calls by
-name.
+name, and operations of lists for lists that become such.
 
 `n` is the length of the list, and `items` has room for more. Items that are arrays are in `items` one after the other;
 row i of `places`, `width` numbers, is the position of the first element of item i, and its shape.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["as_dtype", "concatenated", "index", "item", "last", "place", "put", "repeated", "room", "set_index",
-           "stacked", "stacked_at_1", "stacked_at_end", "with_array", "with_place"]
+__all__ = ["added", "as_dtype", "concatenated", "extended", "index", "item", "last", "list_of", "part", "place", "put",
+           "repeated", "room", "set_index", "stacked", "stacked_at_1", "stacked_at_end", "with_array", "with_place"]
 
 
 def room(items, used, more):
@@ -143,3 +143,39 @@ def some_to_join(n):
     if n == 0:
         raise ValueError("need at least one array to concatenate")
     return n
+
+
+# -- operations of lists, for lists whose items are put into arrays afterwards
+
+
+def added(x, y):
+    """x + y"""
+    found = []
+    for item in x:
+        found.append(item)
+    for item in y:
+        found.append(item)
+    return found
+
+
+def extended(x, y):
+    """x += y; the items of y are counted first, which may be x."""
+    for i in range(len(y)):
+        x.append(y[i])
+    return x
+
+
+def list_of(x):
+    """list(x)"""
+    found = []
+    for item in x:
+        found.append(item)
+    return found
+
+
+def part(x, at):
+    """x[at] of a slice."""
+    found = []
+    for i in range(*at.indices(len(x))):
+        found.append(x[i])
+    return found

@@ -330,6 +330,12 @@ def array_of_an_object(x):
     return held.a[0] * 2.0
 
 
+def object_in_a_list(x):
+    held = [Holder(x)]
+    held.append(Holder(2.0))
+    return held[0].a * held[1].a
+
+
 BUFFER = np.zeros(2)
 
 
@@ -345,10 +351,14 @@ def read_back(x):
 REFUSED = [
     (read_back, (1.5,), 1, "there is no derivative of"),
     (recursive, (X, 2), 4, "calls itself and writes into"), (by_name, (1.5,), 1, "is put into a dict"),
-    (lists_in_a_dict, (1.5,), 1, "is put into a dict"), (array_of_an_object, (1.5,), -3, "is put into an object"),
+    (lists_in_a_dict, (1.5,), 1, "is put into a dict"), (object_in_a_list, (1.5,), -9, "is put into an object"),
     (captured, (1.5,), 1, "captured array"),
     (lambda x: np.sum(x.view(np.float32)), (X,), 0, "the bits of an array"),
     (lambda x: np.abs(np.linalg.eigvals(x)[0]), (np.eye(2),), 0, "there is no derivative of")]
+
+
+def test_arrays_of_objects():
+    assert grad(array_of_an_object)(1.5) == 2.0
 
 
 @pytest.mark.parametrize("function, args, line, text", REFUSED, ids=lambda x: getattr(x, "__name__", ""))

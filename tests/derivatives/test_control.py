@@ -157,6 +157,14 @@ def test_first_and_second_derivatives(function):
         assert jvp(function, (x,), (1.0,))[1] == pytest.approx(first, rel=1e-14)
 
 
+class Model:
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+
+    def at(self, x):
+        return np.sum(np.tanh(self.w * x)) * self.b[0]
+
+
 class Particle:
     def __init__(self, place, speed):
         self.place, self.speed, self.steps = place, speed, 0
@@ -169,16 +177,16 @@ class Particle:
 
 def lists(x):
     """Lists that no one else sees."""
-    squares, changed = [v * v for v in x], [0.0] * 3
+    squares, changed = [v * v for v in x] + [x[0]], [0.0] * 3
     for i in range(3):
         changed[i] = squares[i] * x[0]
     s = np.array(squares)[1] * x[2]
     while len(squares) > 1:
         s += squares.pop() * changed[-1]
     try:
-        return s * squares[1]
+        return s * squares[1:][1]
     except IndexError:
-        return s + squares[0]
+        return s + squares[0] + sum(changed[::2])
 
 
 def rows(x):
@@ -192,7 +200,9 @@ def objects(x):
     one = Particle(x[0], x[1])
     for _ in range(4):
         one.advance(0.1 * x[2])
-    return one.place * one.speed * one.steps
+    model = Model(x * 0.5, x[1:])
+    model.w[1] *= x[0]
+    return one.place * one.speed * one.steps + model.at(x)
 
 
 def products(x):

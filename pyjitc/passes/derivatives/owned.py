@@ -21,7 +21,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.nest import NEST
-from ...ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW
+from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT_NEW
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_UNBOX
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
@@ -40,6 +40,7 @@ _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIS
 _RAISING = frozenset(("index", "set_index", "last", "some", "some_to_join", "stacked", "stacked_at_1", "stacked_at_end",
                       "concatenated"))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
+_OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
 
 
@@ -47,7 +48,53 @@ def open_owned(fn: Function, helpers) -> bool:
     """Open the lists and objects that can be. Returns whether there are any."""
     if not any(inst.op is lists.LIST_NEW or inst.op is OBJECT_NEW for block in fn.blocks for inst in block.insts):
         return False
-    return _Opening(fn, helpers).run()
+    return _write_out(fn, helpers) or _Opening(fn, helpers).run()
+
+
+# what the interpreter does with lists -> the function of lib/listed.py
+_WRITTEN_OUT = {"PyNumber_Add": "added", "PyNumber_InPlaceAdd": "extended", "PySequence_List": "list_of",
+                "PyObject_GetItem": "part"}
+
+
+def _write_out(fn: Function, helpers) -> bool:
+    """Replace calls of the interpreter that make lists of lists by loops.
+    Before:  p = py_box x ; q = py_box y ; r = py_api p, q {PyNumber_Add} ; z = py_unbox r
+    After:   z = invoke @added(x, y)"""
+    users: dict[Value, list[Inst]] = {}
+    insts = [inst for block in fn.blocks for inst in block.insts]
+    for inst in insts:
+        for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+            users.setdefault(x, []).append(inst)
+    replace: dict[Value, Value] = {}
+    dead: set[Inst] = set()
+    for end in insts:
+        call: Any = end.args[0].inst if end.op is PY_UNBOX else None
+        name = _WRITTEN_OUT.get(call.attrs["function"]) if call is not None and call.op is PY_API else None
+        if name is None or not _is_list(end.result.type) or users[call.result] != [end]:
+            continue
+        boxes: list[Any] = [x.inst for x in call.args]
+        if any(box is None or box.op is not PY_BOX or users[box.result] != [call] for box in boxes):
+            continue
+        given = [box.args[0] for box in boxes]
+        wanted = [end.result.type] * (1 if name == "part" else len(given))
+        if [x.type for x in given[:len(wanted)]] != wanted or name == "part" and type(given[1].type) is not k.Slice:
+            continue
+        callee = helpers(f"listed:{name}", tuple([x.type for x in given]))
+        if callee.result is not end.result.type:
+            continue
+        dead.update((*boxes, call))
+        b = Builder([], end)
+        replace[end.result] = b.call(callee, *given)
+        end.op, end.args, end.attrs, end.result = c.INVOKE, given, b.insts[-1].attrs, replace[end.result]
+        end.result.inst = end
+    for block in fn.blocks:
+        block.insts = [inst for inst in block.insts if inst not in dead]
+    substitute(fn.blocks, replace)
+    return bool(dead)
+
+
+def _is_list(t) -> bool:
+    return type(t) is k.List and any(map(_may_vary, _leaves(t.item) or ()))
 
 
 class _Group:
@@ -187,16 +234,16 @@ class _Opening:
         types: dict[str, set] = {}
         sets: dict[str, list[Inst]] = {}
         for inst, x in group.uses:
-            if inst.op not in (FIELD_GET, FIELD_SET) or inst.args[0] is not x or x in inst.args[1:]:
+            if inst.op not in _OF_OBJECTS or inst.args[0] is not x or x in inst.args[1:]:
                 return False
             name = inst.attrs["name"]
-            types.setdefault(name, set()).add(inst.result.type if inst.op is FIELD_GET else inst.args[1].type)
+            types.setdefault(name, set()).add((inst.result or inst.args[1]).type)
             if inst.op is FIELD_SET:
                 sets.setdefault(name, []).append(inst)
         # an attribute that may not be there yet is the interpreter's to find missing
         for inst, _ in group.uses:
-            if inst.op is FIELD_GET and not any(self.comes_before(one, inst) for one in sets.get(inst.attrs["name"],
-                                                                                             ())):
+            if inst.op in (FIELD_GET, FIELD_PEEK) and not any(
+                    self.comes_before(one, inst) for one in sets.get(inst.attrs["name"], ())):
                 return False
         return all(len(found) == 1 or _joined(found) is not None for found in types.values())
 
@@ -540,13 +587,12 @@ class _Object:
     def __init__(self, group, name):
         types: dict[str, set] = {}
         for inst, _ in group.uses:
-            types.setdefault(inst.attrs["name"], set()).add(
-                inst.result.type if inst.op is FIELD_GET else inst.args[1].type)
+            types.setdefault(inst.attrs["name"], set()).add((inst.result or inst.args[1]).type)
         self.fields = {field: Variable(f"{name}.{field}", _joined(found) if len(found) > 1 else next(iter(found)))
                        for field, found in types.items()}
 
     def run(self, b, inst, repeated):
-        if inst.op is OBJECT_NEW:
+        if inst.op is OBJECT_NEW or inst.op is FIELD_CHECK:
             return None
         field = self.fields[inst.attrs["name"]]
         if inst.op is FIELD_SET:
