@@ -112,7 +112,7 @@ def constant(value) -> Expr:
         parts = [constant(x) for x in value]
         if all(p.known for p in parts):
             return Const(Tuple(tuple(p.type for p in parts), None if kind is tuple else kind), value)
-        return Const(Singleton(value), value)
+        return Apply(structure.TUPLE_MAKE, *parts, cls=None if kind is tuple else kind)
     if isinstance(value, np.generic):
         scalar = scalar_type(value.dtype)
         if scalar is not None:

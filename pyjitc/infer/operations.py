@@ -84,8 +84,15 @@ class Operations:
         argument."""
         if type(value) is dict and self.reads_constants(self.inst, value):
             return Const(Singleton(value), value)
-        found = constant(value)
-        if type(found) is Apply and isinstance(found.type, Container):
+        return self.opened_containers(constant(value))
+
+    def opened_containers(self, found):
+        """The constant with variables for the types of the items of its containers."""
+        if type(found) is not Apply:
+            return found
+        if found.op is structure.TUPLE_MAKE:
+            return Apply(structure.TUPLE_MAKE, *map(self.opened_containers, found.operands), **found.attrs)
+        if isinstance(found.type, Container):
             t = self.session.opened(found.type, self.session.arguments)
             return Apply(pyobject.PY_UNBOX, *found.operands, type=t)
         return found

@@ -98,14 +98,15 @@ class Native:
 
     def stale(self) -> bool:
         """Whether a list on which the code depends contains items of other types than at compile time."""
-        return any([type(guard[4]) in CONTAINERS and portable.fingerprint(guard[4]) != guard[3]
-                    for guard in self.guards])
+        return any([(type(guard[4]) in CONTAINERS or isinstance(guard[4], tuple) and any(
+            [type(x) in CONTAINERS for x in _items(guard[4])])) and portable.fingerprint(guard[4]) != guard[3]
+            for guard in self.guards])
 
     def refresh(self, changes: list[list]) -> bool:
         """Accept new objects with an equal meaning. False where the code must be linked or compiled again."""
         inside = {id(value) for value in self.image.objects.values()}
         for guard, now in changes:
-            if portable.fingerprint(now) != guard[3] or id(guard[4]) in inside:
+            if portable.fingerprint(now) != guard[3] or any([id(x) in inside for x in _items(guard[4])]):
                 return False
         for guard, now in changes:
             _expect(guard[0], now)
@@ -115,6 +116,11 @@ class Native:
     def busy(self) -> bool:
         """Whether a call may be running the code; True where that is not known."""
         return self.active is None or ctypes.c_int64.from_address(self.active).value != 0
+
+
+def _items(value) -> list:
+    """The value, and for a tuple all that is in it."""
+    return [value, *(x for item in value for x in _items(item))] if isinstance(value, tuple) else [value]
 
 
 def _expect(word: int | None, value) -> None:

@@ -1,5 +1,6 @@
 """What a program changes between two calls holds in the second: functions that are given other code or other defaults,
 as IPython's autoreload does, and what a failed compile depended on."""
+import collections
 import subprocess
 import sys
 import types
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
+from tests.oracle import same
 
 
 class Thing:
@@ -324,3 +326,29 @@ def test_defaults_come_change_and_go():
         f(1)
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'k'"):
         g(1)
+
+
+def test_a_tuple_with_arrays_and_lists():
+    """Its items are read at run time; another tuple of the same types is another value."""
+    Pair = collections.namedtuple("Pair", "row more")
+    table = (np.arange(4.0), [1.0], Pair(np.ones(2), (2, np.zeros(2))))
+
+    def read(i):
+        rows, numbers, pair = table
+        table[0][i] = 7
+        numbers.append(2.5)
+        return rows[0] + table[1][-1] + pair.row[1] + table[2].more[1][0], len(table), table[2]
+
+    def check(compiled, again):
+        nonlocal table
+        table = expected = again()
+        answer = read(0)
+        table = again()
+        assert same((compiled(0), table), (answer, expected)) and table[0][0] == 7 and len(table[1]) == 2
+
+    compiled = njit(read)
+    for again in (lambda: (np.arange(4.0), [1.0], Pair(np.ones(2), (2, np.zeros(2)))),
+                  lambda: (np.ones(3), [5.0], Pair(np.ones(2) * 3, (2, np.ones(2)))),
+                  lambda: (np.ones(3), [5], Pair(np.ones(2, int), (2, np.ones(2))))):
+        check(compiled, again)
+    check(njit(read), again)
