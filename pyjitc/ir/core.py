@@ -97,7 +97,7 @@ NOTES = frozenset(("origin", "redo"))
 
 
 class Op:
-    """The record of one operation, with everything about it. Frozen, compared by identity, callable in library code.
+    """The record of one operation, with everything about it. Not changed after its module is loaded, compared by identity, callable in library code.
 
     name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types,
     attrs) -> result Type or None for no result, raises TypeError;
@@ -152,7 +152,7 @@ class Op:
     def relate(self, swapped: Op, negated: Op | None) -> None:
         """Set the related comparisons of this one: they refer to each other, so this is called once all exist."""
         if self.swapped is not None:
-            raise AttributeError("operations are frozen")
+            raise AttributeError("an operation is related once")
         self.swapped, self.negated = swapped, negated
 
     @property
