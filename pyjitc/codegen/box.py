@@ -132,7 +132,7 @@ def _box_union(e, t, values, inst, take):
 
 
 def _box_dual(e, t, values, inst, take):
-    """The object of the type that the flag of the dual says."""
+    """Box a dual as an object of its narrow or of its wide type, which its flag distinguishes."""
     narrow, wide, done = e.label("narrow"), e.label("wide"), e.label("boxed")
     *number, is_narrow = values
     e.branch(is_narrow, narrow, wide)

@@ -37,7 +37,7 @@ def needs_objects(t: Type) -> None:
 
 
 def storable(t: Type) -> None:
-    """Raise what says why a value of type t, as it is, cannot be an item of a container."""
+    """Raise an error that says why a value of type t cannot be an item of a container in its present form."""
     needs_objects(t)
     found = next((part for part in all_parts(t) if isinstance(part, (Generator, Iterator))), None)
     if found is not None:

@@ -159,8 +159,9 @@ class Op:
     def attrs(self) -> frozenset[str]:
         found = _attributes.get(self)
         if found is None:
-            braces = re.findall(r"\{([^{}]*)\}", re.sub(r"'[^']*'", "", self.doc))
-            found = _attributes[self] = frozenset(re.findall(r"(?:^|,) *([a-z_]+)", ",".join(braces)))
+            braces = re.findall(r"\{([^{}]*)\}", re.sub(r"'[^']*'", "", self.doc)) if "{" in self.doc else ()
+            found = _attributes[self] = frozenset(
+                re.findall(r"(?:^|,) *([a-z_]+)", ",".join(braces)) if braces else ())
         return found
 
     def __call__(self, *args, **attrs):

@@ -42,7 +42,7 @@ def gcd(x, y):
 
 
 def magnitude(x):
-    """|x| as uint64: the least int has one."""
+    """|x| as uint64, which has room for the magnitude of the least int, too."""
     bits = CAST(x, type=uint64)
     return bits if x >= 0 else CAST(0, type=uint64) - bits
 

@@ -467,7 +467,7 @@ def transform(x, y, plan):
 
 @outlined
 def times(z, x, w, n):
-    """z = x w, which may be x itself."""
+    """Store the products of x and w in z; z may be x."""
     for k in range(n):
         re, im, cr, ci = get(x[0], k), get(x[1], k), get(w[0], k), get(w[1], k)
         put(z[0], k, re * cr - im * ci)

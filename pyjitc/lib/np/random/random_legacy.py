@@ -383,7 +383,7 @@ def log_factorial(gen, n):
 
 @outlined
 def hypergeometric(gen, good, bad, count):
-    """One object after the other for small samples; Stadlober's algorithm HRUA* for large ones."""
+    """Small samples are drawn one object at a time; large ones by Stadlober's algorithm HRUA*."""
     if count <= 0:
         return 0
     less = min(good, bad)
