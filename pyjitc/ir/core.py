@@ -97,7 +97,8 @@ NOTES = frozenset(("origin", "redo"))
 
 
 class Op:
-    """The record of one operation, with everything about it. Not changed after its module is loaded, compared by identity, callable in library code.
+    """The record of one operation, with everything about it, which is not changed after its module was loaded. Compared
+    by identity, callable in library code.
 
     name: str, as printed; attrs: names of the attributes that an instruction of it may have; rule: (operand types,
     attrs) -> result Type or None for no result, raises TypeError;
