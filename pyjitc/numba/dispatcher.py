@@ -21,7 +21,6 @@ from ..base.errors import CompileError
 from ..base.lazy import lazy
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
-from ..runtime.records import array_of
 from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
@@ -30,6 +29,7 @@ from . import types
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
 
 meanings = lazy("pyjitc.numba.meanings")
+records_of = lazy("pyjitc.runtime.records")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
@@ -148,7 +148,6 @@ class NumbaFunction(CompiledFunction):
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
         if type(value) is memoryview:
-            meanings.of_memoryviews()
             return np.asarray(value)
         if type(value) is int and (self._declared or self._wrapped):
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
@@ -172,6 +171,7 @@ class NumbaFunction(CompiledFunction):
         given = {**dict(zip(names, args)), **kwargs}
         records = frozenset([name for name, x in given.items() if isinstance(x, np.void) and x.dtype.names is not None])
         known = self.__dict__.setdefault("__taking__", {})
+        array_of = records_of.array_of
         found = known.get(records)
         if found is None:
             forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters)

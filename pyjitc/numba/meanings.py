@@ -4,19 +4,15 @@ from __future__ import annotations
 import dis
 from types import FunctionType
 
-from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.meaning import Call, Mismatch, NotNative
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
-from . import special, types
+from . import special
 
-extending = lazy("pyjitc.numba.extending")
+__all__ = ["literal_names", "wants_literals"]
 
-__all__ = ["literal_names", "of_memoryviews", "wants_literals"]
-
-_attributes: set[str] = set()  # attributes of a memoryview that arrays have
 _UNKNOWN = "literally() is called with a value that is not known at compile time"
 
 
@@ -40,19 +36,6 @@ def _literally(args, kwargs):
 
 extended.FUNCTIONS.setdefault(id(range), _range)
 extended.FUNCTIONS[id(special.literally)] = _literally
-
-
-def of_memoryviews() -> None:
-    """Gives arrays the attributes that a memoryview has and an array lacks: functions that take a memoryview are
-    compiled for the array in its memory."""
-    if "readonly" in _attributes:
-        return
-    for name, meaning in (("readonly", lambda a: lambda a: not a.flags.writeable),
-                          ("contiguous", lambda a: lambda a: a.flags.forc),
-                          ("c_contiguous", lambda a: lambda a: a.flags.c_contiguous),
-                          ("f_contiguous", lambda a: lambda a: a.flags.f_contiguous)):
-        extending.overload_attribute(types.Array, name)(meaning)
-        _attributes.add(name)
 
 
 def wants_literals(error: Exception) -> bool:

@@ -869,18 +869,23 @@ class CharSeq(Type):
         return kinds.Record(np.dtype(f"S{self.count}"))
 
 
-# Classes for `isinstance` tests and subclasses of programs; compiled code has no values with these types.
-for _name in ("ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
-              "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
-              "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
-              "FunctionPrototype InitialValue IntEnumClass IteratorType ListTypeIterableType ListTypeIteratorType "
-              "LiteralList LiteralStrKeyDict MemInfoPointer MemoryView NamedTupleClass NumPyRandomBitGeneratorType "
-              "NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType NumpyNdIndexType NumpyNdIterType "
-              "PolynomialType PyArray RangeIteratorType SetType SimpleIterableType SimpleIteratorType Sized "
-              "SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split():
-    globals()[_name] = type(_name, (Dummy,), {"__module__": __name__, "__init__": lambda self, *args, **kwargs: (
+# Classes for `isinstance` tests and subclasses of programs, made at their first use; compiled code has no values with
+# these types.
+_VALUELESS = frozenset((
+    "ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
+    "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
+    "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
+    "FunctionPrototype InitialValue IntEnumClass IteratorType ListTypeIterableType ListTypeIteratorType "
+    "LiteralList LiteralStrKeyDict MemInfoPointer MemoryView NamedTupleClass NumPyRandomBitGeneratorType "
+    "NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType NumpyNdIndexType NumpyNdIterType "
+    "PolynomialType PyArray RangeIteratorType SetType SimpleIterableType SimpleIteratorType Sized "
+    "SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())
+
+
+def _valueless(name: str) -> type:
+    return type(name, (Dummy,), {"__module__": __name__, "__init__": lambda self, *args, **kwargs: (
         Dummy.__init__(self, f"{type(self).__name__}({', '.join(map(str, args))})"))})
-del _name
+
 
 # ---------------------------------------------------------------- names
 
@@ -1078,6 +1083,8 @@ def __getattr__(name: str):
         return getattr(errors, name)
     if name in _SUBMODULES:
         return sys.modules[__name__]
+    if name in _VALUELESS:
+        return globals().setdefault(name, _valueless(name))
     if name in _ABSENT:
         return Absent(f"types.{name}")
     raise AttributeError(f"module 'numba.types' has no attribute {name!r}")
