@@ -25,7 +25,7 @@ from .meaning import (
 from .names import has_generator, is_of_python
 
 forgiving = lazy(f"{__package__}.forgiving")  # only functions under `jit` load it
-interpreted_library = lazy(f"{__package__}.interpreted_library")  # only for what has no native form
+interpreted_library = lazy(f"{__package__}.interpreted_library")  # for code without native form
 leaving = lazy(f"{__package__}.leaving")  # only functions that return functions or iterators load it
 
 displays = lazy(f"{__package__}.displays")
@@ -78,7 +78,7 @@ class Analysis:
         self.verdicts: dict[ir.Value, tuple] = {}  # condition -> (union value, {member: truth or UNKNOWN})
         self.changes: dict[ir.Value, int] = {}
         self.raising: set[ir.Inst] = set()
-        self.products: dict[ir.Inst, ir.Block] = {}  # nests that are one call where nothing is fused into them
+        self.products: dict[ir.Inst, ir.Block] = {}  # nests that become one call if no other one is fused into them
         self.returns: dict[ir.Inst, AV] = {}
         self.dirty: list[int] = []
         self.queued: set[int] = set()
@@ -146,7 +146,7 @@ class Analysis:
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
         if count > _MAX_NESTED and not self.spec.proto.library and is_display(av[0]):
-            raise NeedsList  # each round nests the previous display in another one
+            raise NeedsList  # each iteration of a loop nests the previous display in another one
         if count > _MAX_CHANGES and has_generator(av[0]):
             raise RecursiveGenerator(_nested_in_itself(av[0]))
         if count > _MAX_CHANGES:
@@ -176,11 +176,11 @@ class Analysis:
             except Mismatch as error:
                 findings = self.session.findings
                 if type(error) is RecursiveGenerator and self.session.asks and error.code not in findings.left:
-                    findings.left[error.code] = error.with_traceback(None)  # the interpreter runs it
+                    findings.left[error.code] = error.with_traceback(None)  # `jit` leaves this code to the interpreter
                     raise Restart from None
                 if type(error) is NeedsDisplays and not findings.returned:
                     findings.returned = True
-                    findings.lists.clear()  # of the lists in such dicts
+                    findings.lists.clear()  # what was found about lists inside such dicts may no longer hold
                     raise Restart from None
                 self.refuse(block, inst, error)
                 return
@@ -340,8 +340,8 @@ class Analysis:
             return self.evaluator.met(x, y, error)
 
     def need_lengths(self) -> None:
-        """A tuple grows in every iteration of a loop or with every call: from now on the results of `+` of tuples in
-        this function are tuples of any length. Inference restarts."""
+        """Handle a tuple that grows in every iteration of a loop or in every recursive call: from now on the results of
+        `+` of tuples in this function are tuples of any length. Inference restarts."""
         sums = {inst for block in self.incoming for inst in block.insts
                 if inst.op in (generic.BINARY, generic.INPLACE) and inst.attrs["op"] == "+"
                 and any([is_plain_tuple(m) for av in [self.av.get(inst.result)] if av for m in members_of(av[0])])}
@@ -357,7 +357,8 @@ class Analysis:
 
 
 def _nested_in_itself(t: Type):
-    """The code of a generator that holds another one of the same code; of any, where there is none."""
+    """The code of a generator in a value of type t that holds another generator of the same code. If there is no such
+    generator: the code of the outermost generator in the value."""
     found = [part for part in all_parts(t) if isinstance(part, Generator)]
     for one in reversed(found):
         if any([part.step.code is one.step.code for part in found if part is not one]):
@@ -400,8 +401,8 @@ class _Shape:
         self.fn = fn
 
     def only_reader(self, inst: ir.Inst, home: ir.Block):
-        """(instruction, its block) where that alone reads the result of `inst` of block `home`, once for each time that
-        it is computed; else (None, None)."""
+        """(instruction, its block) of the only reader of the result of `inst`, an instruction of block `home`. The
+        reader must read each result exactly once. (None, None) if there is no such reader."""
         readers = []
         for block in self.users.get(inst.result, ()):
             for other in block.insts:

@@ -54,8 +54,8 @@ def test(function: str, *operands: Expr) -> Expr:
 
 
 def kept(*operands: Expr) -> None:
-    """Raise NeedsList where an object of the interpreter may keep or change one of the operands: the object of a
-    display would be a copy."""
+    """Raise NeedsList if one of the operands contains a list display, which an object of the interpreter may keep or
+    change: the object that is made of a display would be a copy."""
     if any([any_part(x.type, _is_display) for x in operands]):
         raise NeedsList
 
@@ -167,7 +167,7 @@ def to_float(x: Expr) -> Expr:
 
 
 def exception(x: Expr) -> Expr:
-    """The exception of a Python object that is raised, as `raise` makes it."""
+    """The exception that `raise` makes of a Python object."""
     return Apply(structure.RETYPE, x, type=Exception_(BaseException))
 
 

@@ -35,9 +35,11 @@ def changed(fn: ir.Function, shape) -> set[ir.Inst]:
 
 
 def read_only(fn: ir.Function, returned: bool) -> set[ir.Inst]:
-    """The dict displays with constant texts as keys whose items are only read: as keywords of a call, or by constant
-    keys. Their type has the types of all items; all other displays are dicts. returned: so are those that are only
-    returned, or written out in what is only returned."""
+    """The dict displays with constant texts as keys whose items are only read, as keywords of a call or by constant
+    keys. The type of such a display has the types of all items; all other displays are dicts.
+
+    returned: whether the result also has the displays that are only returned, alone or inside another display that is
+    only returned."""
     name = "returned dicts" if returned else "dicts"
     found = fn.memo.get(name)
     if found is None:

@@ -95,7 +95,7 @@ class Evaluator(Operations):
         return self.noted(inst, *self.split(inst, operands, len(operands) if whole else 0))
 
     def met(self, x: AV, y: AV, error: Mismatch) -> AV:
-        """What values of types that do not join are where they meet."""
+        """The abstract value for a place where two values meet whose types do not join. This class raises `error`."""
         raise error
 
     def noted(self, inst, meaning, av) -> AV | None:
@@ -115,9 +115,9 @@ class Evaluator(Operations):
         return av
 
     def reader_of_display(self, inst):
-        """The only instruction that reads a tuple or list display, possibly inside other displays: (operation, which
-        operand that is,
-        the types of all operands as far as they are known); or (None, 0, ())."""
+        """The only instruction that reads a tuple or list display, possibly inside other displays: (its operation, the
+        position of the operand that is the display, the types of all operands as far as they are known); or
+        (None, 0, ())."""
         analysis, block = self.analysis, self.block
         while True:
             reader, block = analysis.shape.only_reader(inst, block)
@@ -345,7 +345,7 @@ class Evaluator(Operations):
                         return parts[i], None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
         proto = self.session.prototype(nest.kernel)
-        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole passes the elements one by one
+        if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole of a template passes the elements one by one
             raise AssertionError(f"the element function {proto.qualname}() has * or ** parameters")
         kernel = self.user_call(proto, [*nest.fixed, *elements], None, nest.kernel)
         if self.settle(kernel)[1] is None:
@@ -477,8 +477,8 @@ class Evaluator(Operations):
         return Apply(structure.RETYPE, x, type=self.session.opened(x.type, self.session.arguments))
 
     def in_parts(self, function):
-        """The version of a function of the library for several threads, under `parallel=True`, if it has one. That
-        version itself calls the other one, for few elements."""
+        """The version of a library function for several threads, if it has one and `parallel=True` holds; else the
+        function. For few elements the version for several threads calls the function itself."""
         here = self.analysis.spec.proto.code
         if self.session.options.parallel or here in self.session.parallel:
             found = getattr(function, "in_parts", None)

@@ -73,7 +73,8 @@ def members_of(x) -> dict:
 
 
 def defaults_of(function, constant):
-    """The defaults of a function, by place and by name, as expressions that `constant` makes."""
+    """(defaults of positional parameters, defaults of keyword-only parameters by name) of a function, as expressions
+    that `constant` makes."""
     return ([constant(v) for v in function.__defaults__ or ()],
             {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
 

@@ -76,7 +76,8 @@ class Forgiving(Evaluator):
             return self.instead(inst, operands, error)
 
     def met(self, x: AV, y: AV, error: Mismatch) -> AV:
-        """Where values of too many types meet."""
+        """The abstract value for a place where values of too many types meet: the types without a boxed form, and
+        Object in place of all others."""
         return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
     def instead(self, inst, operands, error):
@@ -328,7 +329,8 @@ def _call_star(self, inst, operands):
 
 
 def _own(x):
-    """The receiver of a change: a value that is passed unboxed has no object that could be changed."""
+    """The receiver of a change. Raises NotNative if it is a value that is passed unboxed, since that has no object
+    which could be changed."""
     if isinstance(x.type, (ListDisplay, DictDisplay, Attributes)) and not x.known:
         raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code is passed by value")
     return x
@@ -387,7 +389,7 @@ def _dict(self, inst, operands):
 def _compare(self, inst, operands):
     op = inst.attrs["op"]
     if op in ("is", "is not") and Object not in (operands[0].type, operands[1].type):
-        raise Mismatch("values without identity are passed")  # their objects would be others: the interpreter runs all
+        raise Mismatch("values without identity are passed")  # boxing makes new objects: the interpreter runs all
     if op in ("not in", "is not"):
         return self.library.unary("not", by.compare(op.replace("not", "").strip(), *operands))
     return by.compare(op, *operands)

@@ -1,18 +1,18 @@
-"""Inference under `njit` of a program that uses what Python's own library has, and no native form: the interpreter
-runs that, and nothing else.
+"""Inference under `njit` of a program that uses parts of Python's own library which have no native form: the
+interpreter runs these parts and nothing else.
 
-`Evaluator` refuses such a program. Inference then begins again with `InterpretedLibrary`, which does by the
-interpreter's C API
+`Evaluator` refuses such a program. Inference then begins again with `InterpretedLibrary`, which compiles the following
+to calls of the interpreter's C API:
 
 - calls of functions and classes of Python's library (`re.match`, `Decimal`, `datetime.now`, `ChainMap`), of functions
   of the program that its decorators have wrapped (`contextlib.contextmanager`, `functools.singledispatch`), and
   attributes of its modules and of its objects that are known when the function is compiled;
-- every operation on a value that came from there, which is a Python object for compiled code;
+- every operation on a value that such a call returned, which is a Python object for compiled code;
 - generators that take values or exceptions, and objects of classes that have their own `__new__` or `__getattr__`, or
-  are subclasses of built-in ones such as list: it is the interpreter's machinery that makes and calls those.
+  are subclasses of built-in classes such as list: the interpreter makes these and calls their methods.
 
-That is what CPython would do there, at its price: such code is in C, or in Python that is not the program's. Everything
-else is refused as before, so that what the program itself computes is native code.
+These operations take as long as in CPython: the code that they run is in C, or in Python outside of the program.
+Everything else is refused as before, so that the program's own computations are native code.
 """
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class InterpretedLibrary(Forgiving):
         return super().instead(inst, operands, error)
 
     def concerns_library(self, inst, operands) -> bool:
-        """Whether it is something of Python's own library that does an operation."""
+        """Whether the operation of `inst` on these operands is one that the interpreter does: see the list at the
+        beginning of this module."""
         first = operands[0].type if operands else None
         if inst.op in (generic.CALL, generic.CALL_STAR):
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or (
@@ -99,8 +100,8 @@ def _is_generator(t) -> bool:
 
 
 def _asked(target) -> bool:
-    """Whether the interpreter is asked where this is called."""
-    if getattr(builtins, getattr(target, "__name__", ""), None) is target:  # `open` is of io
+    """Whether the interpreter does a call of `target`."""
+    if getattr(builtins, getattr(target, "__name__", ""), None) is target:  # `__module__` of `open` is "io"
         return target is vars
     if isinstance(target, FunctionType):  # `__module__` of a wrapper is that of what it wraps
         wrapped = getattr(target, "__wrapped__", None)
@@ -116,7 +117,7 @@ def _asked(target) -> bool:
 
 
 def _is_written_in_python(t) -> bool:
-    """Whether it is a Python function, whose own code may be what an error is of."""
+    """Whether a callable of type t is a Python function: then an error may come from the function's own code."""
     return isinstance(t, Singleton) and isinstance(t.value, FunctionType)
 
 

@@ -50,7 +50,7 @@ class NotNative(Mismatch):
 
 
 class RecursiveGenerator(NotNative):
-    """A generator, which `code` makes, would hold another one that the same code has made in it, to any depth."""
+    """Raised where a generator that `code` makes would hold another generator of the same code, to any depth."""
 
     def __init__(self, code):
         super().__init__("a generator that iterates over another of itself is not compiled",
@@ -63,8 +63,8 @@ class NeedsList(Exception):
 
 
 class NeedsDisplays(Mismatch):
-    """The result of a function must be a dict display, whose type has its keys, and is a dict of Python: inference
-    begins again with displays in place of the dicts that functions write out where they return them."""
+    """Raised where the result of a function must be a dict display, whose type has its keys, but is a Python dict:
+    inference begins again, and takes the dict displays that functions only return as displays (displays.read_only)."""
 
 
 class NeedsObjects(Exception):
@@ -357,8 +357,8 @@ class Throw(Expr):
 
 
 def thrown(error: Mismatch) -> Throw:
-    """What a case that is refused does when control arrives there: it raises the exception of the interpreter, or says
-    that compiled code cannot do it."""
+    """The code for one case that is refused: when control arrives there, it raises the exception that the interpreter
+    would raise, or an error which says that compiled code cannot do the operation."""
     if isinstance(error, NotNative) and error.exception is TypeError:
         return Throw(TypingError, f"{error.message}: {error.hint}" if error.hint else error.message)
     return Throw(error.exception, error.message, given=error.given)

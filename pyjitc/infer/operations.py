@@ -69,8 +69,8 @@ class Operations:
         return self.constant_of(inst, inst.attrs["value"])
 
     def constant_of(self, inst, value):
-        """The constant; one from 2**63 to 2**64 too, if only calls and operators use it, which may take it as a
-        np.uint64."""
+        """The constant `value`. An int from 2**63 to 2**64 is accepted if only calls and operators use it, since these
+        may take it as a np.uint64."""
         if type(value) is int and 1 << 63 <= value < 1 << 64:
             fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
             if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks
@@ -195,8 +195,8 @@ class Operations:
         return Captured(t, role, index)
 
     def recursive(self, made, function, role):
-        """A function that had not been made yet when the running one was: the running one itself, or one built from its
-        closure."""
+        """The value of a variable for a function that did not exist yet when the running function was made: the running
+        function itself, or a function built from its closure."""
         if made.own:
             return OwnFunction(function)
         parts = [OwnFunction(function) if p is SELF else self.captured(function, role, p) if type(p) is int else
@@ -438,7 +438,7 @@ class Operations:
                     for block in shape.users.get(result, ()) for reader in block.insts])
 
     def start_of_name(self) -> str:
-        """The text with which the name that getattr() asks for begins: "visit_" of `getattr(self, "visit_" + kind)`."""
+        """The constant start of the name that getattr() looks up: "visit_" for `getattr(self, "visit_" + kind)`."""
         made = self.analysis.shape.definitions.get(self.inst.args[2])
         if made is None or made.op not in (generic.BINARY, generic.STRING) or made.attrs.get("op", "+") != "+":
             return ""
@@ -539,7 +539,7 @@ class Operations:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
             for x in [*args, *kwargs.values()]:
-                if is_wide(x):  # whatever else the message says
+                if is_wide(x):  # this explains the error better than the other message
                     raise too_wide(x.type.value) from error
             error.hint = error.hint or self.library.advice_of_call(callee, args, kwargs, error.message)
             raise
@@ -576,7 +576,7 @@ class Operations:
         return self.cases(on, call)
 
     def cases(self, on, call):
-        """`call` for each member of the union that an operand is of."""
+        """The results of `call` for each member of the union that is the type of operand `on`."""
         cases, mismatch = [], None
         for member in on.type.members:
             try:
@@ -919,8 +919,8 @@ class Operations:
 
 @functools.lru_cache(1024)
 def _bound(holder, name, found):
-    """A class method, which the class stores as `found`: one object for all uses, so that inference finds the same
-    type again."""
+    """The class method that the class stores as `found`, bound to `holder`. The cache returns one object for all uses,
+    so that inference finds the same type each time."""
     return getattr(holder, name)
 
 
@@ -970,6 +970,7 @@ del E
 
 
 def _has_variables(holder, name: str) -> bool:
-    """Whether it is a function of the program, whose attribute of this name is a variable as one of a module is."""
+    """Whether `holder` is a function of the program, so that its attribute of this name is a variable, like an
+    attribute of a module."""
     return type(holder) is pytypes.FunctionType and not hasattr(pytypes.FunctionType, name) and str(
         holder.__module__).split(".")[0] not in FIXED_MODULES

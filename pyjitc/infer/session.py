@@ -164,13 +164,13 @@ class Session:
         return made
 
     def close(self) -> None:
-        """Inference is finished: no type variable grows any more. (Types with variables are found by these, in a table
-        that would keep whatever the variables know.)"""
+        """Inference is finished: no type variable grows any more. (The table of types refers to the variables in them,
+        and would keep alive everything to which the variables refer.)"""
         for variable in self.variables:
             variable.close()
 
     def opened(self, t: Type, known: dict) -> Type:
-        """The type t with type variables in its containers. known: containers that have got theirs before."""
+        """The type t with type variables in its containers. known: containers whose variables exist already."""
         return opened(t, known, self.variable)
 
     def site(self, spec: Spec, inst, kind, make: Callable):
@@ -188,8 +188,8 @@ class Session:
         return found
 
     def need_objects(self, t: Type) -> None:
-        """The functions in a value of type t, and the variables that they share, must be Python objects: restart
-        inference. NotNative where they are made by what has no such form."""
+        """Record that the functions in a value of type t, and the variables that they share, must be Python objects,
+        and restart inference. Raises NotNative if this is recorded already, so that a restart would not help."""
         found, findings = all_parts(t), self.findings
         functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
@@ -226,8 +226,8 @@ class Session:
 
     @staticmethod
     def _path(spec: Spec) -> tuple[tuple, bool]:
-        """(the call path from the entry to a specialisation: (function, its call of the next one), where a recursive
-        function continues from its first call; whether there was one)."""
+        """(path, whether a function on it is recursive). path: the calls that lead from the entry to a specialisation,
+        each as (function, its call of the next function); a recursive function continues from its first call."""
         calls, seen = [(spec.proto, None)], {spec}
         while spec.caller is not None and spec.caller[0].spec not in seen:
             analysis, inst = spec.caller
@@ -338,8 +338,8 @@ class Session:
         return with_parts(t, self.accepted)
 
     def described(self, t: Type, above: tuple[type, ...] = ()) -> Type:
-        """A type of the code with what is known of the attributes of objects in it, in the form of argument types;
-        where a class occurs again inside itself, without them."""
+        """The type t with the known types of the attributes of objects in it, in the form of argument types. A class
+        that occurs again inside itself (`above`) is described without attributes."""
         if not isinstance(t, ObjectOf):
             return with_parts(t, lambda part: self.described(part, above))
         if t.cls in above:

@@ -1,4 +1,4 @@
-"""Typed IR for a Python function and the types of a call: the interface of this room."""
+"""Typed IR for a Python function and the types of a call: the interface of this package."""
 from __future__ import annotations
 
 from types import ModuleType
@@ -22,7 +22,7 @@ __all__ = ["specialise"]
 _linecache = lazy("linecache")
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
-_MAX_ROUNDS = 10_000  # each finds something new out, such as one more list of the program; no program has so many
+_MAX_ROUNDS = 10_000  # only an error in the compiler exceeds it: each round finds something new, such as one more list
 forgiving = lazy(f"{__package__}.forgiving")
 
 
@@ -44,11 +44,11 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
             error.dependencies = list(session.dependencies.values())
             if options.objects or refused is not None and _place(refused) != _place(error):
                 raise
-            if refused is not None:  # of one place the error says more that was found without the interpreter
+            if refused is not None:  # for one place, the error that was found without the interpreter says more
                 try:
                     raise refused from None
                 finally:
-                    refused = None  # which has this frame
+                    refused = None  # its traceback refers to this frame: this breaks the reference cycle
             findings, refused = Findings(asks=True), error.with_traceback(None)
         finally:
             session.close()
@@ -85,7 +85,7 @@ def _specialised(session, function, types, library, prototype):
         if one.analysis is not None and one.analysis.errors and (not one.proto.library or one is spec)]
     needed = _called(spec) if wrong else ()
     for one in wrong:
-        # one that is not needed was called while less was known about variables
+        # a specialisation that is not needed was requested while less was known about the types of variables
         if one in needed and not _raises_at_run_time(session, one):
             inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
@@ -109,9 +109,9 @@ def _specialised(session, function, types, library, prototype):
 
 
 def _raises_at_run_time(session, spec) -> bool:
-    """Whether the errors of a specialisation are those of the interpreter, which code for them raises from now on. They
-    are where a function that walks nested data calls itself for every type that is inside, also for one that the values
-    exclude (`if key == "#"`)."""
+    """Whether the errors of a specialisation are exceptions that the interpreter would raise. If so, the specialisation
+    raises them at run time. Example: a function that walks nested data calls itself for the type of every item, also
+    for types that a test of values excludes (`if key == "#"`)."""
     analysis = spec.analysis
     if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
             isinstance(error, NotNative) or error.hint or inst.op.effects & ir.TERMINATOR
@@ -192,7 +192,7 @@ def _operand_types(analysis, inst: ir.Inst):
         name = arg.name or _written(analysis, arg)
         if av is not None and isinstance(av[0], Singleton) and (
                 callable(av[0].value) or isinstance(av[0].value, ModuleType)):
-            continue  # its name says its type
+            continue  # the name of a constant or a function already says its type
         if av is not None and name and name != str(av[0]) and (name, _shown(av[0])) not in named:
             named.append((name, _shown(av[0])))
     return tuple(named)

@@ -24,8 +24,9 @@ __all__ = ["call_starred"]
 
 _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 
-# A Python function that a program calls. closure: its value, where compiled code has made it; defaults: by place and by
-# name; receiver: the first arguments of a bound method; made: the object that it initialises, or None
+# A Python function that a program calls. closure: its value if compiled code has made it; defaults: (those of
+# positional parameters, those of keyword-only parameters by name); receiver: the first arguments of a bound method;
+# made: the object that it initialises, or None
 _Found = namedtuple("_Found", "proto function closure defaults receiver made")
 
 
@@ -39,7 +40,7 @@ def call_starred(on, callee, first, items, keywords):
         if unknown and items is None and not first and isinstance(callee.type, Singleton) and callee.type.value is dict:
             return on.call(callee, [keywords], {})
         if unknown:
-            members_of(keywords)  # says what is refused
+            members_of(keywords)  # raises the error that names what is refused
         return on.library.call_with(callee, items, named)
     code = found.proto.code
     first = [*found.receiver, *first]
@@ -59,7 +60,7 @@ def call_starred(on, callee, first, items, keywords):
     held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
     bound = on.settle(on.library.bound(binder, items, keywords if unknown else None, held))[0]
     parts = {name: on.settle(on.library.getitem(bound, constant(n)))[0] for n, name in enumerate([*asked, *asked_only])}
-    places = len(before)  # how many arguments are given by place: as many as there are before the first known keyword
+    places = len(before)  # the number of positional arguments: those before the first known keyword
     while places < count and names[places] in parts:
         places += 1
     args = [*first[:count], *[parts[name] for name in names[len(before):places]]]
