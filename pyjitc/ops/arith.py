@@ -306,21 +306,22 @@ def _is_positive(kind, divisor):
 
 
 def _floor_by_positive(e, width, x, divisor):
-    """Floor division, by way of -x - 1 where x is negative, which needs no remainder."""
+    """Floor division by a positive divisor: where x is negative the result is -1 - (-x - 1) / divisor, which needs no
+    remainder."""
     sign = e.assign(f"ashr {width} {x}, {int(width[1:]) - 1}")
     quotient = e.assign(f"udiv {width} {e.assign(f'xor {width} {x}, {sign}')}, {divisor}")
     return e.assign(f"xor {width} {quotient}, {sign}")
 
 
 def _divided(e, inst, x, y):
-    """(quotient, remainder) of 64-bit ints whose signs are not known. Where x is not negative and y is positive they
-    are the machine's: nothing waits for the tests of that, whose outcome processors guess. Both operations share a
-    division."""
+    """(quotient, remainder) of 64-bit ints whose signs are not known. Where x is not negative and y is positive, these
+    are the results of the processor's unsigned division; processors predict the branches to it, so the tests add no
+    latency. A quotient and a remainder of the same operands share one division."""
     found = e.computed.get((x, y))
     if found is None:
         above, plain, signed, done = (e.label(name) for name in ("above", "plain", "signed", "done"))
         e.branch(e.assign(f"icmp sge i64 {e.assign(f'or i64 {x}, {y}')}, 0"), above, signed, likely=True)
-        e.start(above)  # a branch of its own: LLVM would put the two comparisons together first
+        e.start(above)  # a separate branch: LLVM would combine two comparisons before one branch
         e.branch(e.assign(f"icmp ne i64 {y}, 0"), plain, signed, likely=True)
         e.start(plain)
         ours = [e.assign(f"{op} i64 {x}, {y}") for op in ("udiv", "urem")]
@@ -365,8 +366,8 @@ def _truncdiv_lower(e, inst, x, y):
 
 
 def _ring_lower(e, width, x, y, flags):
-    """x % y where x is at most y below or above the range from 0 to y - 1: by a comparison and a sum; with the flag
-    "near" by a division where x is further away, which is rare."""
+    """x % y for an x that is at most y below or above the range from 0 to y - 1, by comparisons and additions. With the
+    flag "near" x may also be further away, which is rare: then the result is computed by a division."""
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
@@ -631,8 +632,8 @@ def _whole_lower(e, inst, x):
 
 
 def _whole(e, inst, scalar, x):
-    """A float with an integral value, by way of an integer: few processors convert vectors of 64-bit ints, all convert
-    those of 32 bits."""
+    """Convert a float with an integral value to an int; with the flag "short" by way of a 32-bit int, since few
+    processors convert vectors of floats to 64-bit ints, and all convert them to 32-bit ints."""
     width = "i32" if "short" in inst.attrs.get("flags", "") else "i64"
     whole = e.assign(f"fptosi {scalar} {x} to {width}")
     return [whole if width == "i64" else e.assign(f"sext i32 {whole} to i64")]

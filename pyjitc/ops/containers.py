@@ -81,9 +81,9 @@ def _object_lower(e, inst, x, i):
 
 
 def _set_lower(e, inst, x, i, value):
-    """The object that was the item is overwritten where there is no other reference to it: a float by a float, an int
-    of one digit by another. Otherwise it is replaced by a new object and released last, since that may run code of the
-    program."""
+    """The object of the previous item is overwritten if nothing else refers to it: a float by a float, an int of one
+    digit by another such int. Otherwise a new object replaces it, and it is released last, since its release may run
+    code of the program."""
     t = inst.args[2].type
     at = _index(e, inst, x, i[0], "list assignment index out of range")
     where = _slot(e, _table(e, x[0]), at)
@@ -130,7 +130,8 @@ _SMALL = 256  # the interpreter has one object for each int up to this
 
 
 def _is_digit(e, old, value) -> str:
-    """i1: whether the int in an object has one digit, and so has the one to be stored, which is no small int."""
+    """i1: whether the int in the object `old` and the int `value` have one digit each, and `value` is no small int, of
+    which the interpreter has one shared object."""
     tag = e.assign(f"load i64, ptr {_at(e, old, platform.LONG_TAG)}, align 8")
     if platform.LONG_TAGGED:
         one = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
@@ -170,8 +171,8 @@ def _index_releasing(e, inst, x, i, boxed) -> str:
 
 
 def _pop_lower(e, inst, x):
-    """Remove and return the last item, with the list's reference to it; where the list would be given less room, its
-    own method does it."""
+    """Remove and return the last item, with the list's reference to it. Where CPython would shrink the list's memory,
+    list.pop is called instead."""
     size = _len_lower(e, inst, x)[0]
     e.raise_unless(e.assign(f"icmp ne i64 {size}, 0"), inst, "IndexError", "pop from empty list")
     last = e.assign(f"add i64 {size}, -1")
@@ -209,7 +210,8 @@ def _sort_lower(e, inst, x, reverse):
 
 
 def _sorted_by_numbers(e, item: Tuple, x: str, reverse: str) -> str:
-    """Sort a list of tuples of numbers: an i32, 0 where that was done, and not where an item is something else."""
+    """Sort a list of tuples of numbers. Returns an i32: 0 if the list was sorted, another value if it has an item of
+    another kind."""
     e.declare("declare ptr @malloc(i64)")
     e.declare("declare void @free(ptr)")
     n, table = e.assign(f"load i64, ptr {_at(e, x, platform.OB_SIZE)}, align 8"), _table(e, x)

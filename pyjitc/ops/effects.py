@@ -1,8 +1,8 @@
 """Marks by which an operation record describes its derivative, in place of a function that returns partial derivatives.
 
-Every record is in one of three states, which `derivative_of` tells apart: it has a rule, a function or a method of the
-transform that knows the operation by name; its derivative is zero by nature, with the reason; or nobody has written a
-rule yet, which is an error when a derivative is asked for, never a zero.
+Every record is in one of three states, which `derivative_of` distinguishes: it has a rule, which is a function or a
+method of the transform for this operation; its derivative is always zero, for a reason that the record gives; or the
+rule is not written yet. A request for a derivative that is not written is an error; it is never taken as zero.
 """
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROUNDING = Zero("ROUNDING", "the result is a float that is constant between jump
 UNVARIED = Zero("UNVARIED", "no operand is a float that varies: they are integers, constants or the state of a "
                             "random generator")
 STRUCTURAL = _Mark("STRUCTURAL")  # it moves values or control: the transform handles the operation by name
-NO_RULE = _Mark("NO_RULE")  # nobody has written the derivative yet
+NO_RULE = _Mark("NO_RULE")  # the derivative is not written yet
 
 
 class NoDerivative(Exception):

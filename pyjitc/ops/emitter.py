@@ -1,4 +1,4 @@
-"""The methods of the emitter that lowerings of operations may call: the protocol between this room and `codegen`.
+"""The methods of the emitter that lowerings of operations may call: the protocol between this package and `codegen`.
 
 A record's lowering is called as lower(e, inst, *operands): `e` is an emitter, `inst` the instruction, and each operand
 the list of the LLVM values that represent it, its components. The result is the list for the result, empty or None
@@ -67,7 +67,8 @@ class Emitter(Protocol):
         always taken; None where that is not known."""
 
     def phi(self, t: str, arms: Iterable[tuple[str, str]]) -> str:
-        """The value of LLVM type `t` by where control came from: (value, label) pairs. First in its block."""
+        """A phi instruction: the value of LLVM type `t` that belongs to the preceding block, by (value, label) pairs.
+        It must be first in its block."""
 
     # -- memory in the frame
 
@@ -89,8 +90,8 @@ class Emitter(Protocol):
         """Add a declaration to the module, if it is not there yet."""
 
     def external(self, name: str) -> str:
-        """The symbol of something outside the object that the loader finds by name: in Python's C API, or
-        runtime/symbols.py."""
+        """The symbol of a function or variable outside the object file that the loader finds by name, in Python's C API
+        or in runtime/symbols.py."""
 
     def string(self, text: str) -> str:
         """Symbol of a C string."""

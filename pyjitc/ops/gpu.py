@@ -1,8 +1,8 @@
 """Operations that only a kernel's threads have: positions, barriers, memory of a block, atomics, warps, bits.
 
 Thread numbers, masks of lanes and counts are Python ints, so that `a[i] * threadIdx.x` stays float32 (NEP 50). Each
-target has a table op -> lowering of its own (codegen/nvptx.py, codegen/grid.py); the lowering here is that for
-functions which are no kernels. Indices of atomics are in range, as those of loads and stores.
+target has its own table op -> lowering (codegen/nvptx.py, codegen/grid.py); the lowerings here are for functions that
+are not kernels. Indices of atomics must be in range, like those of loads and stores.
 """
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The memory layout of native lists: {i64 references, i64 length, i64 room, ptr items, ptr object, ptr memory,
 ptr text}, the head.
 
-`object` is the Python list to which the native one was converted when it escaped, so that a list that escapes at two
-places is one Python list. `memory` is the start of the memory of the items, which of a short list is behind the head:
-before the first item, if items were removed at the front. Where items are positions of parts in a text, `text` is that
-text, and `object` the part that was read last, or null.
+`object` is the Python list to which the native list was converted when it escaped, so that a list that escapes at two
+places is one Python list. `memory` is the start of the memory of the items; it is before the first item if items were
+removed at the front. A short list has its items in the same allocation, after the head. If items are positions of parts
+in a text, `text` is that text, and `object` is the part that was read last, or null.
 """
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48
 
 
 def stride(components: tuple[str, ...]) -> int:
-    """Bytes from one item to the next: a single component has its own size, of more each has 8 bytes."""
+    """Bytes from one item to the next: a single component has its own size, several components have 8 bytes each."""
     if len(components) == 1:
         return {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}.get(components[0], 8)
     return 8 * max(len(components), 1)
 
 
 def layout(e, t: Type) -> str:
-    """What must be released for an item of a list, or a value, of type t, as a part of a symbol: a single `n` where
-    there are only numbers, else the `words`."""
+    """A description of the references to release in a value of type t, such as an item of a list, as a part of a
+    symbol: a single `n` for a value of numbers only, else `words`."""
     return "".join(words(e, t)) if is_refcounted(t) else "n"
 
 
@@ -63,8 +63,8 @@ def components_of(layout: str, around: str = "") -> list[str]:
 
 
 def _component(layout: str, at: int, around: str, inside: int = 0) -> tuple[str, int]:
-    """(the component of a layout that begins at a place, where it ends). inside: how many other objects are around it.
-    References to the object `around` become its layout."""
+    """(the component of a layout that begins at position `at`, the position after it). inside: the number of other
+    objects around the component. A reference to the enclosing object `around` is replaced by that object's layout."""
     text, at = layout[at], at + 1
     if text == "B":
         level = ord(layout[at]) - 97
@@ -88,8 +88,8 @@ def giver(part: str) -> str:
 
 
 def other_than_none(t: Type) -> Type | None:
-    """The native object that an attribute is if it is not None: the pointer alone says which it is. None: the attribute
-    may be something else."""
+    """The type of the native object for an attribute that is this object or None, so that a pointer, which may be null,
+    represents it. Returns None for an attribute of any other type."""
     if isinstance(t, Union) and len(t.members) == 2 and NoneType in t.members:
         (found,) = [m for m in t.members if m is not NoneType]
         return found if isinstance(found, (NativeObject, Within)) else None
@@ -97,7 +97,7 @@ def other_than_none(t: Type) -> Type | None:
 
 
 def in_memory(e, t: Type) -> tuple[str, ...]:
-    """The components of an attribute where a native object has it."""
+    """The LLVM types of the components of an attribute in the memory of a native object."""
     return e.components(other_than_none(t) or t)
 
 

@@ -1,9 +1,9 @@
-"""Native objects: objects of classes of the program that compiled code makes and that nobody else sees, as
+"""Native objects: objects of classes of the program that compiled code makes and that do not escape, as
 `passes/natives.py` finds them.
 
-A native object is a pointer to {i64 references, attributes}. Each component of an attribute has 8 bytes, and
-one that is a native object or None is a pointer alone. All attributes that code reads were stored before anything but
-the class's own code sees the object (passes/instances.py).
+A native object is a pointer to {i64 references, attributes}. Each component of an attribute has 8 bytes; an attribute
+that is a native object or None is a single pointer. All attributes that code reads were stored before any code outside
+of the class sees the object (passes/instances.py).
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _new_lower(e, inst):
     parts = [part for _, t in inst.attrs["type"].attributes for part in in_memory(e, t)]
     made = e.assign(f"call ptr {e.helper(f'pyj_native_make_{8 + 8 * len(parts)}')}()")
     e.check_null(made, inst)
-    for k, part in enumerate(parts):  # it may be given up before all references are set
+    for k, part in enumerate(parts):  # the object may be released before all references are stored
         if part == "ptr":
             where = e.assign(f"getelementptr inbounds i8, ptr {made}, i64 {8 + 8 * k}")
             e.line(f"store ptr null, ptr {where}, align 8{e.memory_kind(f'attribute {8 + 8 * k} ptr')}")
@@ -64,7 +64,8 @@ def _get_lower(e, inst, x):
 
 
 def _put_lower(e, inst, x, value):
-    """What the attribute was is given up last: that may run code of the program, if not code that sees the object."""
+    """The previous value of the attribute is released last: that may run code of the program, which does not see the
+    object."""
     t = inst.args[1].type
     old = _load(e, inst, t, x) if inst.op is INSTANCE_PUT else []
     count_references(e, t, value, "retain")

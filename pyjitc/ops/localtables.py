@@ -37,7 +37,8 @@ def can_be_value(t: Type) -> bool:
 
 
 def fills(t: Any) -> bool:
-    """Whether a table becomes a dict that has room for all keys before the first one is added."""
+    """Whether a table of type t is converted to a dict whose memory for all keys is reserved before the first is
+    added."""
     return isinstance(t, Dict) and t.keys is not Str and (is_scalar(t.values) or t.values is Str)
 
 
@@ -56,7 +57,7 @@ def _given(e, t: Type, values) -> str:
 
 
 def _layout(e, t: Type) -> list[str]:
-    """What each machine word of an entry is, see `heads.words`: the hash, the key and the value."""
+    """The kind of each machine word of an entry (the hash, the key and the value), as in `heads.words`."""
     return ["n", *heads.words(e, _key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
 
 
@@ -94,11 +95,11 @@ def _value_of(e, inst, entry) -> list[str]:
 
 
 def _search(e, inst, what: str, x, key) -> str:
-    """The slot that a helper finds for a key, which may be a text and the bounds of a part of it."""
+    """The slot that a helper finds for a key. The key is a value, or a text and the bounds of a part of that text."""
     t = inst.args[0].type.of
     if len(key) > 1:
         (s,), (i,), (j,) = key
-        held = e.lock()  # some parts become objects
+        held = e.lock()  # the helper makes objects of some parts
         found = e.assign(f"call i64 {_helper(e, f'{what}_part', t)}(ptr {x[0]}, ptr {s}, i64 {i}, i64 {j})")
         e.unlock(held)
         return found
@@ -106,7 +107,8 @@ def _search(e, inst, what: str, x, key) -> str:
 
 
 def _slot_lower(e, inst, x, *key):
-    """What stands at the first place of an int is looked at here, where it mostly is, or nothing."""
+    """For an int the first place of the probe sequence is examined inline: mostly the key is there, or the place is
+    empty. The helper examines further places, and searches all other keys."""
     t = inst.args[0].type.of
     if _key_type(t) is not Int:
         return [_search(e, inst, "slot", x, key)]
@@ -174,7 +176,7 @@ def _get_lower(e, inst, x, slot, *key):
 
 
 def _ask_lower(e, inst, x, slot, *key):
-    """The list is made before the key gets its slot: what fails leaves the table as it was."""
+    """The list is made before the key gets its slot, so that a failure leaves the table unchanged."""
     t = inst.result.type
     make, done = e.label("make"), e.label("there")
     place = e.alloca("i64")
@@ -238,8 +240,9 @@ def _next_lower(e, inst, x, at, used):
 
 
 def _box_lower(e, inst, x):
-    """The entries are boxed and added to a dict or set of the interpreter, one after the other. A dict with other keys
-    than texts gets room for all of them before. A set grows as in the interpreter, since that decides its order."""
+    """The entries are boxed and added to a dict or set of the interpreter, one after the other. If `fills` says so,
+    memory for all keys is reserved first. A set grows as in the interpreter, since its growth determines the order of
+    its items."""
     t = inst.args[0].type.of
     is_dict, factory, key = isinstance(t, Dict), inst.attrs["factory"], _key_type(t)
     release = e.helper("pyj_release_object")
@@ -305,11 +308,11 @@ def _box_lower(e, inst, x):
     return [made]
 
 
-# Python meanings, where a table is a dict or set from which nothing is removed while a slot is used.
+# The Python meanings of the operations. A table is a dict or set; nothing is removed from it while a slot is used.
 
 
 def _key(key: tuple):
-    """A key is given as it is, or as a text and the bounds of a part of it."""
+    """The key that the operands of an operation give: a value, or a text and the bounds of a part of that text."""
     return key[0] if len(key) == 1 else key[0][key[1]:key[2]]
 
 

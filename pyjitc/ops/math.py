@@ -156,7 +156,8 @@ def _ldexp_lower(e, inst, x, n):
 
 
 def _nextafter_lower(e, inst, x, y):
-    """libm has no function for half precision: there the bits of the neighbour differ by one."""
+    """libm has no function for half precision, so there the neighbour is computed as the number whose bits, as an
+    integer, differ by one."""
     if e.scalar(inst.args[0].type) != "half":
         return libcall("nextafter")(e, inst, x, y)
     x, y = x[0], y[0]
@@ -252,7 +253,8 @@ def _check_range_lower(e, inst, r, x):
 
 
 def _as_first(b, x, y, out):
-    """The partial derivatives of a function that changes as its first operand does, and jumps with the second."""
+    """The partial derivatives of a function of x and y: 1 with respect to x; 0 with respect to y, on which it depends
+    only in steps, if at all."""
     return b.const(1.0), b.const(0.0)
 
 
@@ -401,7 +403,7 @@ def _over_root(b, x, sign):
 
 
 def _over_two_roots(b, x):
-    """1 / sqrt(x * x - 1) on the branch of acosh: its roots are taken one by one."""
+    """1 / sqrt(x * x - 1) on the branch of acosh, as 1 / (sqrt(x - 1) * sqrt(x + 1))."""
     one = b.const(1.0)
     return b.fdiv(one, b.fmul(b.csqrt(b.fsub(x, one)), b.csqrt(b.fadd(x, one))))
 

@@ -33,7 +33,7 @@ MAX_BYTES = (1 << 60) - 1
 
 # The mark of accesses of a loop nest over elements; loops that have only such accesses are marked with the same group
 # (codegen/module.py).
-ALONE = -1  # in place of the number of an array in its group: the group has this array only, see `alone`
+ALONE = -1  # in place of the number of an array in its group: the array is the only one of its group, see `alone`
 PARALLEL = ", !llvm.access.group !5"
 
 
@@ -74,15 +74,16 @@ def _check_index_lower(e, inst, i, n):
 
 
 def element_address(e, t: Array, a, indices, column=False):
-    """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for
-    others. column: in a loop that goes from row to row. There the place of the row is counted in bytes: of a count of
-    elements LLVM would ask whether rows are one element apart, and make vectors only where they are."""
+    """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for others.
+
+    column: the access is in a loop over rows. There the offset of the row is computed in bytes. From an offset in
+    elements LLVM would make a version of the loop for rows that are one element apart, and vectorise only that one."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
     element = e.memory(t.dtype)
     if not indices:
         return data
     if t.layout == "A":
-        # as a number of elements, on which LLVM can version loops
+        # the last index as a number of elements, where that is known to be right: LLVM can version loops on it
         last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]
         offset = None
         for i, s in zip(indices[:t.ndim - len(last)], strides):
@@ -427,7 +428,7 @@ def count_references(e, t, x, what):
         e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
 
 
-_MANY = 3  # references in a value, from which on a function gives them up (codegen/drops.py)
+_MANY = 3  # a value with this many references or more is released by a function (codegen/drops.py)
 
 
 def holds_object(t) -> bool:
@@ -466,9 +467,9 @@ def owned(e, t, x):
 
 
 def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
-    """The components of an object in a container, with references of their own; TypeError where its class differs from
-    those that were known when the function was compiled. give_up: an object to release in that case, to which nothing
-    else here refers."""
+    """The components of an object in a container, with their own references. The code raises TypeError if the object's
+    class differs from those that were known when the function was compiled. give_up: an object that is released before
+    the error is raised."""
     wrong, done = e.label("wrong"), e.label("opened")
     if t is Undefined:  # no item was expected
         values = []
@@ -598,8 +599,8 @@ def _affine_in_range(*args, constant, terms, limited):
 
 
 def _unit_lower(e, args, counter, constant, limited):
-    """The usual guard, value + constant or counter + constant, in 64 bits: wide arithmetic costs LLVM milliseconds. For
-    values beyond 2**61 it may be false although the index is in range."""
+    """The guard of the most frequent indices, value + constant and counter + constant, in 64 bits: arithmetic on wider
+    ints costs LLVM milliseconds. For values beyond 2**61 the guard may be false although the index is in range."""
     if not limited:
         far = 1 << 61
         middle = e.assign(f"add i64 {args[0]}, {far}")
@@ -616,13 +617,13 @@ def _unit_lower(e, args, counter, constant, limited):
     # Where the first index is not negative, the end is less than 2**64. Guards of one loop share all but the last test.
     end = e.assign(f"add i64 {first}, {args[1]}")
     below = e.assign(f"icmp ule i64 {end}, {args[-1]}")
-    usual = e.assign(f"icmp sge i64 {args[-1]}, 0")  # a length always is
+    usual = e.assign(f"icmp sge i64 {args[-1]}, 0")  # this is always true of a length, but LLVM does not know that
     result = e.assign(f"and i1 {e.assign(f'and i1 {above}, {usual}')}, {below}")
     return e.assign(f"or i1 {result}, {e.assign(f'icmp sle i64 {args[1]}, 0')}")
 
 
 def _bits_of(terms) -> int:
-    """How many bits the sum of the terms needs where every operand has `_SMALL` bits, without its sign."""
+    """The number of bits, besides the sign bit, that the sum of the terms needs if every operand has `_SMALL` bits."""
     most = 0
     for kind, coefficient, *step in terms:
         ends = abs(coefficient) * (1 + sum(map(abs, step)) if kind in ("counter", "scaled") else 1)

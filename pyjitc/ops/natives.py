@@ -93,7 +93,7 @@ def _item(inst) -> Type:
 
 
 def _made(e, inst, t, length, room) -> str:
-    """A new list with room for as many items."""
+    """A new list with the given length and memory for `room` items."""
     size = stride(e.components(t.item))
     head = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 {length}, i64 {room}, i64 {size})")
     e.check_null(head, inst)
@@ -291,7 +291,7 @@ def _copy_lower(e, inst, x, start, n):
 
 
 def _spread_lower(e, inst, x, at, by):
-    """Move the items from `at` on by as many places; the gap then counts as uninitialised."""
+    """Move the items from index `at` on by `by` places. The items in the gap are then uninitialised."""
     t, head = _item(inst), x[0]
     status = e.assign(f"call i32 {e.helper('pyj_native_spread')}(ptr {head}, i64 {at[0]}, i64 {by[0]}, "
                       f"i64 {stride(e.components(t))})")

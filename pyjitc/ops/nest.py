@@ -1,7 +1,7 @@
 """Loop nests over array elements as single operations, so that they can be fused.
 
 A `nest` runs a *template*, a library function over an index space, with a *tree* of element functions (kernels) in its
-holes: `element` is the value of the tree at an index, the other holes are questions about its array operands.
+holes: the hole `element` is the value of the tree at an index, the other holes return properties of its array operands.
 passes/fusion.py merges nests, passes/nests.py expands them into loops.
 """
 from __future__ import annotations
@@ -30,7 +30,7 @@ def kernels(tree) -> list:
 
 
 def functions_of(nest: Inst) -> list[Function]:
-    """The template and the kernels of a nest, and the library function that it may become a call of."""
+    """The template and the kernels of a nest, and the library functions by whose call it may be replaced."""
     return [nest.attrs["template"], *kernels(nest.attrs["tree"]),
             *(nest.attrs[key] for key in ("instead", "beside") if key in nest.attrs)]
 

@@ -24,8 +24,8 @@ def _load(e, t, pointer, offset):
 
 
 def _place(e, cls, name: str) -> str:
-    """Words that cache the index of an attribute among the inline values of objects of a class, -1 while unknown; and
-    the number of names that the class had when it had none of this name."""
+    """The symbol of two words that cache, for the inline values of objects of a class: the index of an attribute, -1
+    while it is unknown; the number of names in the class's table when this name was last found missing in it."""
     word = f"@place.{e.object(cls)[1:]}.{e.object(name)[1:]}"
     e.declare(f"{word} = internal global [2 x i64] [i64 -1, i64 -1], align 8")
     return word
@@ -58,7 +58,7 @@ def _of_class(e, cls: type, name: str, x: str, other: str) -> None:
     there, _ = _values(e, cls, x)
     known = e.assign(f"icmp sge i64 {e.assign(f'load i64, ptr {place}, align 8')}, 0")
     keys = _load(e, "ptr", e.object(cls), platform.TYPE_CACHED_KEYS)
-    # while the class's table has no more names, no object of the class stores this one
+    # until the class's table gets another name, no object of the class stores this attribute
     same = e.assign(f"icmp eq i64 {_load(e, 'i64', keys, platform.KEYS['count'])}, {_load(e, 'i64', place, 8)}")
     good = e.label("of_class")
     e.branch(e.assign(f"and i1 {there}, {e.assign(f'or i1 {known}, {same}')}"), good, other, likely=True)
@@ -75,8 +75,8 @@ def _dict_of(e, x: str) -> str:
 
 
 def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> tuple[str, str, str] | None:
-    """(address of an attribute, address of the inline values, its index among them); jumps to the label `other` where
-    it is not known. None: it is never known."""
+    """(address of an attribute, address of the inline values, index of the attribute among them). The code jumps to the
+    label `other` where the address is not known. Returns None if it is never known."""
     offset = slots_of(cls).get(name)
     if offset is not None:
         return e.assign(f"getelementptr i8, ptr {x}, i64 {offset}"), x, str(offset)
@@ -85,7 +85,7 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
     at = e.assign(f"load i64, ptr {_place(e, cls, name)}, align 8")
     known = e.assign(f"icmp sge i64 {at}, 0")
     there, values = _values(e, cls, x)
-    if write and platform.PYTHON >= (3, 13):  # an object with a dict counts the entries of that
+    if write and platform.PYTHON >= (3, 13):  # the dict of an object has a count of its entries, which must change
         free = e.assign(f"icmp eq ptr {_load(e, 'ptr', x, platform.MANAGED_DICT)}, null")
         there = e.assign(f"and i1 {there}, {free}")
     good = e.label("inline")
@@ -95,8 +95,8 @@ def _slot(e, cls: type, name: str, x: str, other: str, write: bool = False) -> t
 
 
 def peek(e, cls: type, name: str, x: str, other: str) -> str | None:
-    """The object of an attribute, a borrowed reference; jumps to the label `other` where it is not known. None: it is
-    never known."""
+    """The object of an attribute, a borrowed reference. The code jumps to the label `other` where the attribute's
+    address is not known. Returns None if it is never known."""
     in_dict, good = e.label("in_dict"), e.label("stored")
     slot = _slot(e, cls, name, x, in_dict)
     if slot is None:

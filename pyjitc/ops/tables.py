@@ -38,7 +38,7 @@ class _Key:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {self.given})")
 
     def fail_unless(self, condition: str, *errors) -> None:
-        """Where the condition is false, raise the exception that is set, or that these functions set."""
+        """Where the condition is false, take the failure exit with the exception that is set, or that `errors` set."""
         def fail():
             for error in errors:
                 error()
@@ -88,7 +88,7 @@ def _get_lower(e, inst, x, k):
 
 
 def _ask_lower(e, inst, x, k):
-    """For a missing key the class is asked: a defaultdict makes the value."""
+    """For a missing key the `__missing__` of the class is called: a defaultdict makes the value."""
     key = _Key(e, inst, 1, k)
     found = _search(e, x, key)
     have, absent, done = e.label("have"), e.label("absent"), e.label("value")
@@ -182,7 +182,8 @@ def _store(e, d, key, value) -> str:
 
 
 def _call(function: str):
-    """The interpreter's function of a container and an object; -1: it has raised an exception."""
+    """The lowering that calls a C API function of a container and an object; the function returns -1 if it has raised
+    an exception."""
     def lower(e, inst, x, k):
         boxed = e.box(inst.args[1].type, k, inst)
         e.declare(f"declare i32 @{function}(ptr, ptr)")
@@ -249,7 +250,7 @@ def _len_of(offset: int):
 
 
 def _made(function: str, put: str):
-    """A new dict or set, and the items that are put in it, `count` objects at a time."""
+    """The lowering that makes a new dict or set and puts items into it, `count` objects at a time."""
     def lower(e, inst, *items):
         e.declare(f"declare ptr @{function}({'ptr' if put == 'PySet_Add' else ''})")
         made = e.assign(f"call ptr @{function}({'ptr null' if put == 'PySet_Add' else ''})")

@@ -343,7 +343,8 @@ STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("py
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
                 "x with {digits} digits behind the point", eval_attrs=True)
 def _build_lower(e, inst, *parts):
-    """Numbers are written into memory of this frame, as objects that are none for anybody else."""
+    """The text of each number is written into memory of this frame, in the form of a str object that only the join
+    below reads."""
     table = e.alloca("ptr", len(parts))
     made = []
     for n, (v, x, digits) in enumerate(zip(inst.args, parts, inst.attrs["digits"])):
@@ -364,7 +365,7 @@ def _build_lower(e, inst, *parts):
         release()
         e.jump(e.fail(inst))
 
-    for part in made:  # that of a large float is an object of the interpreter's
+    for part in made:  # the text of a large float is a str of the interpreter, whose allocation may fail
         e.fail_unless(e.assign(f"icmp ne ptr {part}, null"), failed)
     text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {len(parts)})")
     release()
