@@ -35,7 +35,7 @@ def check_shape(x, given):
 
 
 def copied_like(x, given):
-    """A copy of a tangent in C order; raises ValueError where it has not the shape of x."""
+    """A copy of a tangent in C order; raises ValueError if its shape is not that of x."""
     check_shape(x, given)
     return given.copy()
 
@@ -65,7 +65,7 @@ def full(shape, value):
 
 
 def shaped(shape, given):
-    """A copy of a cotangent; raises ValueError where it has not this shape."""
+    """A copy of a cotangent; raises ValueError if it does not have this shape."""
     if given.shape != shape:
         raise ValueError(f"a cotangent of shape {given.shape} for a result of shape {shape}")
     return given.copy()
@@ -92,8 +92,8 @@ def accumulate(total, given):
 
 
 def add_broadcast(total, given):
-    """Add an array to one of as many axes: summed along those in which `total` has length 1, and repeated along those
-    in which it has length 1 itself."""
+    """Add `given` to `total`, which has the same number of axes. Along an axis in which `total` has length 1 the
+    elements of `given` are summed; along an axis in which `given` has length 1 they are repeated."""
     if given.ndim > 1:
         for i in range(max(len(total), len(given))):
             add_broadcast(total[0 if len(total) == 1 else i], given[0 if len(given) == 1 else i])
@@ -114,12 +114,13 @@ def row_total(x):
 
 def for_all(shape, x, g):
     """The total contribution of the adjoint g to x, where x was broadcast to `shape` and summed along the axes in which
-    g has length 1: g times the number of elements along the axes that neither has."""
+    g has length 1: g times `repeats`."""
     return g * repeats(shape, x, g, 0)
 
 
 def repeats(shape, x, g, axis):
-    """The number of elements along the axes that neither x nor g have."""
+    """The product of the lengths in `shape`, from `axis` on, of the axes in which neither x nor g has more than one
+    element."""
     if axis == len(shape):
         return 1
     n = repeats(shape, x, g, axis + 1)
@@ -146,7 +147,7 @@ def reduced(shape, given):
 
 
 def reduced_copy(shape, given):
-    """The same in an array of its own."""
+    """As `reduced`, but always a new array."""
     if given.ndim > len(shape):
         return reduced(shape, np.sum(given, axis=0))
     if given.shape == shape:
@@ -237,7 +238,7 @@ def pushed(tape, at, x):
 
 
 def pushed_complex(tape, at, x):
-    """The same of complex elements, of which each is two numbers of the tape."""
+    """As `pushed`, for an array of complex elements. Each takes two numbers of the tape: real part, imaginary part."""
     tape = roomy(tape, at + 2 * x.size)
     tape[at:at + 2 * x.size:2] = x.real.reshape(-1)
     tape[at + 1:at + 2 * x.size:2] = x.imag.reshape(-1)

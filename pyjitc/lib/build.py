@@ -238,7 +238,7 @@ def beside(x: Expr, other: k.Type) -> Expr:
 
 
 def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:
-    """The operands; an int constant beyond 2**63 gets a type that goes with the other operand."""
+    """(x, y), where an int constant beyond 2**63 has a type that suits the other operand."""
     return beside(x, y.type) if is_wide(x) else x, beside(y, x.type) if is_wide(y) else y
 
 
@@ -253,7 +253,7 @@ def is_sequence(t: k.Type) -> bool:
 
 
 def no_shape(t: k.Type) -> Mismatch:
-    """The error of a value of type t where the length of an axis is wanted."""
+    """The error for a value of type t that is given as the length of an axis."""
     if isinstance(t, (k.List, k.Array)):
         return Mismatch("the type of a shape says how many axes there are: lists and arrays of lengths do not",
                         "pass a tuple, such as (2, 3)")

@@ -49,7 +49,8 @@ def pushed(f, argnums: Constant, tangents, args, marks=None):
 
 
 def _of_lists(e, result):
-    """The derivative of a function that returns lists which it writes out: of one that returns tuples."""
+    """The derivative of a function that returns list displays, by the derivative of the function that returns tuples in
+    their place. result: the type of the function's result."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     seeds = [tuples(x) for x in e.seeds]
     if e.mode == "push":
@@ -61,7 +62,8 @@ def _of_lists(e, result):
 
 
 def _of_numbers(e, result):
-    """The gradient of a function that returns a float or an int: of one that returns a float."""
+    """The gradient of a function that returns a float on some paths and an int on others, by the gradient of the
+    function whose result is converted to a float."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux))
 

@@ -1,8 +1,8 @@
-"""Lists whose items are in arrays: functions in the compiled subset to which passes/derivatives/owned.py adds calls by
-name, and operations of lists for lists that become such.
+"""Lists whose items are stored in arrays: functions in the compiled subset to which passes/derivatives/owned.py adds
+calls by name; and list operations for lists whose items that pass stores in arrays later.
 
-`n` is the length of the list, and `items` has room for more. Items that are arrays are in `items` one after the other;
-row i of `places`, `width` numbers, is the position of the first element of item i, and its shape.
+`n` is the length of the list; `items` may be longer. Items that are arrays are in `items` one after the other; row i of
+`places`, which has `width` numbers, is the position of the first element of item i, and its shape.
 """
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def stacked_at_end(items, places, n, shape):
 
 
 def concatenated(items, places, n, shape):
-    """The items along the first axis; but for that one they must have this shape."""
+    """The items joined along the first axis. Their lengths along all other axes must be those of `shape`."""
     width, rest, rows = 1 + len(shape), size_of(shape[1:]), 0
     for i in range(n):
         for axis in range(1, len(shape)):
@@ -159,7 +159,7 @@ def added(x, y):
 
 
 def extended(x, y):
-    """x += y; the items of y are counted first, which may be x."""
+    """x += y; the items of y are counted first, since y may be x."""
     for i in range(len(y)):
         x.append(y[i])
     return x

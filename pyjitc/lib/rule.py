@@ -206,8 +206,8 @@ def target_of(path: str):
 
 
 class _Dummy:
-    """An argument that stands for another in a call of which only the error is read. Callables look at their iterables
-    before they count their arguments, so it is an empty one."""
+    """A dummy argument for a call that is made only for its error message. It is an empty iterable, since some
+    callables iterate over an argument before they check the number of arguments."""
 
     def __iter__(self):
         return iter(())

@@ -1,5 +1,5 @@
-"""Functions with derivatives from the program, or that the backward part repeats: `pyjitc.custom_jvp`, `custom_vjp` and
-`checkpoint` call these.
+"""The functions that `pyjitc.custom_jvp`, `custom_vjp` and `checkpoint` call: calls of functions whose derivatives the
+program gives, or which the backward part of a derivative calls again.
 
 The rules are functions in the compiled subset. `args` is the tuple of all arguments; tangents and cotangents of
 arguments that cannot vary are None.
@@ -53,7 +53,7 @@ def _custom(given, keywords):
 
 
 custom.rule = _custom
-custom.takes_duals = True  # numbers that are Python's on some paths and NumPy's on others are converted to NumPy's
+custom.takes_duals = True  # a number that is Python's on some paths and NumPy's on others becomes NumPy's
 
 
 def applied(kind, rule, second, fixed, f, args):

@@ -296,7 +296,7 @@ class Library:
         return Call(any_length.after, first, second)
 
     def called(self, callee, args, kwargs):
-        """`callee(*args, **kwargs)` where an argument of several types is no operand of the instruction."""
+        """`callee(*args, **kwargs)` where an argument with a union type is not an operand of the instruction."""
         return any_length.called(callee, args, kwargs)
 
     def other_keywords(self, keywords, names):

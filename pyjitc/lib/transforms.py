@@ -82,7 +82,7 @@ def of_leaf(f, marks, place, args, leaf):
 
 
 def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
-    """The same derivative by one reverse sweep for each element of the result."""
+    """The derivative that `forward_jacobian` computes, by one reverse sweep for each element of the result."""
     x, result = args[at[0]], first(called(f, marks, args), has_aux)
     y = flat(result)
     if is_complex(x) != holomorphic:
@@ -124,7 +124,8 @@ def in_shape(out, shape, x):
 
 
 def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
-    """The same for a result that is a tuple, from item n on: a tuple of Jacobians."""
+    """The Jacobians of a function whose result y is a tuple, by reverse sweeps: a tuple, for the items of y from item n
+    on."""
     if n == len(y):
         return ()
     return (rows_of_part(f, at, has_aux, args, marks, x, y, n),) + rows_of_parts(
@@ -245,7 +246,7 @@ def batched(f, axes, out_axes, args, marks):
 
 
 def batched_in_parallel(f, axes, out_axes, args, marks):
-    """The same, with the examples divided among threads."""
+    """As `batched`, with the examples divided among threads."""
     n = examples(args, axes, 0)
     one, out = begun(f, axes, args, marks, n, "pmap of an empty batch: nothing says what the function returns")
     for i in prange(1, n):

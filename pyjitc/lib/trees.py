@@ -209,8 +209,8 @@ def applied(f, marks, order, varied, others):
 
 
 def of_trees(items: list[Expr], argnums, marks) -> list[Expr]:
-    """The arguments of `applied` after f, and the marks of the arguments that vary. marks: those of all arguments,
-    where they have been converted to tuples already."""
+    """The arguments that `applied` takes after f, and then the marks of the arguments that vary. marks: those of all
+    arguments if these are tuples already, else None."""
     wanted = list(argnums)
     others = [n for n in range(len(items)) if n not in wanted]
     order = tuple([(True, wanted.index(n)) if n in wanted else (False, others.index(n)) for n in range(len(items))])

@@ -2,8 +2,8 @@
 
 Only the program's own operations are checked, not those inside library functions, just as NumPy does not check inside
 the loop of a ufunc.
-Checked are ufuncs (but their methods outer, at and reduceat), operators, sums and products, products of matrices,
-conversions.
+The checked operations are ufuncs (except their methods outer, at and reduceat), operators, sums and products, products
+of matrices, and conversions.
 """
 from __future__ import annotations
 

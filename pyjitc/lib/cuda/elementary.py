@@ -1,8 +1,9 @@
 """Elementary functions for GPUs, in double precision: the implementations of the operations of ops/math.py, which have
 no machine code there.
 
-Arithmetic without tables, so that threads do not diverge; branches only for rare arguments. The methods are those of
-Cephes and of FreeBSD's msun, as said at each; errors are at most 3 ulp, measured in tests/cuda/test_elementary.py.
+The functions use arithmetic without tables, and branches only for rare arguments, so that threads do not diverge. The
+methods are those of Cephes and of FreeBSD's msun, as each function says; errors are at most 3 ulp, measured in
+tests/cuda/test_elementary.py.
 Single precision is in elementary32.py.
 """
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Vector types of CUDA, `float4` and its kin: named tuples of numbers of one type.
+"""Vector types of CUDA, such as `float4`: named tuples of numbers of one type.
 
-They are made of numbers and shorter vectors, `float4(xy, 0, 1)`, on the host and in kernels, and passed to kernels as
-tuples are.
+They are made of numbers and shorter vectors, as in `float4(xy, 0, 1)`, on the host and in kernels. They are passed to
+kernels like tuples.
 """
 from __future__ import annotations
 

@@ -196,7 +196,8 @@ def after(first, second):
     return second
 
 
-# One function for each number: a call with *args would be one that `called` gives a meaning to, and so on for ever.
+# One function for each number of arguments. A function with *args would contain a call of the kind for which inference
+# calls `called`, which would then not terminate.
 def called_1(function, a):
     return function(a)
 
@@ -217,7 +218,8 @@ _CALLED = {1: called_1, 2: called_2, 3: called_3, 4: called_4}
 
 
 def called(callee: Expr, args, kwargs) -> Expr:
-    """`callee(*args, **kwargs)`, where arguments of several types are items of what was unpacked, and no operands."""
+    """`callee(*args, **kwargs)` where an argument with a union type is an item of an unpacked value, and not an operand
+    of the instruction (inference splits only operands into their members)."""
     if kwargs or len(args) not in _CALLED:
         raise NotNative("values of several types that are unpacked with * are not compiled as arguments of this call",
                        "pass them one by one")
@@ -276,7 +278,8 @@ _OF_SETS = {"union": union_with, "intersection": intersection_with, "difference"
 
 
 def of_the_first(method, function, items):
-    """set.union(*items) and its like; `method`: the function of the class, `function`: the same for a list."""
+    """set.union(*items) and similar calls. method: the method of the class, as in `set.union`; function: the library
+    function of the first set and a list of the others that does the same."""
     if len(items) == 0:
         refuse(method, items)
     return function(items[0], items[1:])

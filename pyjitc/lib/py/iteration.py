@@ -1,7 +1,7 @@
 """Iteration in the compiled subset: the iteration states of ranges, tuples, arrays, zip, enumerate, map, filter,
 reversed.
 
-An iteration state is a plain value (a Struct); a step answers (has, item, next state). Loops over ranges keep three
+An iteration state is a plain value (a Struct); a step returns (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
 import sys
@@ -257,8 +257,8 @@ def iterator_step(it):
 
 
 def growing_iterator_step(it):
-    """The same for a container that may grow: an iterator that has reached the end stays exhausted. Field 1 of its
-    state is its position."""
+    """As `iterator_step`, for a container that may grow: an iterator that has reached the end stays exhausted. Field 1
+    of its state is its position."""
     state = CELL_LOAD(it)
     if STRUCT_GET(state, field="1") == sys.maxsize:
         return False, NOTHING, it

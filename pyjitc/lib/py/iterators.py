@@ -199,7 +199,8 @@ def tees(it, saved, n, made):
 
 
 def branch(it, saved):
-    """The items that were read so far, and then those that follow."""
+    """One of the iterators of tee(): the items in `saved`, which the iterators read so far, and then the next items of
+    `it`, which it appends to `saved`."""
     at = 0
     while True:
         if at == len(saved):

@@ -95,8 +95,8 @@ def leave(x):
 
 
 def leave_each(x):
-    """The same for items that the garbage collector may visit while the list is made: the list never has an empty
-    place."""
+    """As `leave`, for items whose objects the garbage collector tracks. The collector may run while the list is made,
+    so the list never has an empty place."""
     if NATIVE_LEFT(x):
         return NATIVE_OUTSIDE(x)
     made = made_outside(x)
@@ -529,8 +529,8 @@ def sort(x, backwards):
 
 @_rule
 def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
-    """Whether items are numbers of Python, or tuples of a few of these, and were sorted. Those of NumPy have other
-    sizes, and some no sign."""
+    """Sort a list by radix sort if its items are Python numbers or tuples of a few of these. Returns whether it did.
+    NumPy numbers are excluded, since they have other sizes, and some are unsigned."""
     item = x.type.item
     plain = _is_plain(item) and not any_part(item, lambda t: type(t) in (NpInt, NpFloat))
     return Apply(NATIVE_SORT, x, backwards) if plain else Const(Bool, False)

@@ -71,7 +71,7 @@ class _Functions(dict):
         return lambda args, kwargs: by.call(Const(Object, target), args, kwargs)
 
 
-# the last ones store one argument in another, whose item type must grow
+# functions that are compiled; those from heappush on store one argument in another, so that its item type must grow
 _NATIVE = (print, str, repr, enumerate, zip, map, filter, getattr, hasattr, heapq.heappush, heapq.heappushpop,
            heapq.heapreplace, bisect.insort_left, bisect.insort_right, operator.setitem, operator.iadd,
            operator.iconcat)

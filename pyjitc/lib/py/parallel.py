@@ -32,7 +32,8 @@ def _of_threads(op, name: str, count: int):
 
 
 class Chunksize:
-    """What `with parallel_chunksize(n)` enters in compiled code."""
+    """The context manager of `with parallel_chunksize(n)` in compiled code. n: the size to set; before: the size to
+    restore."""
 
     def __init__(self, n, before):
         self.n, self.before = n, before

@@ -1,5 +1,5 @@
-"""Arrays from values: np.array, asarray and their kin, with dtype, copy, order and ndmin; arrays from memory and
-iteration.
+"""Arrays from values: np.array, asarray and similar functions, with dtype, copy, order and ndmin; arrays from memory
+and iteration.
 
 Where NumPy decides by the strides whether a copy is needed, compiled code does the same if the type does not decide it.
 """

@@ -1,7 +1,7 @@
 """The numbers of NumPy's dates and durations, and their units.
 
-A value is a 64-bit number of units, of which the least number stands for NaT. A cast that costs nothing converts it to
-an int; results are NaT where an operand is. `converted` changes units.
+A value is a 64-bit number of units; the least int64 stands for NaT. The cast to an int is free at run time. The result
+of an operation is NaT if an operand is NaT. `converted` changes units.
 """
 from __future__ import annotations
 
@@ -139,7 +139,8 @@ def converted(x: Expr, t: NpTime) -> Expr:
 
 # The civil calendar by cycles of 400 years that begin on the first of March (H. Hinnant, chrono-compatible date
 # algorithms).
-# Written as expressions: a call has no type before inference has looked at it, and rules ask for the types of dates.
+# These functions are expressions, not library functions in the compiled subset: a call of such a function has no type
+# before inference has analysed it, and rules need the types of dates.
 
 def _days(months: Expr) -> Expr:
     """The days from 1970-01-01 to the first day of a month, which is given as a number of months since January 1970."""

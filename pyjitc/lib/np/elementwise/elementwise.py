@@ -300,7 +300,8 @@ def shape_into(target, args, listed=None) -> list[Expr]:
 
 
 def _place_among(x, target, others):
-    """The number of the shape that belongs to x, where the target's is 0; -1: it has none."""
+    """The position of x in the list of shapes (the target's shape, then those of `others`); -1 for an x without a
+    shape."""
     if not is_array(x) or not x.type.ndim:
         return -1
     return 0 if _same(x, target) else 1 + next(n for n, y in enumerate(others) if x is y)
@@ -398,7 +399,7 @@ def unary(op: str, x: Expr) -> Expr:
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:
-    if is_sequence(x.type):  # sequences do not compare themselves with arrays: the array compares itself
+    if is_sequence(x.type):  # a sequence's own comparison does not accept arrays, so the array's is used
         return ufunc(OPERATORS[MIRRORED[op]], [y, x])
     if is_sequence(y.type):
         return ufunc(OPERATORS[op], [x, y])

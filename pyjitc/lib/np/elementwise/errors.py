@@ -230,7 +230,8 @@ def multiplied(name, r, x, y):
 
 
 def report_fold(name, nan, infinite, unknown, given):
-    """given: whether there is an infinity among the operands."""
+    """Report the errors of a reduction or product. nan, infinite: whether the result contains nan or an infinity;
+    unknown, given: whether the operands contain nan or an infinity."""
     flags = 0
     if nan and not unknown:
         flags = int(INVALID)

@@ -44,7 +44,7 @@ def _parts(op):
 
 
 def _in(t: k.Type, op) -> Rule:
-    """The operands are computed in type t."""
+    """The rule that converts both operands to type t and applies an operation to them."""
     return lambda x, y: apply(op, cast(x, t), cast(y, t))
 
 
@@ -128,7 +128,7 @@ def find_binary(op: str, s: k.Type, t: k.Type) -> Rule | None:
     if rule is None or s is t is common:
         return rule
     if kind_of(common) == "f" and {kind_of(s), kind_of(t)} <= set("iub") and op in ("<<", ">>", "&", "|", "^"):
-        return None  # uint64 and int64
+        return None  # uint64 with int64, whose common type is a float
     return lambda x, y: rule(convert(x, common), convert(y, common))
 
 

@@ -327,7 +327,7 @@ def transform_adjoint(out, a, points, scale, inverse, out_, a_, points_, scale_,
     """A transform is linear: its adjoint is the one in the other direction, with the same factor."""
     if a_ is not None:
         n, m = int(points), min(int(points), a.shape[-1])
-        if out.dtype.kind != "c":  # from the half of a spectrum that the other half mirrors
+        if out.dtype.kind != "c":  # real results, from half of a symmetric spectrum
             m = min(n // 2 + 1, m)
             found = np.empty(out.shape[:-1] + (n // 2 + 1,), complex_type(out))
             transform_rows(strided(found), out_, points, scale, np.bool_(False), False)
@@ -343,7 +343,8 @@ derivatives(transform_rows, transform_tangent, transform_adjoint, "", "out", Tru
 
 
 def along(a, n, axis, norm, out, kind):
-    """kind: 'forward', 'inverse', 'real' (of real numbers, a half), 'half' (from a half to real numbers)"""
+    """The transform along one axis. kind: 'forward' or 'inverse' of complex numbers; 'real': from real numbers to half
+    of their symmetric spectrum; 'half': from such a half to real numbers."""
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     scale = scale_of(norm, kind == "forward" or kind == "real")
@@ -355,7 +356,7 @@ def along(a, n, axis, norm, out, kind):
 
 
 def along_some(a, n, axis, scale, out, kind, j):
-    """The same along an axis that is known only at run time: there is code for each axis."""
+    """The transform along an axis that is known only at run time, by separate code for each axis from j on."""
     if j == a.ndim - 1 or axis == j:
         return along_place(a, n, j, scale, out, kind)
     return along_some(a, n, axis, scale, out, kind, j + 1)

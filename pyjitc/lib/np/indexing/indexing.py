@@ -55,7 +55,7 @@ def _parts(a: Array, i: Expr):
 
 
 def _flag(i: Expr):
-    """The truth value where it is the whole index, or None."""
+    """The truth value that is the whole index, as in a[True]; None for any other index."""
     parts = elements(i) if isinstance(i.type, k.Tuple) else [i]
     if len(parts) != 1 or not _is_mask(parts[0].type) or isinstance(parts[0].type, Array) and parts[0].type.ndim:
         return None

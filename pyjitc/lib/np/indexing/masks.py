@@ -299,7 +299,8 @@ def find_true(outs, mask, index, at):
 
 
 def find_some(outs, mask, index, at, start, stop):
-    """The same for some elements. Every index is written, and the position advances where the mask is true."""
+    """As `find_true`, for the elements from `start` to `stop`. Every index is written, and the position advances where
+    the mask is true."""
     for i in range(start, stop):
         write_index(outs, index + (i,), at, 0)
         at = IADD(at, CAST(ARRAY_LOAD(mask, i), type=Int))

@@ -129,7 +129,7 @@ def extents(low, high, k):
 
 
 def run_into(kernel, arguments, relative, low, high, border, out):
-    """The same, stored in a given array, whose border is not changed where `border` has no value."""
+    """As `run`, with the results stored in the array `out`. Its border is not changed if `border` is None."""
     shape = arguments[0].shape
     check_shapes(arguments, relative, shape, 1)
     if border is not None:

@@ -107,7 +107,7 @@ def matvec_of(a, x, whole):
 
 
 def vecmat_of(x, a, whole):
-    """The same with the vectors as the first operand in error messages."""
+    """As `matvec_of`, with the vectors as the first operand in error messages."""
     lead, other = x.shape[:-1], without(a.shape, 2)
     c = np.empty(stacked_shape(lead, other, max(len(lead), len(other)) - 1, whole, a.shape[-2]) + (a.shape[-2],),
                  a.dtype)

@@ -478,7 +478,7 @@ def bounded_range(gen, low, high):
 
 
 def permuted(gen, x, axis):
-    """A copy in which each line along the axis is shuffled for itself."""
+    """A copy in which the elements of each line along the axis are shuffled separately."""
     out = np.empty_like(x)
     out[...] = x
     permute_lines(gen, out, axis)
@@ -584,7 +584,8 @@ def dirichlet(gen, alpha, size, draw, legacy):
 
 @outlined
 def by_breaking(gen, a, row):
-    """Small parameters: a stick is broken by beta numbers."""
+    """The Dirichlet distribution for small parameters, by stick breaking: each number is a fraction, drawn from a beta
+    distribution, of what the previous numbers leave of 1."""
     d = len(a)
     sums = np.empty(d, np.float64)
     total = 0.0

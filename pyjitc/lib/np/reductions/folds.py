@@ -335,8 +335,8 @@ def pairwise(shape, how, t):
 
 
 def folded_in_parts(shape, how, t):
-    """The same under `parallel=True`: parts of a long sum, which are parts of NumPy's pairwise sum as well, are
-    computed on several threads. Loops of other folds are marked as parallel by passes/nests.py."""
+    """Template: fold all elements under `parallel=True`. Parts of a long sum, which are parts of NumPy's pairwise sum
+    as well, are computed on several threads. Loops of other folds are marked as parallel by passes/nests.py."""
     if not is_pairwise(how, t):
         return folded(shape, how, t)
     if len(shape) == 1:
@@ -446,8 +446,9 @@ def folded_axes(shape, reduced, how, t):
 
 
 def folded_axes_in_parts(shape, reduced, how, t):
-    """The same under `parallel=True`: parts of the first axis where the result keeps that, and strips of the last one
-    where it keeps only that; no thread changes the order in which elements are added."""
+    """Template: `folded_axes` under `parallel=True`. If the result keeps the first axis, each thread gets a part of
+    that axis; if it keeps only the last axis, a strip of that. No thread changes the order in which elements are
+    added."""
     if last_size(shape, len(shape)) < LARGE or shape[-1 if reduced[0] else 0] < (2 * STRIP if reduced[0] else 2):
         return folded_axes(shape, reduced, how, t)
     if reduced[0] and reduced[len(shape) - 1]:

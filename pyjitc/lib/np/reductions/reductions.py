@@ -309,7 +309,7 @@ def identity_of(how, t):
     elif d.kind in "fc":
         value = np.inf if how == "min" else -np.inf
         value = value if d.kind == "f" else complex(value, value)
-    elif d.kind in "mM":  # NaT is no neighbour of theirs
+    elif d.kind in "mM":  # the least int64 is NaT, so the least date is one above it
         value = np.iinfo(np.int64).max if how == "min" else -np.iinfo(np.int64).max
     elif d.kind == "b":
         value = how == "min"

@@ -122,7 +122,7 @@ def best_along(out, a, largest):
 
 
 def best_of_all_in_parts(a, largest):
-    """The same under `parallel=True`: the best of each part, and the first of the best among these."""
+    """`best_of_all` under `parallel=True`: the best of each part, and the first of the best among these."""
     if a.dtype.kind not in "iuf" or a.size < LARGE:
         return best_of(np.ravel(a), largest)
     row = np.ravel(a)

@@ -191,8 +191,8 @@ def joint_shape(shapes, ndim, j):
 
 
 def joint_length(shapes, back, k, n, of):
-    """The common length of the axis `back` positions from the end; `of`: the number of the shape that has given it so
-    far."""
+    """The common length of the axis `back` positions from the end; n: that of the
+    shapes before shape k; of: the number of the shape that has this length."""
     if k == len(shapes):
         return n
     if len(shapes[k]) < back:

@@ -181,7 +181,7 @@ def select_key(a, places, k, n):
     low, high = 0, n
     random = 1
     pivot = ARRAY_LOAD(a, k)
-    equal = False  # no element is smaller than the pivot: now elements equal to it are moved to the front
+    equal = False  # whether no element was below the pivot: then elements equal to it are moved to the front
     while ISUB(high, low) > 1:
         if ISUB(high, low) <= SMALL:
             pivot = pivot if equal else ARRAY_LOAD(a, k)
