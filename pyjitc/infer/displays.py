@@ -74,7 +74,8 @@ def _texts(fn) -> set[ir.Value]:
 
 
 def _others(fn, values, texts) -> set[ir.Value]:
-    """Those of the given dicts that have other uses than keywords of a call or reads of items by constant keys."""
+    """The values among `values`, which are dicts, that have other uses than as the keywords of a call or for reads of
+    items by constant keys."""
     found: set[ir.Value] = set()
     for block in fn.blocks:
         for inst in block.insts:
@@ -91,7 +92,7 @@ def _others(fn, values, texts) -> set[ir.Value]:
 
 
 def _returned(fn) -> set[ir.Value]:
-    """The values that are only returned, or items of displays that are."""
+    """The values of the dict displays that a function only returns, alone or inside other displays."""
     users: dict[ir.Value, list[ir.Inst]] = {}
     for block in fn.blocks:
         for inst in block.insts:
@@ -162,7 +163,8 @@ def mark(analysis, block, inst):
 
 
 def may_repeat(analysis, value) -> bool:
-    """Whether one list display may be at several places in a value, where it has to be one object."""
+    """Whether one list display may occur at several places in a value. Then it must become one Python list, since the
+    places share it."""
     t = analysis.av[value][0] if value in analysis.av else None
     if t is None or len([part for part in all_parts(t) if isinstance(part, ListDisplay)]) < 2:
         return False
@@ -171,15 +173,16 @@ def may_repeat(analysis, value) -> bool:
 
 
 def _is_of_numpy(analysis, inst) -> bool:
-    """Whether a value is the result of a NumPy function, or of a derivative: lists without other references."""
+    """Whether `inst` calls a NumPy function or a derivative, whose result contains new lists without other
+    references."""
     callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
     module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
     return module.partition(".")[0] == "numpy" or module in ("pyjitc.lib.derivatives", "pyjitc.api.derivatives")
 
 
 def _sources(analysis, value, seen) -> list | None:
-    """The origins of the lists in a value, one entry for each place where they may be in it; None where they are not
-    known."""
+    """The instructions that make the lists in a value, one entry for each place in the value where a list may be; None
+    if they are not known."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]):
         return []
@@ -209,7 +212,7 @@ def _sources(analysis, value, seen) -> list | None:
 
 
 def _follow(analysis, value, seen) -> bool:
-    """Mark the displays from which `value` comes. False where they are not found."""
+    """Mark the displays from which the lists in `value` may come. Returns False if not all of them are found."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]) or (analysis, value) in seen:
         return True
@@ -233,7 +236,7 @@ def _follow(analysis, value, seen) -> bool:
 
 
 def _into(analysis, param, seen) -> bool:
-    """The same for the values of a parameter of a block."""
+    """As `_follow`, for the values of a parameter of a block."""
     for block in analysis.fn.blocks:
         if param not in block.params:
             continue

@@ -79,10 +79,10 @@ _MAKERS = (np.array, np.asarray, np.ascontiguousarray, np.asfortranarray)
 
 
 def displayed(operands, reader):
-    """The items of a tuple or list display whose reader is known: (its operation, which operand, the types of all
-    operands).
+    """The items of a tuple or list display, with duals replaced by their wide values where the instruction that reads
+    the display treats both types alike: as an index in `a[i, k]`, as an element of the array in `np.array([x, s])`.
 
-    In `a[i, k]` a dual is an index like any other, and in `np.array([x, s])` an element of the array's dtype."""
+    reader: (operation of that instruction, position of the operand that is the display, the types of all operands)."""
     op, position, types = reader
     if position == 1 and op in (generic.GETITEM, generic.SETITEM):
         return [_wide(x) if isinstance(x.type, Dual) and _place(x.type) else x for x in operands]
@@ -131,7 +131,7 @@ def extreme(inst, operands, library) -> Expr | None:
 
 
 def _is_ordered(t: Dual) -> bool:
-    """Whether the wide values have the order of the numbers, whichever type these have."""
+    """Whether a comparison of wide values has the same result as a comparison of the numbers in their own types."""
     return not is_complex(t.wide) and (is_python_number(t.wide) or t.wide is float64 or _place(t))
 
 

@@ -241,8 +241,8 @@ class _Emission:
         return result
 
     def from_dual(self, value, target):
-        """A dual converted to one of its types (which it is known to have, or which serves for both), or to their
-        union."""
+        """A dual converted to one of its two types (which the number is known to have, or which has the same meaning
+        here), to the union of both, or to a dual with other bounds."""
         t = value.type
         wide = self.add(structure.DUAL_WIDE, (value,), None, t.wide)
         if isinstance(target, Dual):  # a dual with other bounds

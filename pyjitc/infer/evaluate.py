@@ -277,12 +277,12 @@ class Evaluator(Operations):
         return meaning, (meaning.type or NoneType, meaning.value)
 
     def settled(self, x):
-        """An operand of a call, which is evaluated nowhere else: its stores to containers take effect on their
-        types."""
+        """(expression, abstract value) of an operand of a call. If it contains stores to containers they are settled,
+        so that the types of the containers are widened: nothing else evaluates the operand."""
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):
-        """The container that is made here, with type variables of its own."""
+        """The expression of a container that this instruction makes, with its own type variables."""
         make = self.session.variable
         t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
         for n, held in enumerate(made.held):
@@ -407,7 +407,8 @@ class Evaluator(Operations):
         return Share(state)
 
     def consumed_once(self):
-        """Whether one loop, or one call that consumes it, reads the result of this instruction, once."""
+        """Whether the result of this instruction has only one reader, a loop or a call that consumes it, which reads it
+        once."""
         analysis = self.analysis
         if analysis.spec.proto.library:
             return True

@@ -105,8 +105,8 @@ class Forgiving(Evaluator):
         return found
 
     def stored_as_objects(self, inst, operands):
-        """An operation that would store iterators of compiled code stores objects of the interpreter, with compiled
-        steps; None for any other."""
+        """The meaning of an operation that stores iterators of compiled code in a container: it stores Python objects
+        in their place, whose steps are compiled. None for any other operation."""
         is_method = inst.op is generic.CALL and isinstance(operands[0].type, Method) and isinstance(
             operands[0].type.receiver, Container)
         if not (is_method or inst.op in _STORES) or not any([any_part(x.type, _is_iterator) for x in operands[
@@ -124,8 +124,9 @@ class Forgiving(Evaluator):
             x.type, _is_iterator) else x
 
     def expose(self, t, runs):
-        """The interpreter gets a value of type t: it may store anything in the attributes of objects that it can reach,
-        and, where a Python function `runs`, in containers. Their contents become any objects for compiled code."""
+        """Record that the interpreter gets a value of type t. It may store anything in the attributes of objects that
+        it can reach, and also in containers if it runs a Python function (`runs`). Compiled code must then expect any
+        object in these attributes and containers."""
         for part in all_parts(t):
             if runs and isinstance(part, Container) and part.python_class not in (tuple, frozenset):
                 for n in range(len(part.parameters)):
@@ -152,10 +153,10 @@ class Forgiving(Evaluator):
         return found
 
     def leave(self, inst, error):
-        """Leave a function of an installed package, of which the interpreter would do a part, to the interpreter as a
-        whole, together with the functions of packages that call it: compiled code would continue with objects, and
-        might compile much of a large package. A derivative is left as a whole, too: the interpreter calls the compiled
-        one, which is made for the trees that it gets."""
+        """Leave a whole function of an installed package to the interpreter where the interpreter would do a part of
+        it, together with the functions of packages that call it. Otherwise compiled code would continue with objects,
+        and might compile much of a large package. A derivative is left as a whole, too: the interpreter calls the
+        compiled derivative, which is made for the trees that it gets. Raises Restart if there is such a function."""
         specs = list(self.session.callers((self.analysis, inst)))
         own = _package(specs[-1].proto)
         found = None

@@ -13,8 +13,8 @@ __all__ = ["handed_out", "leaving"]
 
 
 def leaving(evaluator, x: Expr) -> Expr:
-    """The value that the interpreter gets for a value that the entry returns; the value itself where it can be boxed,
-    or where no object can be made."""
+    """The expression of the Python object for a value that the entry returns; the value itself if code generation can
+    box it, or if no object can be made of it."""
     t = x.type
     if isinstance(t, Function) and not t.proto.library or isinstance(t, FunctionObject):
         options = Const(Object, tuple(evaluator.session.options))

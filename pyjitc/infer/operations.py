@@ -545,7 +545,8 @@ class Operations:
             raise
 
     def as_axes(self, x):
-        """A display of constants that contains a list as a tuple, for a function of axes."""
+        """An argument of a function that accepts lists of axes: a display of constants becomes a constant tuple; any
+        other argument is unchanged."""
         if type(x) is Operand and x.index >= 0 and not x.known and isinstance(x.type, (Struct, Tuple)):
             value = self.written(self.inst.args[x.index])
             if value is not UNKNOWN:
@@ -553,7 +554,8 @@ class Operations:
         return x
 
     def written(self, value):
-        """The value of a constant or of a display of constants, with lists as tuples; UNKNOWN for anything else."""
+        """The Python value of a constant, or of a display of constants with tuples in place of lists; UNKNOWN for
+        anything else."""
         inst = self.analysis.shape.definitions.get(value)
         if inst is None or inst.op not in (control.CONST, generic.LIST, generic.TUPLE, generic.LIST_EXTEND):
             return UNKNOWN

@@ -171,7 +171,8 @@ def stopped_complex(x):
 
 
 def stop_gradient(x):
-    """x as a constant for differentiation. Arrays are copied."""
+    """The value of x, a number, an array or a tuple of these, as a constant for differentiation: derivatives with
+    respect to it are zero. In compiled code arrays are copied; the interpreter returns x itself."""
     return x
 
 

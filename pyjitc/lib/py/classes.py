@@ -164,8 +164,11 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
 
 
 def answer(first, second, x: Expr, y: Expr, otherwise: Expr) -> Expr:
-    """The result of first(x, y), or else of second(y, x), as the interpreter finds it; one of the methods may be None,
-    or return NotImplemented. otherwise: the result if neither gives one, or the message of the TypeError."""
+    """The result of first(x, y), or of second(y, x) if the first call returns NotImplemented, in the order in which the
+    interpreter calls the two methods; one of them may be None.
+
+    otherwise: False or None (then the result is `x is y`) if neither method returns a result; or a text, the message of
+    the TypeError that is raised then."""
     a, b = class_of(x), class_of(y)
     swap = second is not None and (first is None or a is not b and issubclass(b, a))
     one, other = ((second, y, x), (first, x, y)) if swap else ((first, x, y), (second, y, x))

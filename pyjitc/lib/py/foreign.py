@@ -88,12 +88,20 @@ def address_of(x: Expr) -> Expr:
 
 
 def carray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in C order in the memory at `ptr`: a pointer of ctypes, or the argument of a `cfunc`."""
+    """An array in C order over memory that it does not own, without a copy.
+
+    ptr: the address of the first element: a ctypes pointer, a c_void_p, an int, or a pointer that a `cfunc` gets as an
+    argument. shape: a length or a tuple of lengths, in elements. dtype: the type of the elements; it may be left out if
+    the pointer has one. The program must keep the memory allocated as long as it uses the array; its size is not
+    checked.
+
+    Raises TypeError if `ptr` is no pointer, if it has no type and `dtype` is left out, or if its type is not `dtype`.
+    """
     return _outside(ptr, shape, dtype, "C")
 
 
 def farray(ptr: Any, shape: int | tuple[int, ...], dtype: Any = None) -> np.ndarray:
-    """An array in Fortran order in the memory at `ptr`."""
+    """An array in Fortran order over memory that it does not own. Parameters and errors are those of `carray`."""
     return _outside(ptr, shape, dtype, "F")
 
 

@@ -23,8 +23,8 @@ from . import tuples
 
 __all__ = ["contains"]
 
-_FEW = 8  # so many items are compared one after the other
-_SOME = 32  # so many numbers, too, where they are far apart: LLVM combines the comparisons
+_FEW = 8  # the most items that are compared one after the other
+_SOME = 32  # the same for numbers that are far apart: LLVM combines the comparisons
 _MANY = 200  # the most comparisons of values that have no order, each of which is compiled
 _EXACT, _BOUND = 1 << 53, 1 << 63
 _PLAIN = (bool, int, float, str, bytes, type(None), type(...), tuple)  # classes whose numbers are equal to numbers only
@@ -70,7 +70,8 @@ def _of_a_set(values: frozenset, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _among_constants(values: tuple, x: Expr) -> Expr | None:
-    """`in` of a tuple of constants; None where numbers of that type have no common order with them."""
+    """`x in values` for a tuple of constants, by a search. None if x has a type whose numbers cannot be ordered
+    together with these constants."""
     t = x.type
     if t is Str:
         texts = frozenset(v for v in values if type(v) is str)
@@ -93,7 +94,7 @@ def _among_constants(values: tuple, x: Expr) -> Expr | None:
         scalar = dtype_of(t).type
         largest = float(np.finfo(scalar).max)
         if any(largest < abs(v) < math.inf for v in numbers):
-            return None  # they overflow where NumPy converts them
+            return None  # NumPy converts the constants to the type of x, in which these overflow
         return _searched({float(scalar(v)) for v in numbers}, cast(x, Float), among_floats)
     return None
 
