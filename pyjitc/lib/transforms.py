@@ -103,7 +103,8 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
 
 
 def rows(x, n, dtype):
-    """Room for n gradients by x, each in a row."""
+    """An array of zeros with one row for each of n gradients with respect to x; a tuple of such arrays for a tuple x;
+    None where x may not vary."""
     if isinstance(x, tuple):
         if len(x) == 0:
             return ()

@@ -60,7 +60,8 @@ def _structured(marks, x: Expr) -> Expr:
 
 @lru_cache
 def holder(text):
-    """A function that represents a value: its type is its own, so that the value is known wherever it is passed."""
+    """A function that holds the text of a value. Each function has its own type in inference, so the value is known
+    wherever the function is passed."""
     return lambda: text
 
 

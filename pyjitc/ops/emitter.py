@@ -90,8 +90,8 @@ class Emitter(Protocol):
         """Add a declaration to the module, if it is not there yet."""
 
     def external(self, name: str) -> str:
-        """The symbol of a function or variable outside the object file that the loader finds by name, in Python's C API
-        or in runtime/symbols.py."""
+        """The symbol of a function or variable outside the object file, of Python's C API or one that runtime/loader.py
+        provides: the loader finds it by its name."""
 
     def string(self, text: str) -> str:
         """Symbol of a C string."""

@@ -1,4 +1,5 @@
-"""Exceptions: Python's own error indicator is the channel, and exception values are references to Python objects."""
+"""Operations on exceptions. Code raises one by setting Python's error indicator and taking the failure exit; exception
+values are references to Python objects."""
 from __future__ import annotations
 
 from ..ir.core import ALLOCATES, ERRORS, HOST, PURE, RAISES, READS, TERMINATOR, WRITES, Op, writes

@@ -249,7 +249,7 @@ def _new_lower(e, inst, *shape):
 
 
 def _new_memory(e, inst, dims, size):
-    """(data, owner)"""
+    """(pointer to the data, owner word) of a new array on the heap."""
     zero = "true" if inst.attrs.get("zero") else "false"
     owner = (e.assign(f"call ptr {e.helper('pyj_new')}(i64 {size}, i1 {zero})") if not dims
              else _sized_new(e, inst, dims, size, zero))
@@ -259,8 +259,9 @@ def _new_memory(e, inst, dims, size):
 
 
 def _new_or_here(e, inst, dims, size):
-    """(data, owner): in the buffer of the frame, without an owner, where the array fits. No length may be larger than
-    the buffer, which also ensures that none is negative and that their product does not wrap."""
+    """(pointer to the data, owner word) of a new array: in the buffer of the frame, without an owner, if the array
+    fits; else on the heap. No length may be larger than the buffer. This test also ensures that no length is negative
+    and that their product does not wrap."""
     buffer, most = inst.attrs["frame"], inst.attrs["frame"] // size
     data, total, fits = e.memory_of(buffer), None, None
     for n in dims:
@@ -339,8 +340,9 @@ def _new_rule(types, attrs):
 
 
 def _same_lower(e, inst, x, y):
-    """i1: whether two arrays are the same object. Arrays from arguments have the same tagged owner word; others the
-    data and shape of one new array; headers of an array that an object owns refer to the object."""
+    """i1: whether two arrays are the same object. This holds if their owner words (see codegen/memory.py) are equal, or
+    are headers that refer to the same Python array; if the word is not tagged as that of a view; and if their data and
+    shape are equal."""
     result = e.assign(f"call i1 {e.helper('pyj_same_owner')}(ptr {x[1]}, ptr {y[1]})")
     tag = e.assign(f"ptrtoint ptr {x[1]} to i64")
     low = e.assign(f"and i64 {tag}, 3")

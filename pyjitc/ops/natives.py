@@ -154,7 +154,8 @@ def _sort_by_lower(e, inst, x, keys, like, backwards):
 
 
 def _sorted(e, x: str, size: int, keys: str, parts, backwards: str) -> list[str]:
-    """Sort a list of items of `size` words by keys with parts of these LLVM types."""
+    """Sort a list of items of `size` words by keys with parts of these LLVM types. Returns an i1: whether the list was
+    sorted."""
     floats = sum(1 << n for n, part in enumerate(parts) if part == "double")
     flip = e.assign(f"sext i1 {backwards} to i64")
     status = e.assign(f"call i32 {e.helper('pyj_sort_native')}(ptr {_items(e, x)}, i64 {_length(e, x)}, i64 {size}, "

@@ -76,7 +76,7 @@ def _call_lower(e, inst, generator, *operands):
 
 
 def _bounded_lower(e, inst, generator, offset, span, masked):
-    """One integer in [offset, offset + span]: a fill of one element."""
+    """One integer in [offset, offset + span], by NumPy's function that fills an array with such integers."""
     t = inst.args[1].type
     llvm = e.scalar(t)
     width = "i8" if llvm == "i1" else llvm

@@ -41,7 +41,7 @@ def _new_lower(e, inst, n):
 
 
 def put_key(e, parts, start: str, i: str, key) -> None:
-    """Store the numbers of key i behind the address `start`."""
+    """Store the numbers of key i in the table of keys that begins at the address `start`."""
     row = e.assign(f"mul i64 {i}, {8 * len(parts)}")
     where = e.assign(f"getelementptr i8, ptr {start}, i64 {row}")
     for n, (part, value) in enumerate(zip(parts, key)):
@@ -52,7 +52,7 @@ def put_key(e, parts, start: str, i: str, key) -> None:
 
 
 def sorted_by_keys(e, parts, x: str, start: str, n: str, reverse: str) -> str:
-    """Sort a list by the n keys at the address `start`: an i32, 0 where that was done."""
+    """Sort a list by the n keys at the address `start`. Returns an i32: 0 if the list was sorted."""
     floats = sum(1 << k for k, part in enumerate(parts) if part is Float)
     flip = e.assign(f"sext i1 {reverse} to i64")
     return e.assign(f"call i32 {e.helper('pyj_sort_words')}(ptr {x}, i64 {n}, ptr {start}, i64 {len(parts)}, i64 0, "

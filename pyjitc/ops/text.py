@@ -166,8 +166,8 @@ def _append_lower(e, inst, x, y):
     return [_checked(e, inst, e.assign(f"call ptr {e.helper('pyj_str_append')}(ptr {x[0]}, ptr {y[0]})"))]
 
 
-# passes/refcount.py gives it its own reference to the first operand: where there is no other one, the object grows in
-# place.
+# passes/refcount.py gives this operation its own reference to the first operand: if that is the only reference, the
+# object grows in place.
 STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
 
 

@@ -40,7 +40,7 @@ def truth(x):
 
 
 def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
-    """The type to which a result of type `found` is first converted where `wanted` is declared."""
+    """The type to which a result of type `found` is converted first if the result type `wanted` is declared."""
     if isinstance(found, k.Dual):
         found = found.wide
     if wanted is None or not k.is_number(found) or not k.is_number(wanted):

@@ -317,7 +317,7 @@ def is_filled(x):
 
 
 def sort_into(x, key, reverse):
-    """sorted(): no one else has a reference to the list."""
+    """Sort the new list that sorted() returns: nothing else has a reference to it."""
     if key is None:
         in_order(x, None, reverse)
     else:

@@ -80,8 +80,8 @@ def _is_method(value) -> bool:
 
 
 def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
-    """What a class has under a name, as an attribute of an object; None for values that are no method, property or
-    other descriptor."""
+    """The attribute of object x for `value`, which its class stores under a name: a method is bound, a property is
+    called. None for a value that is no method, property or other descriptor."""
     if type(value) is property:
         if value.fget is None:
             return by_python(getattr, x, constant(name))

@@ -384,10 +384,12 @@ def vector_by_rows(column, a):
 
 
 def both_products(a, right, column, mode, sure, ready):
-    """Two products of one matrix, which is read once: the second product of some rows follows the first while these
-    rows are in the cache. mode 0: (a @ right, left @ a), where left is the only column of `column`; 1: (a @ right, (a @
-    right) @ a), without `column`; 2: as 0, but the second product only if `sure`; 3: the second product of mode 2 at
-    its own place, which is `ready` if `sure`."""
+    """Two products of one matrix, which is read from memory once: the second product of some rows follows the first
+    while these rows are in the cache.
+
+    mode 0: (a @ right, left @ a), where left is the only column of `column`. 1: (a @ right, (a @ right) @ a); `column`
+    is not used. 2: as 0, but the second product is computed only if `sure`. 3: the second product, for the place in the
+    program where it is needed after a call with mode 2: `ready` if `sure`, else it is computed now."""
     a, x = strided(a), strided(right)
     m, n = a.shape
     if mode == 3:

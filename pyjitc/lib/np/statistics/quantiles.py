@@ -77,8 +77,8 @@ def last_in_order(row):
 
 
 def median_part(row, t, skip):
-    """The median of the row; skip: without its nan elements, unless all are nan, when the result is the last of
-    them."""
+    """The median of the row. skip: nan elements are left out. If all elements are nan, the result is nan; for complex
+    numbers it is the last element, as in NumPy."""
     numbers = numbers_of(row, skip)
     if skip and len(numbers) == 0 and len(row) > 0:
         warn(_ALL_NAN)
