@@ -277,8 +277,8 @@ class Evaluator(Operations):
         return meaning, (meaning.type or NoneType, meaning.value)
 
     def settled(self, x):
-        """(expression, abstract value) of an operand of a call. If it contains stores to containers they are settled,
-        so that the types of the containers are widened: nothing else evaluates the operand."""
+        """As `settle`, for an operand of a call, which nothing else settles: a store to a container inside it widens
+        the container's type. The second item of the result is None only if the operand has no value yet."""
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):

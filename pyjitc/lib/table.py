@@ -365,7 +365,8 @@ class Library:
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):
-        """The error for a call of something that is neither a Python function nor has a rule."""
+        """The expression of a call of a value that is no Python function and has no rule, by the protocol of its kind.
+        Raises Mismatch if the protocol defines no call."""
         found = protocol_of(callee.type).call(callee, args, kwargs)
         if found is None:
             raise suggestions.call(callee.type.value)

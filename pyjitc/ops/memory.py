@@ -109,7 +109,7 @@ def _place(e, rows, length, index):
 
 
 def _parts(t):
-    """The scalar LLVM types of an element: complex numbers have two."""
+    """The number of scalars of an element in memory: two for complex numbers."""
     return 2 if type(t).__name__ == "NpComplex" else 1
 
 

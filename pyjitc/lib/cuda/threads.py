@@ -31,7 +31,7 @@ NO_ROOM = "the target of the assignment overlaps what is read, and a kernel has 
 
 
 def room_of(shape, how, t):
-    """None: no buffer is needed, see `row`."""
+    """The buffers that `row` needs in a kernel: none."""
     return ()
 
 

@@ -541,7 +541,7 @@ def _dict(args, kwargs):
 
 
 def made_of(items) -> Fresh:
-    """A dict of alternating keys and values."""
+    """A new dict. items: keys and values in turn."""
     items = tuple(items)
     keys = values = Undefined
     for n, x in enumerate(items):

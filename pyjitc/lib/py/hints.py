@@ -74,7 +74,8 @@ def _union(a, b):
 
 
 def _value(x: Expr):
-    """The value of a parameter: a tuple where there are several, a list in Callable[[int], int]."""
+    """The value of a parameter, or a tuple of values: for several parameters, and for a list as in
+    Callable[[int], int]."""
     if x.known:
         return x.value
     if isinstance(x.type, (Tuple, ListDisplay)):

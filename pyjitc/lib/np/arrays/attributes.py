@@ -122,7 +122,7 @@ class _Flags(Protocol):
 
 
 def at(a, i):
-    """The array `a` and the index of element i in C order."""
+    """Element i of the array `a`, counted in C order."""
     return a.ravel()[i] if is_contiguous(a) else a[place(a.shape, i, len(a.shape))]
 
 

@@ -257,7 +257,7 @@ def _scalar_of(x: Expr) -> k.Type | None:
 
 
 def _summed(x):
-    """The dtype in which np.sum adds: small integers are summed in 64 bits."""
+    """The number x in the type in which np.sum adds: integers are summed in 64 bits."""
     t = x.type
     if t is k.bool_ or isinstance(t, NpInt):
         return cast(x, k.int64 if t is k.bool_ or t.signed else k.uint64)

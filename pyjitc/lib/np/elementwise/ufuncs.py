@@ -242,8 +242,8 @@ def _choice(relation):
 
 
 def _bounded(relation, nan_of_first):
-    """The rule of maximum, fmax and their like: the relation decides, or, where the test `nan_of_first` holds, the
-    operand that it selects."""
+    """The rule of maximum, fmax and similar functions: x where relation(x, y), else y, apart from nan. nan_of_first: x
+    is also the result where x is nan (as for maximum); else it is the result where y is nan (as for fmax)."""
 
     def rule(x, y):
         nan = x if nan_of_first else y

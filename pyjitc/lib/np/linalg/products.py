@@ -709,7 +709,7 @@ def dot_into(out, a, b):
 
 
 def has_rows(a, axis, step):
-    """Whether an array is in C order along the axes from `axis` on."""
+    """Whether the axes of an array from the first to `axis` are in C order. step: the stride that `axis` must have."""
     if axis < 0:
         return True
     if a.shape[axis] != 1 and a.strides[axis] != step:

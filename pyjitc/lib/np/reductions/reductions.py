@@ -87,7 +87,7 @@ def axis_first(a, axis):
 
 @intrinsic
 def seen_along(a, shape, strides):
-    """A view of an array with its axes in another order."""
+    """The view of an array with another order of its axes, which is given by the shape and the strides."""
     t = k.Array(a.type.dtype, a.type.ndim, "A", False, a.type.aligned)
     return Apply(ARRAY_VIEW, a, views.ZERO, *views.elements(shape), *views.elements(strides), type=t)
 
@@ -355,7 +355,7 @@ def somewhere(x):
 
 
 def strong(n, dtype):
-    """The count with NumPy's type, which makes complex numbers be divided in double precision."""
+    """The count n as a divisor: for a complex dtype as a np.float64, so that NumPy divides in double precision."""
     return np.float64(n) if dtype.kind == "c" and not isinstance(n, np.ndarray) else n
 
 
@@ -552,7 +552,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 
 def with_numbers(found):
-    """The result, after a warning where it was computed from no elements."""
+    """The result of a reduction that ignores nan, after a warning if it contains nan, since all elements were nan."""
     if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
         warn("All-NaN slice encountered")
     return found

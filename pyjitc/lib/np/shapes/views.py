@@ -289,7 +289,7 @@ def duplicate(a):
 
 
 def elements(x: Expr) -> list[Expr]:
-    """The items of a tuple or of a list written out."""
+    """The items of a tuple or of a list display; any other value as the only item."""
     return protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
 
 
