@@ -286,8 +286,8 @@ class Analysis:
         return av
 
     def narrowing(self, block, condition):
-        """What a branch on `condition` implies for the union that it tests: ({value: AV} or None, ...) for both edges;
-        False where no member can take that edge."""
+        """What a branch on `condition` implies for the union that it tests: one item for each of the two edges.
+        {tested value: its narrowed AV}; None if nothing is known; False if no member of the union takes the edge."""
         verdict = self.verdicts.get(condition)
         if verdict is None:
             return None, None

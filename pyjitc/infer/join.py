@@ -1,9 +1,9 @@
 """Joins of control flow: the type and constant that cover both values.
 
-Rules, in order: equal types; a Python number and a wider number type that can represent it exactly become a dual
-(types/kinds.py),
-which has both types; arrays that differ in layout; exceptions with a common base; tuples element by element; else a
-small union, or an error where it would be large.
+The rules, in order: two equal types join to that type; a Python number and a wider number type that can represent it
+exactly, to a dual (types/kinds.py), which has both types; arrays that differ only in layout, to an array that covers
+both layouts; exceptions, to a common base; tuples are joined element by element. All other types join to a union of at
+most MAX_UNION members; a larger one is an error.
 
 Library functions that implement NumPy in the compiled subset start their sums from `0`: in them a constant gets the
 NumPy type of the other value (`absorb`).

@@ -190,10 +190,12 @@ class Derived(Expr):
     """A call of the derivative of a function value, `callee(*operands)`; passes/derivatives makes its body. wrt: the
     positions of the operands with respect to which it is differentiated.
 
-    mode: "gradient": (result, gradients of the result, or with `has_aux` of its first item, by each of `wrt`); "pull":
-    the same for the cotangent of the result in `seeds`; "push": (result, its tangent) for tangents of `wrt` in
-    `seeds`. of_displays: (this, the type of the result) -> what to compute instead, where the function returns lists
-    that it writes out."""
+    mode: what the call returns. "gradient": (result, gradients with respect to each of `wrt`) of the result, or with
+    `has_aux` of the first item of the result. "pull": the same with the cotangent of the result in `seeds`. "push":
+    (result, tangent of the result) for the tangents of `wrt` in `seeds`.
+
+    of_displays: (this expression, type of the result) -> the expression that replaces this one if the function returns
+    displays, or a float on some paths and an int on others; None where nothing replaces it."""
 
     __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "of_displays", "called")
 
@@ -313,12 +315,14 @@ class Nest(Expr):
     """A loop nest over array elements (ops/nest.py): `template(*arguments, dtype of an element)` with, in its holes,
     `kernel(*fixed, elements of the operands)`; template and kernel are library functions.
 
-    shape: which argument is the shape of the resulting array, None where the result is no array; ndim: axes of the
-    space; into: it writes into an argument; dtype: NumPy scalar type of an element, None for the type of the kernel's
-    result.
-    instead: the library function of the operands (with `into` of the other arguments and the operands) that is called
-    where all operands are in memory; beside: the library function of a matrix, a vector to its right and a column to
-    its left that computes two products, of which this is the second; kept: the only axis of the result."""
+    shape: the position of the argument that is the shape of the resulting array, None if the result is no array. ndim:
+    the number of axes of the index space. into: whether the nest writes into an argument. dtype: the NumPy scalar type
+    of an element, None for the type of the kernel's result. kept: the only axis of the result, or None.
+
+    instead: the library function that is called in place of the nest if all operands are in memory; its arguments are
+    the operands, and with `into` all `arguments` but the first, then the operands. beside: a library function that
+    computes two products of one matrix, of which this nest is the second; its arguments are the matrix, a vector to
+    its right and a column to its left."""
 
     __slots__ = ("template", "arguments", "kernel", "fixed", "operands", "shape", "ndim", "into", "dtype", "instead",
                  "beside", "kept", "calls")

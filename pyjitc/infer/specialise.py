@@ -29,9 +29,10 @@ forgiving = lazy(f"{__package__}.forgiving")
 def specialise(function, types, *, library, build, prototype, nested, options, program_library=None):
     """Typed IR of `function` for arguments of `types`.
 
-    library: lib.table.Library; program_library: the one for the program's own operations, where that is another; build,
-    prototype, nested: the front end's. Returns (functions, spec, dependencies): typed ir.Functions (the entry first),
-    the Spec, a list of session.Dependency. Raises TypingError, located, that has `dependencies` too."""
+    library: lib.table.Library; program_library: the library for the program's own operations, None if it is the same;
+    build, prototype, nested: functions of the front end, see Session. Returns (functions, spec, dependencies): a list
+    of typed ir.Functions (the entry first), the Spec of the entry, a list of session.Dependency. Raises TypingError
+    with the location in the program; its attribute `dependencies` is such a list, too."""
     findings, refused = Findings(), None
     for _ in range(_MAX_ROUNDS):
         session = Session(library, program_library or library, build, prototype, nested, Analysis, options, findings)

@@ -97,7 +97,8 @@ _meanings: dict[tuple[str, type], Callable | None] = {}
 
 
 def meaning(name: str, cls: type) -> Callable | None:
-    """The same function for numbers of a NumPy class, run by CPython: for `provide` of ops/elementary.py."""
+    """The implementation of the operation `name` as a function of numbers of a NumPy class that CPython runs; None
+    where the operation is not replaced. For `provide` of ops/elementary.py."""
     key = name, cls
     if key not in _meanings:
         found = find(name, type_of_dtype(np.dtype(cls)))

@@ -23,7 +23,7 @@ __all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object
 
 class Protocol:
     """The meaning of a kind of values. Every method gets the operands as expressions and returns an expression, or
-    raises Mismatch; the methods of this base class do what CPython does with an object whose class does not define the
+    raises Mismatch. The methods of this base class do what CPython does with an object whose class does not define the
     operation.
 
     `binary`, `reflected`, `compare`, `compared`, `identical` and `attribute` may return None, as methods of Python
@@ -59,7 +59,7 @@ class Protocol:
         return None
 
     def compared(self, op: str, x: Expr, y: Expr) -> Expr | None:
-        """The same, where y is of this kind and the kind of x does not define it."""
+        """`x op y` for the operators of `compare`, where y is of this kind and the kind of x does not define it."""
         return self.compare(MIRRORED[op], y, x)
 
     def identical(self, x: Expr, y: Expr) -> Expr | None:

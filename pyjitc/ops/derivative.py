@@ -27,12 +27,12 @@ class Ruled(Named):
     """The derivatives of a function that is not inlined while derivatives are made: each a typed function, or a
     function of the library in the compiled subset.
 
-    tangent(*args, *tangents) -> the tangent of the result; None where there is no such rule.  forward(*args) ->
+    tangent(*args, *tangents) -> the tangent of the result; None where there is no such rule. forward(*args) ->
     (result, values that `backward` needs); None where it needs none: then the function itself is called.
-    backward(*args, result or values from `forward`, cotangent of the result) -> the cotangents of the arguments, a
-    tuple. Arguments of one-value types, such as functions, are left out. The tangent or cotangent of an argument that
-    cannot vary is None. rereads: the positions of the arguments whose elements
-    `backward` reads; None where of all. fixed: the items of the last argument, a tuple, that may not vary."""
+    backward(*args, result or values from `forward`, cotangent of the result) -> the tuple of the cotangents of the
+    arguments. Arguments of one-value types, such as functions, are left out. The tangent or cotangent of an argument
+    that cannot vary is None. rereads: the positions of the arguments whose elements `backward` reads; None for all
+    arguments. fixed: the positions of the items of the last argument, a tuple, that must not vary."""
 
     __slots__ = ()
     tangent: Any

@@ -74,8 +74,8 @@ def _is_numbers(t) -> bool:
 
 
 def _predicate(x: Expr) -> Expr:
-    """The truth of a number. One of several types is tested in a function: threads that wait for each other must all do
-    so at one place in the code."""
+    """The truth of a number. If the number has a union type, a function tests it, so that the operation itself is not
+    split by types: threads that wait for each other must all do so at one place in the code."""
     return Call(true, x) if _is_numbers(x.type) else operators.truth(_number(x, "the predicate"))
 
 

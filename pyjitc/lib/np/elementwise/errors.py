@@ -4,7 +4,7 @@ Errors are found by comparing operands and result: a nan from operands that are 
 from finite operands a division by zero or an overflow. (The processor has flags too, but these do not say which
 operation of a fused loop set them, and the package's own elementary functions and comparisons set them as well.)
 Detection takes a second loop, so only programs that use np.errstate get it (lib/watched.py): others are silent, and for
-them an `np.errstate(...)` that only ignores errors has no effect.
+them an `np.errstate(...)` that only ignores errors changes nothing.
 """
 from __future__ import annotations
 
