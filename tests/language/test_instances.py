@@ -1666,3 +1666,52 @@ def test_a_variable_lets_go_after_its_last_use():
     for function, expected in ((used, [100, 7]), (njit(used), [7, 100])):
         GONE.clear()
         assert function(7) == 7 and GONE == expected
+
+
+class Undecided:
+    def __init__(self, v, asked):
+        self.v, self.asked = v, asked
+
+    def __lt__(self, other):
+        self.asked.append("lt")
+        return NotImplemented
+
+    def __gt__(self, other):
+        self.asked.append("gt")
+        return self.v > other.v
+
+    def __eq__(self, other):
+        self.asked.append("eq")
+        return NotImplemented
+
+
+class MoreUndecided(Undecided):
+    def __gt__(self, other):
+        self.asked.append("gt of the derived class")
+        return True
+
+    def __ne__(self, other):
+        self.asked.append("ne")
+        return NotImplemented
+
+
+class EqualToOne:
+    def __init__(self, v):
+        self.v = v
+
+    def __eq__(self, other):
+        return self.v == 1
+
+
+def comparisons_that_are_not_implemented(n):
+    asked = []
+    a, b, m, one = Undecided(n, asked), Undecided(n + 1, asked), MoreUndecided(n, asked), EqualToOne(n)
+    found = [a < b, a > b, a == b, a != b, a == a, a != a, a < m, m < a, a != m, m != a, a == m, m == m, m != m,
+             one != m, m != one, one == m, m == one, one != 3, one == 3, m != 3, 3 != m]
+    return found, asked
+
+
+def test_comparisons_that_are_not_implemented():
+    compiled = njit(comparisons_that_are_not_implemented)
+    for n in (1, 2):
+        agree(comparisons_that_are_not_implemented, n, compiled=compiled)

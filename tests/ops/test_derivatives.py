@@ -16,8 +16,8 @@ UNKNOWN = """
     list_append list_begin list_blank list_get list_new list_object list_pop list_set list_sort llvm_call local_ask
     local_ask_list local_find local_get local_leave local_next local_of local_store local_table native_at native_copy
     native_cut native_filled native_init native_leave native_lift native_load native_new native_outside native_push
-    native_put native_room native_shift native_sort native_spread native_store native_take native_unshift object_call
-    object_new
+    native_put native_room native_shift native_sort native_sort_by native_spread native_store native_take native_unshift
+    object_call object_new
     polynomial pow_rest py_api py_box py_call py_getattr py_next py_test py_unbox py_variable random_call set_new
     set_next set_put shuffle slot_load slot_store sum_eights warp_reduce"""
 

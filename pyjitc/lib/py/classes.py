@@ -15,14 +15,15 @@ from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
 from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple, union_of
-from ..build import mismatch
+from ..build import MIRRORED, mismatch
 from ..protocol import by_python
 
 lists, tuples = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.lib.py.tuples")
 
-__all__ = ["answer", "attribute", "binary", "class_of", "enum_item", "enum_member", "enum_members", "method",
-           "named_tuple", "own_method", "unary"]
+__all__ = ["answer", "attribute", "binary", "class_of", "compared", "enum_item", "enum_member", "enum_members",
+           "method", "named_tuple", "own_method", "unary"]
 
+_COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 _REFLECTED = {f"__{name}__": f"__r{name}__" for name in OPERATORS.values()}
 _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
@@ -170,11 +171,46 @@ def answer(first, second, x: Expr, y: Expr, otherwise: Expr) -> Expr:
     otherwise: False or None (then the result is `x is y`) if neither method returns a result; or a text, the message of
     the TypeError that is raised then."""
     a, b = class_of(x), class_of(y)
-    swap = second is not None and (first is None or a is not b and issubclass(b, a))
-    one, other = ((second, y, x), (first, x, y)) if swap else ((first, x, y), (second, y, x))
-    if other[0] is None or first is not None and a is b:  # Python calls the method of one class only once
+    one, other = _in_order((first, x, y), (second, y, x))
+    if other[0] is None or first is not None and a is b:  # Python calls the operator of one class only once
         return Call(asked, *one, otherwise)
     return Call(asked_twice, one[0], other[0], *one[1:], otherwise)
+
+
+def compared(op: str, x: Expr, y: Expr, identity: bool = True) -> Expr | None:
+    """A comparison where a class of the program defines it; else None.
+
+    Both objects are asked, also where they have one class. An object whose class has no `__ne__` answers `!=` by its
+    `__eq__`. identity: whether the objects have one, by which they are equal or not where neither method answers."""
+    first, second = own_method(x, _COMPARED[op]), own_method(y, _COMPARED[MIRRORED[op]])
+    if op == "!=":
+        return _unequal(first, second, x, y, identity)
+    if first is None and second is None:
+        return None
+    otherwise = constant(mismatch(op, x, y).message if op != "==" else None if identity else False)
+    one, other = _in_order((first, x, y), (second, y, x))
+    if other[0] is None:
+        return Call(asked, *one, otherwise)
+    return Call(asked_twice, one[0], other[0], *one[1:], otherwise)
+
+
+def _unequal(first, second, x: Expr, y: Expr, identity: bool) -> Expr | None:
+    by_equal = first is None, second is None
+    first, second = first or own_method(x, "__eq__"), second or own_method(y, "__eq__")
+    if first is None and second is None:
+        return None
+    one, other = _in_order((first, constant(by_equal[0]), x, y), (second, constant(by_equal[1]), y, x))
+    if other[0] is None:
+        return Call(unequal, *one, constant(identity))
+    return Call(unequal_to_either, *one, *other[:2], constant(identity))
+
+
+def _in_order(one: tuple, other: tuple) -> tuple[tuple, tuple]:
+    """Two ways to ask, (method or None, ..., self, operand), in the order of the interpreter: the object of a derived
+    class is asked first."""
+    a, b = class_of(one[-2]), class_of(one[-1])
+    swap = other[0] is not None and (one[0] is None or a is not b and issubclass(b, a))
+    return (other, one) if swap else (one, other)
 
 
 def unary(op: str, x: Expr) -> Expr | None:
@@ -198,6 +234,22 @@ def asked(function, x, y, otherwise):
             return x is y
         raise TypeError(otherwise)
     return result
+
+
+def unequal(function, by_equal, x, y, identity):
+    """x != y, where x is asked by `function`, its `__ne__`, or its `__eq__` if by_equal."""
+    result = function(x, y)
+    if result is NotImplemented:
+        return x is not y if identity else True
+    return not result if by_equal else result
+
+
+def unequal_to_either(function, by_equal, x, y, other, other_by_equal, identity):
+    """x != y, where x is asked first and then y."""
+    result = function(x, y)
+    if result is NotImplemented:
+        return unequal(other, other_by_equal, y, x, identity)
+    return not result if by_equal else result
 
 
 def asked_twice(function, other, x, y, otherwise):

@@ -8,14 +8,12 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops import structure
 from ...types.kinds import Attributes
-from ..build import MIRRORED, mismatch
 from ..intrinsics import iterate
 from ..protocol import Protocol, text_by_python
 from . import classes
 
-__all__ = ["COMPARED", "OfClass", "PROTOCOLS", "iterated"]
+__all__ = ["OfClass", "PROTOCOLS", "iterated"]
 
-COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 # Functions for which Python calls a method of the class of the first argument.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
              hash: "__hash__"}
@@ -62,13 +60,10 @@ class OfClass(Protocol):
         return super().unary(op, x) if found is None else found
 
     def compare(self, op, x, y):
-        first, second = classes.own_method(x, COMPARED[op]), classes.own_method(y, COMPARED[MIRRORED[op]])
-        if first is not None or second is not None:
-            otherwise = constant(False if op == "==" else mismatch(op, x, y).message)
-            return classes.answer(first, second, x, y, otherwise)
-        if op == "!=":
-            return Call(differ, x, y)
-        if op == "==":
+        found = classes.compared(op, x, y, identity=False)
+        if found is not None:
+            return found
+        if op in ("==", "!="):
             raise NotNative(f"'{classes.class_of(x).__name__}' has no __eq__, and its objects have no identity in "
                             f"compiled code", "define __eq__ in the class")
         return None
@@ -117,10 +112,6 @@ class OfClass(Protocol):
 
 def is_not_empty(x):
     return len(x) != 0
-
-
-def differ(x, y):
-    return not x == y
 
 
 def iterated(function, x):

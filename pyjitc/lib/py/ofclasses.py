@@ -19,12 +19,12 @@ from ...runtime.dispatcher import Callable_
 from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, own
 from ...types import kinds
 from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
-from ..build import MIRRORED, cast, mismatch, provoked
+from ..build import cast, provoked
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, by_python, protocol_of
 from ..rule import intrinsic
 from . import classes
-from .instances import COMPARED, OfClass
+from .instances import OfClass
 
 __all__ = ["PROTOCOLS", "make"]
 
@@ -112,16 +112,11 @@ class OfObject(OfClass):
         return constant(False) if apart else None
 
     def compare(self, op, x, y):
-        first, second = classes.own_method(x, COMPARED[op]), classes.own_method(y, COMPARED[MIRRORED[op]])
-        if first is None and second is None:
-            if op == "!=" and (classes.own_method(x, "__eq__") or classes.own_method(y, "__eq__")) is not None:
-                return Call(differ, x, y)
-            if op in ("==", "!="):
-                same = Apply(OBJECT_SAME, x, y) if x.type is y.type else constant(False)
-                return same if op == "==" else CallValue(constant(operator.not_), same)
-            return None
-        otherwise = constant(None if op in ("==", "!=") else mismatch(op, x, y).message)
-        return classes.answer(first, second, x, y, otherwise)
+        found = classes.compared(op, x, y)
+        if found is None and op in ("==", "!="):
+            same = Apply(OBJECT_SAME, x, y) if x.type is y.type else constant(False)
+            return same if op == "==" else CallValue(constant(operator.not_), same)
+        return found
 
     def attribute(self, x, name):
         cls = x.type.cls
@@ -386,10 +381,6 @@ def _divmod(args, kwargs):
         raise Mismatch(f"unsupported operand type(s) for divmod(): {describe(args[0].type)} and "
                        f"{describe(args[1].type)}")
     return CallValue(function, *args)
-
-
-def differ(x, y):
-    return not x == y
 
 
 class OfSuper(Protocol):
