@@ -316,7 +316,7 @@ class Carried:
         return None if v in self.defined else id(v)
 
     def only_passed(self, p: ir.Value) -> bool:
-        """Whether an iteration only passes a value on, to the next iteration or out of the loop."""
+        """Whether an iteration only passes a value on: to the next iteration, or out of the loop."""
         _, joins = self.leaves(p)
         passed = {p, *joins}
         for v in passed:
@@ -449,7 +449,7 @@ class Carried:
             if outcome is None:
                 return None
             if test is p and v.inst is not None and v.inst.op is control.CONST and v.inst.attrs["value"] is outcome[0]:
-                continue  # it is set to what it is there
+                continue  # the assignment does not change it: it has this value where the outcome is this
             outcomes.add(outcome[0])
             ways.append((outcome[1], v))
         if len(outcomes) != 1:
@@ -477,12 +477,13 @@ class Carried:
         return outcomes.pop(), ways
 
     def only_asked(self, v) -> bool:
-        """Whether a value is used in branches only."""
+        """Whether a value is used only as the condition of branches."""
         return all(edge is None and (inst.op is control.BRANCH or inst.op is a.CAST and self.only_asked(inst.result))
                    for _, inst, edge, _ in self.users.get(v, ()))
 
     def outcome(self, where, test):
-        """(the outcome of the test, a key of the place) where a value is passed on, or None."""
+        """(the outcome of the test, a key that identifies the place) with which control reaches the place `where` that
+        passes a value on; None where no outcome is certain there."""
         if where is None:
             return None
         source, how = where

@@ -39,7 +39,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _keeps_checks(loop) -> bool:
-    """Whether a loop is the copy that `versioning` has left its checks."""
+    """Whether a loop is the copy in which `versioning` has left the checks."""
     return any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
 
 

@@ -38,7 +38,7 @@ MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
-_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results depend on their order, by rounding
+_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results, because of rounding, depend on their order
 
 
 def run(functions: list[Function], options=None) -> list[Function]:

@@ -94,7 +94,7 @@ class _Reload:
                 self.mapping[inst.result] = carried
 
     def handed(self, form, header, edge) -> Affine:
-        """The value that an edge passes for an index of the block."""
+        """The value that an index of the block, an affine form, has for control that arrives over an edge."""
         found = Affine(form.constant, {})
         for v, c in form.terms.items():
             if v in header.params:

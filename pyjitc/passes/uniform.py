@@ -52,7 +52,7 @@ class Uniformity:
         return len(varying) > before
 
     def diverge(self) -> bool:
-        """Mark the parameters that depend on a branch on a varying value; whether there were new ones."""
+        """Mark the parameters that depend on a branch on a varying value; returns whether any is newly marked."""
         before = len(self.varying)
         for block in self.order:
             last = block.insts[-1]

@@ -47,7 +47,7 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(nest.dom.order)
-    plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); no such loop is inside another
+    plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); none of these loops is inside another of them
     covered: set[ir.Block] = set()  # headers of all loops inside these
     aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
