@@ -391,7 +391,7 @@ class Carried:
                 for block, inst, edge, _ in self.users.get(v, ()):
                     if edge is None and block is not self.header and inst.op in _TESTS and len(reached) < 12:
                         reached[inst.result] = None
-            for test in list(reached)[:0:-1]:  # a whole condition before the conditions that it consists of
+            for test in list(reached)[:0:-1]:  # a compound condition before its operands
                 made = self.extreme_by(key, test, rest) if test.type is k.Bool else None
                 if made is not None:
                     return made

@@ -60,7 +60,7 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def _take(fn, decided) -> None:
-    """Replace branches on comparisons that were decided by jumps. No other blocks are changed, so that a loop keeps its
+    """Turn each branch on a decided comparison into a jump. No other blocks are changed, so that a loop keeps its
     single back edge (latches.py)."""
     taken = False
     for block in fn.blocks:

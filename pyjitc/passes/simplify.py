@@ -148,8 +148,8 @@ def _straighten(fn: Function) -> bool:
 
 
 def _skip_handlers(fn: Function) -> bool:
-    """Exceptions do not stop at a handler that only raises them again, as those around the comprehensions of Python
-    3.12 and later do."""
+    """Redirect exceptions past handlers that only raise them again, such as those around the comprehensions of Python
+    3.12 and later."""
     again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
     changed = False
     for block in fn.blocks if again else ():
@@ -163,7 +163,7 @@ def _skip_handlers(fn: Function) -> bool:
 
 
 def _raised_again(block: Block) -> Inst | None:
-    """What raises the exception that arrives at a handler again, if the handler does nothing else."""
+    """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
     if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
@@ -232,7 +232,7 @@ def _parameters(fn: Function, facts: Facts) -> bool:
 def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
     """The only value that arrives, apart from the parameter itself and undefined values; or None."""
     only = undefined = None
-    several = False  # of which each is there on its own way only
+    several = False  # whether there are several undefined values, each of which is defined on its own path only
     for arg in args:
         arg = resolve(mapping, arg)
         if arg is param or arg is only:

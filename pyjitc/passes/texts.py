@@ -75,7 +75,7 @@ def _text(facts: Facts, value: Value) -> str | None:
 
 
 def _part(facts: Facts, value: Value) -> tuple[Value, Value, Value] | None:
-    """A text and the bounds in it between which a value stands, where that is known."""
+    """(text, start, end) if a value is known to be the part of another text between these bounds; else None."""
     made = facts.defined_by(value, t.STR_SLICE)
     if made is not None:
         return made.args[0], made.args[1], made.args[2]

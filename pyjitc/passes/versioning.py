@@ -508,7 +508,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
 
 
 def _on_the_way(guard, plan, condition, loc):
-    """`condition`, and that no branch whose condition stays the same leaves the loop."""
+    """The test `condition`, and that none of the branches with invariant conditions (`ways`) leaves the loop."""
     def make(op, *args):
         guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
         return guard.insts[-1].result

@@ -1,5 +1,5 @@
-"""Remove forms that the transforms do not know: cells and unions become values, and an instruction that may raise ends
-its block.
+"""Remove constructs that the transforms do not know: cells and unions are replaced by plain values, and an instruction
+with an unwind edge becomes the last one of its block.
 
 Each is a step of prepare.py, which changes only functions that have them: most have none.
 """
