@@ -224,8 +224,8 @@ yes:
 no:
   ret i1 false""", shared=True)
 
-# The same, where a short ASCII text is compared with its own reverse without a call: what stands in front of the
-# characters is read and shifted out.
+# The same without a call, where a short ASCII text is compared with its own reverse. Eight bytes are read, and those in
+# front of the characters are shifted out.
 _define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
   %own = icmp eq ptr %s, %t
@@ -278,7 +278,8 @@ def _first_is_free() -> str:
 
 
 def _share(name: str, x: str, length: str) -> str:
-    """Write down where the wchar_t of an object with characters of four bytes are, after it has changed."""
+    """Text that updates the cached wchar_t pointer of an object with characters of four bytes after the object has
+    changed."""
     if not STR_IN_PIECES:
         return ""
     return f"""  %{name}.chars = getelementptr i8, ptr {x}, i64 {STR["wide"]}
