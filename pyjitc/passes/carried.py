@@ -110,8 +110,8 @@ class Carried:
                                  "only numbers do; keep others in an array with an element for each iteration")
 
     def carried(self, p: ir.Value) -> Exception:
-        """The error for a value that goes from one iteration to the next: what the program does with it, and what it
-        has to do instead."""
+        """The error for a value that is carried from one iteration to the next. It says how the program uses the value,
+        and what to write instead."""
         name = _MEMBER.sub("", p.name)
         what = repr(name) if name else "a value"
         x = name or "s"
@@ -203,7 +203,7 @@ class Carried:
         return all([inst is not None and inst.op is control.CONST for inst in made])
 
     def goes(self, v: ir.Value, p: ir.Value) -> bool:
-        """Whether `v` is the parameter `p`, or a select or block parameter that may have its value."""
+        """Whether the value of `p` may reach `v` through selects and block parameters."""
         seen = set()
         work = [v]
         while work:

@@ -41,7 +41,7 @@ _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STO
 
 
 def lower(module: list[ir.Function]) -> None:
-    """Rewrite what has another form on a GPU."""
+    """Replace operations that have another form on a GPU."""
     for fn in module:
         _drop_polls(fn)
         _throw_texts(fn)

@@ -89,7 +89,7 @@ class _Web:
         self.grows: bool | None = None
 
     def is_extreme(self) -> bool:
-        compared = []  # what is left to decide: whether a number passes that of a member
+        compared = []  # pairs that are still to be tested by `_passes`
         for (v, f), block in (work := list(self.members.items())):
             j, k = block.params.index(v), block.params.index(f)
             for arriving in self.edges[block]:
@@ -240,7 +240,7 @@ def _compute(block, branch, taken, known, edges) -> None:
             continue
         condition = branch.args[0]
         if known[value] == (taken == 1):  # `flag and not condition`, or `flag or not condition`
-            if flag is condition:  # the branch tests the flag itself, and one side sets it to what it is on the other
+            if flag is condition:  # the branch tests the flag itself: one side sets it to the value of the other
                 computed = _before(block, control.CONST, value=known[value])
                 known[computed] = known[value]
             else:

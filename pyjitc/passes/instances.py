@@ -418,7 +418,7 @@ _PLAIN = frozenset((structure.UNION_MAKE, structure.UNION_GET, structure.UNION_C
 
 def _called(fn: ir.Function) -> list[ir.Function]:
     found = [fn]
-    for one in found:  # grows
+    for one in found:  # appended to during the iteration
         found += dict.fromkeys([inst.attrs["callee"] for block in one.blocks for inst in block.insts
                                 if inst.op is control.INVOKE and inst.attrs["callee"] not in found])
     return found

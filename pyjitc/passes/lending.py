@@ -83,7 +83,7 @@ class _Lending:
         callee = inst.attrs["callee"]
         if callee not in self.calls:
             found = [callee]
-            for one in found:  # grows
+            for one in found:  # appended to during the iteration
                 found += dict.fromkeys([i.attrs["callee"] for block in one.blocks for i in block.insts
                                         if i.op is INVOKE and i.attrs["callee"] not in found])
             self.calls[callee] = any([_takes(i) for one in found for block in one.blocks for i in block.insts])

@@ -1,7 +1,7 @@
 """Forward loads and stores across iterations: from the test of a loop to its body, and from the body to the next test.
 
 Runs after the second gvn, which shares loads where one dominates the other; needless index checks have been removed.
-The test of a `while` loop stands before the loop and at its end, so that what it loads has two places:
+The test of a `while` loop stands before the loop and at its end, so that each load of the test has two copies:
 Before:  b: x = array_load a, j ; branch c -> head(j)
          head(k): y = array_load a, k ; ... z = array_load a, m ; branch d -> head(m), out
 After:   b: x = array_load a, j ; branch c -> head(j, x)

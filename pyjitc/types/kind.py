@@ -1,4 +1,4 @@
-"""What all kinds of types have in common: their representation, type variables, and how two types join.
+"""The common base of all kinds of types: their representation, type variables, and how two types join.
 
 `Type` is the base of all kinds and `Composite` of those whose values consist of parts; `Content` is a type variable.
 The kinds without parameters are here, and those that joins make, unions and duals; the other kinds are in `kinds`.

@@ -7,13 +7,14 @@ condition of the branch above says, or a number that says which way was taken.
 An edge P -> B(args) gives adjoint(arg) += adjoint(parameter).
 
 The adjoint of a complex number z of the value L is  dL/dRe(z) + i dL/dIm(z): of a function with the derivative f'(z)
-it is the adjoint of the result times the conjugate of f'(z). What goes in and out, cotangents and gradients, are its
-conjugates, as in JAX.
+it is the adjoint of the result times the conjugate of f'(z). The cotangents that callers pass and the gradients that
+they get are the conjugates of adjoints, as in JAX.
 
-Adjoints are of two kinds. Of floats, and of arrays that nobody writes into, views, or reads an element of, they are
-values, which flow backwards. Other arrays have a second array of adjoints beside them, made where the array is made:
+Adjoints are of two kinds. The adjoints of floats, and of arrays of which no instruction writes or reads an element or
+makes a view, are SSA values, which flow backwards. Each other array has a second array of adjoints, which is made where
+the array itself is made:
     y = a[i]: a_[i] += y_        a[i] = x: x_ += a_[i] ; a_[i] = 0
-What R reads of the first part is computed again, or kept on a tape: tape.py.
+Values of the forward part that R reads are computed again, or kept on a tape: tape.py.
 """
 from __future__ import annotations
 
@@ -555,7 +556,7 @@ class _Reverse:
         return b.op(s.TUPLE_MAKE, *self.dims_of(x), cls=None)
 
     def dense(self, b, g, v):
-        """The adjoint g of the array v as an array: the adjoint of what was summed is one number, and None stands for
+        """The adjoint g of the array v as an array. Otherwise g may be one number, where v was summed, or None for
         zero."""
         wanted = gradient_type(v.type)
         if g is not None and type(g.type) is k.Array:

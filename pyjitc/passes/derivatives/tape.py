@@ -72,7 +72,7 @@ class Tape:
                                             "not changed, or is computed again")))
         return found
 
-    # -- what is kept
+    # -- which values are kept
 
     def decide(self):
         cl = self.act.classes.of
@@ -160,7 +160,7 @@ class Tape:
         return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
 
     def again(self, i: Inst) -> bool:
-        """Whether the backward part may repeat this instruction."""
+        """Whether the backward part may compute this instruction again."""
         op = i.op
         if op is NEST:
             return i.attrs["template"].qualname == "mapped" and not any(
@@ -388,7 +388,7 @@ class Tape:
             return b.op(a.INE, x, b.const(0, k.Int))
         return x if t is k.Int else b.op(a.CAST, x, type=t)
 
-    # -- what the backward part reads
+    # -- reads of the backward part
 
     def resolve(self):
         for r in self.rblocks:

@@ -137,7 +137,7 @@ class _Loop:
                 if of(x) in cleared and (x not in places or i.op not in (mem.ARRAY_LOAD, mem.ARRAY_STORE)
                                          or i.args[1:1 + x.type.ndim] != places[x]):
                     return False
-        # what is read of a cleared array is read before it is cleared
+        # elements of a cleared array must be read before they are cleared
         for i in self.cleared:
             at = insts.index(i)
             if any(other.op is mem.ARRAY_LOAD and other.args[0] is i.args[0] for other in insts[at:]):
