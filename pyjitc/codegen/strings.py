@@ -253,8 +253,8 @@ other:
 
 # ---------------------------------------------------------------- appending
 
-# The fields of an object besides its characters, for wchar_t and for UTF-8 that were requested; an ASCII object has
-# only the first of them. Until 3.11 characters of four bytes are the wchar_t, too.
+# The offsets of the fields that refer to a text's wchar_t and UTF-8 forms, once these were requested; an ASCII object
+# has only the first of them. Until 3.11 characters of four bytes are also the wchar_t form.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
 _WCHARS = 64  # the offset of the number of wchar_t until 3.11
 _SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
@@ -267,7 +267,7 @@ def _kept_is_null(name: str, offset: int | None) -> str:
 
 
 def _first_is_free() -> str:
-    """%first: whether the first of these fields refers to nothing else than the characters."""
+    """Text that computes %first: whether the first of these fields is null or refers to the object's own characters."""
     if not STR_IN_PIECES:
         return _kept_is_null("first", None)
     return f"""{_kept_is_null("first.none", _KEPT[0])}

@@ -203,7 +203,7 @@ def _next(e, inst):
 
 
 def position(e, thread: str) -> list[str]:
-    """x, y, z of a thread."""
+    """The x, y and z of a thread."""
     width, height = e.word(WORDS["threads"]), e.word(WORDS["threads"] + 1)
     row = e.assign(f"udiv i64 {thread}, {width}")
     return [e.assign(f"urem i64 {thread}, {width}"), e.assign(f"urem i64 {row}, {height}"),

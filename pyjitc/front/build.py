@@ -393,7 +393,7 @@ class _Builder:
         return self.locals[name] if name in self.moved else self.cells[name]
 
     def closure(self, layout):
-        """The closure of a function that refers to itself or to functions made later."""
+        """Make the closure of a function that refers to itself or to functions that are made later."""
         return self.emit(generic.TUPLE,
                          [self.cell(name) if marker is None else self.constant(marker) for name, marker in layout])
 

@@ -174,7 +174,7 @@ class _Grid:
         plan.lines = [r.line for r in sorted(regions, key=lambda r: r.number)]
         return plan
 
-    # -- before the cuts
+    # -- before the kernel is cut
 
     def enter(self) -> None:
         """Give the parameters a block of their own."""

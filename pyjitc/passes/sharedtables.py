@@ -1,4 +1,4 @@
-"""Replace the dicts and sets that several functions of a module use, and that do not escape from it, by local tables.
+"""Replace the dicts and sets that several functions of a module use, and that no other code can use, by local tables.
 
 Examples are a recursive function that stores its results in a dict, which is its argument or which it captures, and a
 helper that is too large to be inlined and that fills a dict. `localtables` looks at each function alone; here values in

@@ -179,8 +179,8 @@ def _step(inst, last, defs):
 
 
 def _join_checks(fn, block, chain, value, low, high) -> ir.Block:
-    """Split `block` after the last instruction of `chain`: one comparison decides whether its checks are needed.
-    Returns the second part."""
+    """Split `block` after the last instruction of `chain`, so that one comparison decides whether the checks of the
+    chain are needed. Returns the second part."""
     checked, on = ir.Block("checked"), ir.Block("on", [ir.Value(inst.result.type, inst.result.name) for inst in chain])
     end, loc = block.insts.index(chain[-1]) + 1, chain[-1].loc
     first, on.insts, block.insts = block.insts[:end], block.insts[end:], []

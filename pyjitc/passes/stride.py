@@ -21,7 +21,7 @@ __all__ = ["run"]
 
 
 def run(fn: ir.Function, start: ir.Block) -> None:
-    """start: the instructions that were hoisted out of `fn`, since they are uniform."""
+    """start: the block with the uniform instructions that were hoisted out of `fn`."""
     if any(i.op in gpu.WARP_OPS for b in fn.blocks for i in b.insts):
         return
     edges, defs, nest = in_edges(fn.blocks), Definitions(fn), LoopNest(fn)

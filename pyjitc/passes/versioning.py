@@ -376,7 +376,8 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) 
 
 
 def _starts_below_zero(form, counters, defs) -> bool:
-    """Whether a form is certainly negative on some trip, in which a condition in the loop skips the access."""
+    """Whether an index that is not negative where it is checked has a form that is certainly negative on some trip. A
+    condition in the loop then skips the check in that trip, and a guard for all trips would always fail."""
     least = form.constant
     for v, c in form.terms.items():
         counted, step = counters.get(v, (None, 0))
@@ -388,8 +389,8 @@ def _starts_below_zero(form, counters, defs) -> bool:
 
 
 def _known(form, counters, defs, loop, bounds, products) -> bool:
-    """Whether every term is a counter or invariant in the loop, or the product of one with an invariant factor, and has
-    64 bits, as the arithmetic of the guard."""
+    """Whether every term is a counter, a value that is invariant in the loop, or the product of one of these with an
+    invariant factor, and has a type of 64 bits, in which the guard computes."""
     for v, c in form.terms.items():
         if v in products.parts:
             v = products.parts[v][0]

@@ -99,7 +99,7 @@ def _generated(value) -> bool:
 
 
 def refused_method(cls: type) -> str:
-    """The name of a special method of a class of named tuples that compiled code would have to call and does not
+    """The name of a special method that compiled code would have to call for a class of named tuples, and does not
     support; or ''."""
     for base in cls.__mro__:
         if not is_fixed(base):
