@@ -1,4 +1,4 @@
-"""Errors for names that other compilers have and a module here has not: what to write instead."""
+"""Errors for names that exist in other compilers but not in a module here; the messages say what to write instead."""
 import sys
 from typing import Callable, Mapping
 
@@ -6,8 +6,8 @@ __all__ = ["absent"]
 
 
 def absent(module: str, names: Mapping[str, str], later: Mapping[str, object] = {}) -> Callable[[str], object]:
-    """The `__getattr__` of a module, which raises AttributeError with the text for a name. later: names that exist ->
-    the object with them as attributes, which may load a module."""
+    """Make the `__getattr__` of a module, which raises AttributeError with the text for a name. later: names that do
+    exist -> an object that has them as attributes; getting an attribute may load a module."""
 
     def get(name: str) -> object:
         if name in later:

@@ -175,7 +175,7 @@ _ENOUGH = 160  # characters of a message that is never shortened
 
 
 def shortened(text: str) -> str:
-    """`text` without addresses of objects, and without most of what is between brackets where that is long.
+    """`text` without addresses of objects, and without most of the content of brackets that are long.
 
     Otherwise the types of nested or long tuples would fill pages."""
     if " at 0x" in text:

@@ -30,7 +30,7 @@ class _Loader(SourceFileLoader):
         try:
             file = os.open(self.cached, os.O_RDONLY | os.O_CLOEXEC)
             try:
-                data = os.read(file, 4 * self.found.st_size + _SMALL)  # more than compiled code ever has
+                data = os.read(file, 4 * self.found.st_size + _SMALL)  # more bytes than compiled code ever has
             finally:
                 os.close(file)
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
@@ -75,5 +75,5 @@ class _Finder(FileFinder):
 
 
 def find_quickly(folder: str) -> None:
-    """From now on use it for the modules in this folder of a package, and below it."""
+    """From now on use this importer for the modules in this folder of a package, and below it."""
     sys.path_importer_cache[folder] = _Finder(folder)

@@ -1,6 +1,6 @@
 """Modules that load on first use: `import pyjitc` must not pay for the compiler or for llvmlite.
 
-All imports in the package that are not at the top of a module are made by it.
+All imports in the package that are not at the top of a module are made by `lazy`.
 """
 import importlib
 

@@ -117,7 +117,7 @@ ENVIRONMENT = {
 
 
 def with_environment(options: Options) -> Options:
-    """The options of a decorator, with what the environment says of the disk cache."""
+    """The options of a decorator, updated by the environment variables of the disk cache."""
     switch = environment("PYJITC_CACHE")
     return options._replace(cache=switch != "0") if switch else options
 

@@ -1,4 +1,4 @@
-"""File names that are not known yet when code is compiled: those of a package that is built ahead of time.
+"""Source file names in packages that are built ahead of time, which are not known yet when their code is compiled.
 
 While the package is built, the name of each of its files is a *placeholder*: the path within the package, padded to a
 fixed number of bytes. Compiled code contains it as a text, for tracebacks. Where the package is installed, the actual
@@ -29,7 +29,8 @@ def relative(filename: str) -> str:
 
 
 def filled(code: bytes) -> bytes:
-    """Object code with the actual file names; with the path within the package where there is too little room."""
+    """Object code in which the actual file names replace the placeholders; where one is too long for its placeholder,
+    the path within the package is used."""
     root = ROOTS[0].encode("utf-8", "surrogateescape") if ROOTS else b""
 
     def name(found) -> bytes:

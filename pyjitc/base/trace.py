@@ -40,7 +40,7 @@ def dump(stage: str, name: str, text: Callable[[], str]) -> None:
 
 @contextmanager
 def timed(stage: str):
-    """Context manager: count the time of the block for `stage`, without that of stages inside it."""
+    """Context manager: add the time of the block to `stage`, without the time of stages inside it."""
     if not _announced and environment("PYJITC_TIME") not in ("", "0"):
         _announced.append(atexit.register(report))
     _nested.append(0.0)

@@ -1,4 +1,4 @@
-"""Phases that make many objects and hardly any garbage: an import, a compile.
+"""Suspend garbage collection during phases that make many objects and hardly any garbage: an import, a compile.
 
 Garbage collections took a fifth of an import and a seventh of a first call, and more in larger programs.
 """
@@ -8,7 +8,8 @@ import sys
 __all__ = ["Uncollected"]
 
 _MANY = 3  # modules: where more were loaded, most new objects will be kept
-# objects: 3.12 starts with some hundred frozen ones; a program that freezes has thousands
+# objects: where fewer are frozen, the program has not frozen any itself; 3.12 starts with some hundred frozen ones, and
+# a program that freezes its objects has thousands
 _FROZEN = 1000 if sys.version_info[:2] == (3, 12) else 0
 
 

@@ -70,7 +70,7 @@ def _boxed_parts(e, t, values, inst, take):
 
 
 def _filled(e, where: str, items) -> None:
-    """Store the items of a new tuple or list, which has none yet."""
+    """Store the items of a new tuple or list, which is still empty."""
     for i, item in enumerate(items):
         e.line(f"store ptr {item}, ptr {e.assign(f'getelementptr ptr, ptr {where}, i64 {i}')}, align 8")
 
@@ -164,7 +164,7 @@ def _open_tuple(e, t, pointer, wrong):
 
 
 def _box_function(e, t, values, inst, take):
-    """A Python function with the values that this one has captured."""
+    """A new Python function that has captured the values of this function value."""
     parts, at = {}, 0
     for role, part in zip(t.roles, t.captures):
         n = len(e.components(part))

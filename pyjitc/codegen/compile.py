@@ -1,4 +1,4 @@
-"""A module of typed functions to object code: emission, the stub, LLVM. The interface of this room."""
+"""Compile a module of typed functions to object code: emission, the stub, LLVM. The interface of this package."""
 from __future__ import annotations
 
 
@@ -42,7 +42,7 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     if len(functions) > 1:
         inlining.decide(functions)
     elif not functions[0].flags.recursive and sum(len(block.insts) for block in functions[0].blocks) <= SMALL:
-        functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # into the stub
+        functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # it is inlined into the stub
     nogil = options.nogil and not any(map(_needs_python, functions))
     pooled = any("chunks" in inst.attrs for fn in functions for block in fn.blocks for inst in block.insts
                  if inst.op is INVOKE)

@@ -96,9 +96,10 @@ copy:
 out:
   ret ptr %made""")
 
-# The same characters as a part of a text that is put together: an object in front of them, in memory that the caller
-# has, which nobody keeps. Releases of it do nothing, its references are so many.
-PART_SIZE = 96  # of that memory
+# The same characters as a part of a text that is put together. They become the content of an object whose head is
+# written in front of them, in memory of the caller. It has so many references that releases never free it; nobody may
+# keep it.
+PART_SIZE = 96  # bytes of that memory
 _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""
   %first = ptrtoint ptr %begin to i64
   %last = ptrtoint ptr %end to i64
@@ -120,7 +121,7 @@ _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""
   store i64 %state, ptr %state.p, align 1
   ret ptr %o""")
 
-# Where the digits of an int begin that end at %end.
+# The address of the first digit of an int whose digits end at %end.
 _define("ptr @pyj_decimal_int_at(i64 %x, ptr %end)", """
   %negative = icmp slt i64 %x, 0
   %minus = sub i64 0, %x
@@ -240,7 +241,7 @@ def _power_of_ten(n: int) -> int:
 
 
 def shortest() -> str:
-    """The table of these powers, which few programs need."""
+    """Add the table of these powers, which few programs need."""
     powers = list(map(_power_of_ten, range(_LEAST_POWER, _MOST_POWER + 1)))
     words = ", ".join(f"i64 {p >> 64}, i64 {p & (1 << 64) - 1}" for p in powers)
     return f"@pyj_decimal_exponents = private unnamed_addr constant [{2 * len(powers)} x i64] [{words}]"
@@ -598,9 +599,10 @@ def _eight_digits(at: str) -> str:
 
 
 def _rest_of_digits(value: str, start: str, before: str, good: str) -> str:
-    """Reads the characters from %start on, which are to be digits, eight at a time, and behind them what is left of
-    eight: together with the characters before those, which count as zeros. They may be what an object has in front of
-    its characters. Goes on at `good` with %value3, or at `slow`."""
+    """Text that reads the characters from number `start` on, which must all be digits: eight at a time, then the rest.
+    The rest is read as the last eight characters, in which those before the rest are replaced by zeros; for a short
+    text these may be bytes of the object in front of its characters. Continues at `good` with the number in %value3, or
+    at `slow` where a character is no digit."""
     return f"""
 blocks:
   %b = phi i64 [ {start}, %{before} ], [ %b8, %eight ]
@@ -641,7 +643,8 @@ tail:
 
 
 def _of_parts(what: str) -> None:
-    """The helper that reads a number of a part of a text. The interpreter gets an object of it where it is asked."""
+    """Define the helper that converts a part of a text to a number. Where the interpreter must be called, it gets the
+    part as an object."""
     _define(f"i32 @pyj_decimal_part_to_{what}(ptr %s, i64 %i, i64 %j, ptr %to)", f"""
 {_load("state", "i32", "%s", STR["state"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
@@ -670,7 +673,7 @@ fail:
   ret i32 1""", f"pyj_decimal_read_{what}", f"pyj_decimal_to_{what}", shared=True)
 
 
-# int(s): up to 18 digits are read here, the rest by the interpreter. 1 where it is to be asked.
+# int(s) for up to 18 digits. The result is 0, or 1 where the interpreter must be called: it reads all other texts.
 _define("i32 @pyj_decimal_read_int(ptr %data, i64 %n, ptr %to)", f"""
 {_MINUS}
   %few = icmp ult i64 %count, 19

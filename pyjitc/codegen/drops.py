@@ -1,5 +1,5 @@
-"""Drop functions: helpers that give up what a value holds, one for each layout (`ops/heads.py`), so that types of one
-layout share it.
+"""Drop functions: helpers that release the references in a value, one for each layout (`ops/heads.py`), so that types
+of one layout share it.
 
 `pyj_drop_box_...` gives up a reference to a cell or an iterator, and what it holds where that was the last;
 `pyj_drop_all_...` gives up the references in a tuple or a union, each an argument.

@@ -126,7 +126,7 @@ done:
 
 
 def eights(t: str) -> str:
-    """Eight running sums of n numbers, a multiple of 8 and not 0, added as NumPy does (lib/np/reductions/folds.py)."""
+    """Add n numbers, a multiple of 8 and not 0, in eight running sums, as NumPy does (lib/np/reductions/folds.py)."""
     v = f"<8 x {t}>"
     halves = [f"  %l{w} = shufflevector <{2 * w} x {t}> %s{2 * w}, <{2 * w} x {t}> poison, <{w} x i32> "
               f"<{', '.join(f'i32 {2 * k}' for k in range(w))}>\n"

@@ -1,7 +1,7 @@
 """Builds the body of one LLVM function: the emitter that lowerings write with.
 
 Every value is a list of LLVM scalars, its components (codegen/leaves.py). The methods for lowerings in `ops/` are
-documented in ops/emitter.py, the protocol that this class implements; the others are for this room only.
+documented in ops/emitter.py, the protocol that this class implements; the others are for this package only.
 """
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ class Emitter:
         self.start(good)
 
     def _ask_anew(self, inst) -> None:
-        """After a failure of a helper with OverflowError, request that the interpreter makes the call
+        """After a helper has failed with OverflowError, request that the interpreter repeats the call
         (passes/restarts.py)."""
         self.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
         self.declare("declare void @PyErr_SetNone(ptr)")

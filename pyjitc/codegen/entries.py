@@ -17,6 +17,7 @@ class Loop(Named, fields="cores initial", defaults=(None,)):
 
 
 class Callback(Named, fields="args result"):
-    """args, result: LLVM's types of the parameters of the C function, and of what it returns ('void': nothing)."""
+    """args, result: the LLVM types of the parameters and of the result of the C function ('void': it returns
+    nothing)."""
 
     __slots__ = ()

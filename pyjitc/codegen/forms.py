@@ -39,14 +39,15 @@ def _variants(name: str, count: int) -> str:
 
 
 def rare(symbol: str, values, t: str) -> str:
-    """The text after `call`. The callee is a function of this module, since LLVM would use what it knows of `symbol`
-    itself."""
+    """The LLVM text that follows `call` for a call of the function that stands for a rare call of `symbol`, with its
+    arguments. It is a function of this module, because LLVM would use its own knowledge of `symbol`."""
     args = ", ".join(f"{t} {v}" for v in values)
     return f"{t} @{RARE}{symbol}({args}) cold {_variants(RARE + symbol, len(values))}"
 
 
 def lookup(number: int, t: str, index_type: str, index: str) -> str:
-    """The text after `call`: load from table `number` the element at the lowest bits of the index."""
+    """The LLVM text that follows `call` for a call that loads from table `number` the element at the lowest bits of the
+    index."""
     return f"{t} @{LOOKUP}{number}({index_type} {index}) {_variants(f'{LOOKUP}{number}', 1)}"
 
 
@@ -99,7 +100,8 @@ def _rare(symbol, count, t):
 
 
 def _masked(symbol, count, scalar, n, settled):
-    """settled: text that computes for which elements the function is called, and the results of the others."""
+    """The definition of a vector variant. settled: (mask of the elements for which the function must be called, results
+    for the other elements, text that computes both)."""
     left, found, text = settled
     t = f"<{n} x {scalar}>"
     lines = [f"define {t} @{RARE}{symbol}.{n}({''.join(f'{t} %x{k}, ' for k in range(count))}<{n} x i1> %mask) "
@@ -140,8 +142,8 @@ def _intrinsics(t, n):
 
 
 def _settled(scalar, n):
-    """Compute signs, zeros, and results that are infinite or 0. The C library computes subnormal results, and those of
-    operands that are not finite or subnormal or of negative x with fractional y."""
+    """Text that handles signs, zeros, and results that are infinite or 0. The C library computes subnormal results, and
+    those for operands that are subnormal or not finite, or for negative x with fractional y."""
     t, b, suffix = f"<{n} x {scalar}>", f"<{n} x i1>", f"v{n}{'f64' if scalar == 'double' else 'f32'}"
     whole = f"<{n} x {'i64' if scalar == 'double' else 'i32'}>"
     moderate, most, least = (f"splat ({scalar} {_hex(_single(v, scalar))})" for v in _MOST[scalar])

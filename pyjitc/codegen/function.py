@@ -43,7 +43,8 @@ class FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
-        self.held_sets: set[tuple] | None = None  # the sets of values held by instructions that may raise, each once
+        # the sets of values that are held by instructions that may raise, each set once
+        self.held_sets: set[tuple] | None = None
         # (name, file) of the function of a traceback entry -> numbers of its source locations
         self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}

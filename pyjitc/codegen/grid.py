@@ -28,7 +28,8 @@ from .threads import GROUP, MAX_THREADS
 
 __all__ = ["GridModule", "compile_grid"]
 
-_TAKEN_CYCLES = 1 << 15  # cycles of the processor that one turn of a thread, some neighbouring blocks, should take
+# cycles of the processor that a CPU thread should spend on the neighbouring blocks that it takes at once
+_TAKEN_CYCLES = 1 << 15
 _POLL_CYCLES = 1 << 25  # cycles of the processor between two polls for signals: these take the interpreter lock
 
 

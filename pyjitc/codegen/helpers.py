@@ -26,8 +26,8 @@ _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # help
 
 
 class _Texts(dict):
-    """name -> definition. Helpers with a number or a type in their name are generated when one is used; the other ones
-    that few programs need are loaded at the first use of one."""
+    """name -> definition. Helpers with a number or a type in their name are generated at their first use; modules with
+    helpers that few programs need are loaded at the first use of one of them."""
 
     def __missing__(self, name: str) -> str:
         kind, _, of = name.removeprefix("pyj_").partition("_")
@@ -222,8 +222,8 @@ def search_of(name: str) -> str:
 
 
 def is_often_called(name: str) -> bool:
-    """Whether LLVM optimises the helper together with the code around it. What frees native objects (R) keeps their
-    memory for the next ones of the same module."""
+    """Whether LLVM optimises the helper together with the code around it. Helpers that free native objects (R) keep
+    the memory for new objects of the same module."""
     return name.startswith(("pyj_dot_", "pyj_copy_", "pyj_native_dead_")) or (
         name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 

@@ -106,7 +106,7 @@ def _pointer(e, t, values, inst, take):
 
 
 def _one_object(name: str) -> tuple[Callable, Callable]:
-    """Boxing and unboxing of the only value of a type, which the interpreter exports under `name`."""
+    """The functions that box and unbox the only value of a type, which the interpreter exports under `name`."""
 
     def box(e, t, values, inst, take):
         return kept(e, e.external(name))
@@ -119,7 +119,7 @@ def _one_object(name: str) -> tuple[Callable, Callable]:
 
 
 def _known_object(value: Callable[[Type], object]) -> tuple[Callable, Callable]:
-    """The same for an object that the type determines."""
+    """The same functions for the only value of a type that is determined by an object."""
 
     def box(e, t, values, inst, take):
         return kept(e, e.object(value(t)))
@@ -188,7 +188,7 @@ def exact(e, pointer, cls, wrong):
 
 
 def _of_class(symbol: Callable[[Type], str]) -> Callable:
-    """Unboxing of a reference to an object of exactly the class with this symbol."""
+    """The function that unboxes a reference to an object of exactly the class with this symbol."""
 
     def unbox(e, t, pointer, wrong):
         exact(e, pointer, e.external(symbol(t)), wrong)
@@ -468,8 +468,9 @@ def _look(e, t, pointer, wrong):
 
 
 def _following(e, t, pointer, place):
-    """Advance to the next item of a container: (i1 whether there is one, a function that emits the pointers to it, for
-    code where there is one). place: a word in the frame, 0 at first."""
+    """Emit code that advances to the next item of a container. Returns (i1 whether there is one, a function that emits
+    the pointers to it, to be called for code that runs only where there is one). place: a word in the frame, initially
+    0."""
     if isinstance(t, k.Dict):
         keyp, valuep = e.alloca("ptr"), e.alloca("ptr")
         e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
@@ -498,7 +499,7 @@ def _following(e, t, pointer, place):
 
 
 _MANY = 100
-# kind of items that a helper looks at -> the helper and their class
+# kind of items whose class a helper checks -> (the helper, the class)
 _LOOKED_AT = {type(Int): ("pyj_holds_int", "PyLong_Type"), type(k.Float): ("pyj_holds_class", "PyFloat_Type"),
               type(k.Str): ("pyj_holds_class", "PyUnicode_Type")}
 

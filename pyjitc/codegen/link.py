@@ -47,7 +47,7 @@ def host_target() -> Target:
 
 
 def choose(cpu: str) -> None:
-    """Make code for this level of x86-64 processors from now on, whatever processor this machine has."""
+    """From now on make code for this level of x86-64 processors, whatever processor this machine has."""
     level = ["+avx512bw", "+avx512cd", "+avx512dq", "+avx512f", "+avx512vl"] if cpu == "x86-64-v4" else []
     features = ",".join(level + llvm.scalar_stores(level))
     with LLVM:

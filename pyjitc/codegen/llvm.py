@@ -1,4 +1,4 @@
-"""llvmlite's shared library, called directly: the functions that making an object takes.
+"""llvmlite's shared library, called directly: the functions that are needed to make object code.
 
 Importing `llvmlite.binding` costs 35 ms of a first call's 60, two thirds of it for modules that are not needed here
 (docs/performance.md); loading the library alone costs 10. The names and signatures are those of llvmlite 0.50, which
@@ -116,8 +116,8 @@ def host() -> tuple[str, str, str]:
 
 
 def scalar_stores(features: list[str]) -> list[str]:
-    """What is said to LLVM beside the features of a processor: one by one, elements are stored sooner than by the
-    instruction of AVX-512 that scatters a vector. Gathering pays."""
+    """Feature flags that LLVM needs besides those of the processor: storing the elements of a vector one by one is
+    faster than the scatter instruction of AVX-512. (Its gather instruction is faster than single loads.)"""
     return ["+prefer-no-scatter"] if "+avx512f" in features else []
 
 
@@ -161,9 +161,9 @@ class Machine:
         error = c_void_p()
         # On x86 loop strength reduction takes a third of the emission, for computations that addressing modes do as
         # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
-        # function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
-        # The options are those of the process, and are restored. Setting one takes 0.1 ms.
-        # The copies of a loop with branches need fewer jumps where short blocks are duplicated, as at LLVM's level 3.
+        # function of 1,000 lines at LLVM's own budget, and makes its code larger by half. The options are those of the
+        # process, and are restored. Setting one takes 0.1 ms. The copies of a loop with branches need fewer jumps where
+        # short blocks are duplicated, as at LLVM's level 3.
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
                    else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.large:
@@ -292,7 +292,7 @@ def set_option(text: str) -> None:
 
 @contextmanager
 def _options(pairs):
-    """Set options of the process, and restore them. pairs: (ours, the usual one)."""
+    """Context manager: set options of the process, and restore them. pairs: (value inside the block, usual value)."""
     lib = _library()
     for ours, _ in pairs:
         lib.SetCommandLine(b"pyjitc", ours)

@@ -318,7 +318,7 @@ text:
   %equal = call i1 @pyj_str_same(ptr %o, ptr %k0)
   br i1 %equal, label %found, label %next
 """
-# The class of keys: the LLVM types of its words, its hash, its comparison and store, and the declarations for these.
+# Class of keys -> the LLVM types of its words, its hash, its comparison and store, and the helpers that these need.
 _KEYS = {
     "int": (("i64",), "  %upper = lshr i64 %k0, 32\n  %h = add i64 %k0, %upper" + _NO_ERROR, _same_words(1),
             _write_words(1), ()),
@@ -368,7 +368,8 @@ absent:
 
 
 def _short_text(text: str, i: str = "", j: str = "", yes: str = "quick", no: str = "other") -> str:
-    """Goes on at `yes` where a text, or its part from i to j, is short and of ASCII, with %chars and %length."""
+    """Text that continues at `yes` where a text, or its part from i to j, is ASCII and short enough, with the address
+    of its characters in %chars and its length in %length; else at `no`."""
     part = f"  %length = sub i64 {j}, {i}" if i else _load("length", "i64", text, STR["length"]).rstrip()
     skip = f"  %skip = add i64 {i}, {STR['ascii']}" if i else f"  %skip = add i64 0, {STR['ascii']}"
     return f"""
@@ -383,10 +384,11 @@ def _short_text(text: str, i: str = "", j: str = "", yes: str = "quick", no: str
   br i1 %direct, label %{yes}, label %{no}"""
 
 
-# Texts of ASCII with up to _SHORT characters are hashed by their characters, so that parts of texts need no object,
-# with the interpreter's secret of this process: products of 128 bits, of which the halves become one (Wang Yi's
-# wyhash). The other texts have the hash that the interpreter has. Both are the same for all equal texts. What stands in
-# front of the characters of a text with less than eight is read and shifted out; there is always something.
+# ASCII texts with up to _SHORT characters are hashed by their characters, so that parts of texts need no object. The
+# hash starts from the interpreter's secret of this process, and folds 128-bit products to 64 bits (Wang Yi's wyhash).
+# All other texts have the interpreter's hash. In both cases equal texts have equal hashes. For the last characters,
+# fewer than eight, eight bytes are read and those in front are shifted out; the head of the object is always in front
+# of its characters.
 _SHORT = 64
 _WYHASH = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
 _define("i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)", f"""
@@ -430,7 +432,7 @@ last:
   %hash = select i1 %error, i64 -2, i64 %mixed
   ret i64 %hash""")
 DECLARATIONS["_Py_HashSecret"] = "@_Py_HashSecret = external global i64"
-# Of texts that are long, have other characters, or do not have them in themselves.
+# The hash of a text that is long, is not ASCII, or does not store its characters in the object itself.
 _define("i64 @pyj_table_hash_other_str(ptr %s)", f"""
 start:
   %buffer = alloca [{_SHORT + 8} x i8]
@@ -466,7 +468,7 @@ quick:
 other:
   %found = call i64 @pyj_table_hash_other_str(ptr %s)
   ret i64 %found""", "pyj_table_hash_text_str", "pyj_table_hash_other_str")
-# Whether a text is that of characters of ASCII, the length and the hash of which are its own.
+# Whether a text has the given ASCII characters; its length and its hash are known to be equal to theirs.
 _define("i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %n)", f"""
 {_load("state", "i32", "%o", STR["state"])}
   %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
@@ -596,8 +598,9 @@ zero:
 done:
   ret i64 %count""", f"pyj_table_hash_{_name}", "pyj_table_grow", *_needs, shared=True)
 DECLARATIONS["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
-# The same for the part of a text from i to before j. A part that is short and of ASCII gets an object where it becomes
-# a key, others get one to be looked for; where there is no memory for that they are compared with all keys.
+# The same for the part of a text from i to before j. For a short ASCII part an object is made only where the part
+# becomes a key. For other parts one is made for the search; where memory is exhausted, the part is compared with all
+# keys.
 _define("i64 @pyj_table_slot_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", f"""
 {_short_text("%s", "%i", "%j")}
 quick:
@@ -656,9 +659,9 @@ _PUT_INDEX = "".join(f"""{_width}:
   store i{8 * _size} %n{_width}, ptr %p{_width}
   br label %write
 """ for _width, _size in (("one", 1), ("two", 2), ("four", 4)))
-# Adds a key that is missing to a new dict of the interpreter and consumes the references to key and value; 0, or -1 for
-# an exception. The interpreter adds the first one, which decides what kind of dict it is, and whatever has no room; the
-# dict is not one of texts only.
+# Adds a missing key to a new dict of the interpreter and consumes the references to key and value. Returns 0, or -1 for
+# an exception. The interpreter's own function adds the first key, which determines the layout of the dict's table, and
+# each key for which the table has no room. The keys of the dict are not all texts.
 _define("i32 @pyj_table_fill(ptr %d, ptr %key, ptr %value, i64 %hash)", f"""
 {_load("keys", "ptr", "%d", DICT["keys"])}{_load("count", "i64", "%keys", KEYS["count"])}
 {_load("room", "i64", "%keys", KEYS["count"] - 8)}

@@ -120,7 +120,7 @@ class Module:
         self.packs = False  # whether scalars of some function may be combined to vectors
         self.metadata = Metadata()
         self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
-        self.added = False  # whether a function was added: the first one is called by the stub
+        self.added = False  # whether a function was added; the first one is called by the stub
         self.symbols: dict[ir.Function, str] = {}
         self.entries: dict[ir.Function, str] = {}  # function of a chunk -> the function that the pool calls
         self.context: tuple[str, ...] = ()  # additional parameters of every function, which it passes on

@@ -442,19 +442,19 @@ DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
 
 
 def _attributes(layout: str) -> list[str]:
-    """The components of an object."""
+    """The components of an object with this layout."""
     return components_of(layout[1:-1], layout)
 
 
 def _given_up(parts: list[str], pointer: str, first: int) -> str:
-    """Text that releases the references among components from `first` bytes behind a pointer on."""
+    """Text that releases the references among the components that start `first` bytes behind a pointer."""
     return "\n".join([f"""  %p{k} = getelementptr i8, ptr {pointer}, i64 {first + 8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
   call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """The helpers that a generated helper calls."""
+    """The names of the helpers that a generated helper calls."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind == "make":
         return ("pyj_native_object",)
@@ -473,7 +473,7 @@ def made(name: str) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
     `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
-    `pyj_native_entry_...` releases the lists of an entry of a table. Or one with a number of bytes:
+    `pyj_native_entry_...` releases the lists of an entry of a table. Or a helper with a number of bytes:
     `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in ("make", "give") and layout.isdigit():
@@ -541,7 +541,7 @@ objects:
 }}"""
 
 
-# Memory for objects of one size, which a module keeps for the next ones, up to so many.
+# Allocation of objects of one size. The module keeps the memory of freed objects, up to a limit, for new ones.
 _KEPT = 16_384
 _MAKE = """
 @pyj_native_kept_SIZE = internal global ptr null, align 8
@@ -591,8 +591,9 @@ def _size(parts: list[str]) -> int:
 
 
 def _dead(name: str, layout: str) -> str:
-    """Gives up an object. One that refers to others of its kind waits in a list until those before it are gone, however
-    many there are behind each other; their counts are the links of the list."""
+    """The function that frees an object. An object that refers to objects of its own kind is put in a list, which the
+    outermost call empties, so that freeing a long chain needs no recursion; the words of the reference counts are the
+    links of the list."""
     parts = _attributes(layout)
     given, size = _given_up(parts, "%one", 8), _size(parts)
     if "B" not in layout:

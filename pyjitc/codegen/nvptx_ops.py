@@ -91,9 +91,9 @@ def _grid_barrier(e, inst):
 
 
 def grid_barrier_text(declare) -> str:
-    """@pyjitc_grid_barrier: when the threads of a block have arrived, one of them adds to a counter, that of the first
-    block so much that the sum of all is 2**31; then it waits for the highest bit to change. Afterwards the counter is
-    as before, except for that bit.
+    """@pyjitc_grid_barrier: when the threads of a block have arrived, one of them adds to a counter: 1, or in the first
+    block the number that makes the sum over all blocks 2**31. Then it waits for the highest bit to change. Afterwards
+    the counter is as before, except for that bit.
     Source: grid_group::sync of CUDA's cooperative_groups.h."""
     lines = ["define internal void @pyjitc_grid_barrier() noinline convergent nounwind {", "start:"]
     names = {}
@@ -109,7 +109,7 @@ def grid_barrier_text(declare) -> str:
         f"  call void @{barrier}(i32 0)", "  %t01 = or i32 %t0, %t1", "  %t = or i32 %t01, %t2",
         "  %one = icmp eq i32 %t, 0", "  br i1 %one, label %arrive, label %done", "arrive:",
         "  call void @llvm.nvvm.membar.gl()", "  %b01 = or i32 %b0, %b1", "  %b = or i32 %b01, %b2",
-        # 2**31 - (n - 1)
+        # the first block adds 2**31 - (n - 1), where n is the number of blocks
         "  %first = icmp eq i32 %b, 0", "  %n01 = mul i32 %n0, %n1", "  %n = mul i32 %n01, %n2",
         "  %rest = sub i32 -2147483647, %n", "  %step = select i1 %first, i32 %rest, i32 1",
         "  %old = atomicrmw volatile add ptr addrspace(1) @pyjitc_arrived, i32 %step " + _ORDER, "  br label %look",

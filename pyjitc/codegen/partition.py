@@ -24,8 +24,8 @@ _METADATA = r"(?m)^![0-9]+ = .*$"
 
 
 def joined(text: str, bodies: list[str]) -> str:
-    """The text of a module of which the functions `bodies` are a separate part: each part declares what it uses of the
-    other."""
+    """The text of a module in which the functions `bodies` are a separate part. Each of the two parts declares what it
+    uses of the other."""
     part = "\n".join(bodies)
     used = set(re.findall(r"@([\w.]+)", part))
     own = [f"declare {found[2]} nounwind" for found in re.finditer(_DEFINED, part)]

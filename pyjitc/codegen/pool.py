@@ -10,9 +10,9 @@ to their end, later ones may have. Where one thread is allowed, or a region lies
 the caller runs the chunks in order.
 
 To wake a sleeping worker takes longer than a short region takes on one thread. So a region of `short` chunks (some
-microseconds at most) wakes somebody only if what is left after one of them is worth it, by the time that those before
-took, or if the last region ended just before: a program that runs short regions one after the other keeps its workers
-awake.
+microseconds at most) wakes workers only in two cases: if after some chunk the remaining ones are estimated to take long
+enough, from the time that the chunks before took; or if the previous region has just ended, so that a program that runs
+short regions one after the other keeps its workers awake.
 
 The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
 a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops

@@ -72,7 +72,7 @@ def assemble(ptx: str, arch: str, name: str | None = None) -> tuple[bytes, Repor
 
 
 def report(text: str, name: str | None = None) -> Report:
-    """The figures of a kernel from what `ptxas -v` prints."""
+    """The resources of a kernel, read from the output of `ptxas -v`."""
     kernels = re.split(r"Compiling entry function '", text)[1:]
     for part in kernels:
         if name is None or part.startswith(f"{name}'"):

@@ -1,13 +1,11 @@
 """Rewrite LLVM's PTX so that it needs fewer registers.
 
 `ptxas` allocates registers, but leaves values alive for as long as the text does:
-- The address of an element is (data + (y * columns << 2)) + (x << 2), since LLVM takes sums of indices apart. Where all
-of that stands
-  in one block, the indices are added first: an instruction and a register less.
-- The address of shared memory stands in front of all blocks that use it. It is a constant: each block takes its own.
-- What follows from the thread's place and the kernel's parameters lives from the top to its last use. Where that is
-far, it is
-  computed again there.
+- The address of an element is (data + (y * columns << 2)) + (x << 2), since LLVM splits sums of indices. Where all of
+  these instructions are in one block, the indices are added first, which saves an instruction and a register.
+- The address of shared memory is loaded before all blocks that use it. It is a constant, so each block loads it itself.
+- A value that is computed from the thread's position and the kernel's parameters stays in a register from the start of
+  the kernel to its last use. Where that is far away, the value is computed again there.
 Only registers with one definition in a known form are changed; all other lines remain.
 """
 from __future__ import annotations
@@ -106,7 +104,7 @@ class _Text:
 
 
 def _add_indices(lines: list[str]) -> list[str]:
-    """Replace (p + (i << n)) + (j << n) by p + ((i + j) << n), until there is none."""
+    """Replace (p + (i << n)) + (j << n) by p + ((i + j) << n), wherever this pattern occurs."""
     text = _Text(lines)
     new: dict[int, list[str]] = {}  # line -> its replacement
     for last in text.made.values():

@@ -1,10 +1,10 @@
 """Helpers that are the same in every module, which are compiled to images of their own.
 
-Most are called rarely or wait for malloc: LLVM compiles them without optimising; searches of tables are optimised in an
-image of their own. As the interpreter does with
-bytecode, images are stored next to the package's files, in `__pycache__`, so that only one process after an
-installation makes them; where files cannot or must not be written there (PYTHONDONTWRITEBYTECODE), every process does.
-In the disk cache they are stored with the objects that use them.
+Most are called rarely or spend their time in malloc, and LLVM compiles them without optimising; searches of tables are
+optimised in an image of their own. As the interpreter does with bytecode, images are stored next to the package's
+files, in `__pycache__`, so that only one process after an installation makes them; where files cannot or must not be
+written there (PYTHONDONTWRITEBYTECODE), every process does. In the disk cache they are stored with the objects that use
+them.
 """
 from __future__ import annotations
 

@@ -565,7 +565,7 @@ done:
 
 # ---------------------------------------------------------------- heaps
 
-# The value of an int of at most two digits: `%small` is the same as `%value`; other ints jump to %ask.
+# Text that computes %value from an int object of at most two digits, at the label %small; other ints jump to %ask.
 def _int(name: str) -> str:
     return f"""
 {_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("lowest", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
@@ -583,7 +583,7 @@ small:
 """
 
 
-# The value of an int; for an int with more digits the least int of 64 bits.
+# The value of an int object; for one with more than two digits the least int of 64 bits.
 TEXT["pyj_sort_int"] = f"""
 define internal i64 @pyj_sort_int(ptr %o) nounwind alwaysinline {{
 start:

@@ -224,8 +224,8 @@ yes:
 no:
   ret i1 false""", shared=True)
 
-# The same, where a short ASCII text is compared with its own reverse without a call: what stands in front of the
-# characters is read and shifted out.
+# The same without a call, where a short ASCII text is compared with its own reverse. Eight bytes are read, and those in
+# front of the characters are shifted out.
 _define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
   %own = icmp eq ptr %s, %t
@@ -253,8 +253,8 @@ other:
 
 # ---------------------------------------------------------------- appending
 
-# The fields of an object besides its characters, for wchar_t and for UTF-8 that were requested; an ASCII object has
-# only the first of them. Until 3.11 characters of four bytes are the wchar_t, too.
+# The offsets of the fields that refer to a text's wchar_t and UTF-8 forms, once these were requested; an ASCII object
+# has only the first of them. Until 3.11 characters of four bytes are also the wchar_t form.
 _KEPT = (40, 56) if STR_IN_PIECES else (None, 48)
 _WCHARS = 64  # the offset of the number of wchar_t until 3.11
 _SMALL = 512  # the most bytes for which the interpreter's own allocator provides memory, in steps of 16
@@ -267,7 +267,7 @@ def _kept_is_null(name: str, offset: int | None) -> str:
 
 
 def _first_is_free() -> str:
-    """%first: whether the first of these fields refers to nothing else than the characters."""
+    """Text that computes %first: whether the first of these fields is null or refers to the object's own characters."""
     if not STR_IN_PIECES:
         return _kept_is_null("first", None)
     return f"""{_kept_is_null("first.none", _KEPT[0])}
@@ -278,7 +278,8 @@ def _first_is_free() -> str:
 
 
 def _share(name: str, x: str, length: str) -> str:
-    """Write down where the wchar_t of an object with characters of four bytes are, after it has changed."""
+    """Text that updates the cached wchar_t pointer of an object with characters of four bytes after the object has
+    changed."""
     if not STR_IN_PIECES:
         return ""
     return f"""  %{name}.chars = getelementptr i8, ptr {x}, i64 {STR["wide"]}

@@ -45,7 +45,7 @@ def _shared(e, inst):
 
 
 def _watched(e, inst, size: int) -> str:
-    """A pointer to shared memory after that of the launch, of which every byte has an access record."""
+    """A pointer to shared memory behind the launch's shared memory; every byte of it has an access record."""
     given = e.word(WORDS["shared_bytes"])
     behind = e.assign(f"and i64 {e.assign(f'add i64 {given}, 63')}, -64")
     start = e.assign(f"add i64 {e.word(WORDS['shared'])}, {behind}")
@@ -136,7 +136,7 @@ def each(e, count: str, carried, body):
 
 
 def _next(e, inst):
-    """The region that runs next; the threads that run it are recorded for their warp operations."""
+    """Set the region that runs next, and record which threads run it, for their warp operations."""
     state, warps = e.table("state", "i32"), inst.attrs["warps"]
     never = 1 << 30
     debug = e.module.options.debug
@@ -203,7 +203,7 @@ def _next(e, inst):
 
 
 def position(e, thread: str) -> list[str]:
-    """x, y, z of a thread."""
+    """The x, y and z of a thread."""
     width, height = e.word(WORDS["threads"]), e.word(WORDS["threads"] + 1)
     row = e.assign(f"udiv i64 {thread}, {width}")
     return [e.assign(f"urem i64 {thread}, {width}"), e.assign(f"urem i64 {row}, {height}"),

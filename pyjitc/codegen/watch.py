@@ -1,5 +1,5 @@
 """The checks of the option `debug` for the threads of a block: races in shared memory, reads of uninitialised memory,
-warp operations with lanes that are elsewhere.
+warp operations with lanes that have not reached them.
 
 Every byte of shared memory has a record of the thread that wrote it last, and of the first and the last thread that
 read it since the last wait; each with the numbers of the last waits of the block and of the thread's warp. Two accesses

@@ -121,7 +121,8 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
 
 
 def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
-    """A number of 64 bits for a parameter that is declared as one: NumPy's has the same digits as Python's."""
+    """Unbox a number of 64 bits for a parameter that is declared with such a type. A NumPy number is accepted like a
+    Python one, since it has the same bits."""
     scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
     found = load(e, "ptr", pointer, platform.OB_TYPE)
     of_numpy, of_python, done = e.label("scalar"), e.label("number"), e.label("opened")
@@ -143,9 +144,9 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
 
 
 def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:
-    """An empty container fits several types. Where two arguments have different container types they must not be the
-    same object, because items that the code stores in one would not fit the type of the other. holders: (type, pointer)
-    of the arguments before."""
+    """Check that an argument is not the same object as an earlier argument with another container type. An empty
+    container fits several types, and items that the code stores in it by one type would not fit the other. holders:
+    (type, pointer) of the earlier arguments."""
     for other, earlier in holders:
         if other.python_class is t.python_class and other is not t and other != t:
             require(e, e.assign(f"icmp ne ptr {pointer}, {earlier}"), "miss")
@@ -153,8 +154,8 @@ def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:
 
 
 def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
-    """An object with a native type needs another signature, which may not have been compiled yet. The class of the last
-    object without a native type is cached."""
+    """Check that an argument that is passed as any object has no native type: otherwise the call needs another
+    signature, which may not have been compiled yet. The class of the last object without a native type is cached."""
     known = f"@pyjitc_foreign_{i}"
     e.declare(f"{known} = internal global ptr null")
     cls = load(e, "ptr", pointer, platform.OB_TYPE)
@@ -206,7 +207,7 @@ def _count_borrowed(e: _Stub, what: str) -> None:
 
 
 def _make_anew(e: _Stub) -> None:
-    """Restart the call where the failure is only a request for other code (passes/restarts.py)."""
+    """Restart the call if the failure is only a request for other code (passes/restarts.py)."""
     e.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
     e.declare("declare void @PyErr_Clear()")
     asked = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(Anew)})")

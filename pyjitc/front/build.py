@@ -22,7 +22,7 @@ _TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE
 
 
 def build(proto: Prototype) -> ir.Function:
-    """Generic IR of a function; made once for a Prototype."""
+    """Generic IR of a function, which is made once for each Prototype."""
     if proto.built is None:
         proto.built = _Builder(proto).run()
     return proto.built
@@ -269,7 +269,7 @@ class _Builder:
                     bound.discard(name)
                     lowest.discard(name)
                 elif how == "load" and name not in self.cleared:
-                    bound.add(name)  # it is checked here, and therefore bound afterwards
+                    bound.add(name)  # the access checks that it is bound, so that it is bound afterwards
             for following, state in [*((t, bound) for t in region.targets),
                                      *([(region.handler.target, lowest)] if region.handler and region.handler.target
                                        else [])]:
@@ -387,13 +387,13 @@ class _Builder:
         return self.emit(generic.CELL_GET, (self.cell(name),), name=name, free=name in self.code.co_freevars)
 
     def cell(self, name):
-        """The value that a closure captures: the cell, or the value of a variable that never changes again."""
+        """The value that a closure captures: the cell, or the value itself where the variable never changes again."""
         if name in self.plain:
             return self.locals.get(name) or self.constant(UNBOUND)
         return self.locals[name] if name in self.moved else self.cells[name]
 
     def closure(self, layout):
-        """The closure of a function that refers to itself or to functions made later."""
+        """Make the closure of a function that refers to itself or to functions that are made later."""
         return self.emit(generic.TUPLE,
                          [self.cell(name) if marker is None else self.constant(marker) for name, marker in layout])
 
@@ -427,5 +427,5 @@ class _Builder:
         return result
 
     def branch(self, condition, yes, no, yes_stack=None, no_stack=None):
-        """To regions `yes` and `no`."""
+        """Emit a branch to the regions `yes` and `no`."""
         self.terminate(control.BRANCH, (condition,), [self.edge(yes, yes_stack), self.edge(no, no_stack)])

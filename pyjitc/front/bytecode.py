@@ -1,8 +1,8 @@
 """Bytecode as a stable list of instructions: offsets, names, arguments, jump targets, positions, handlers.
 
-It decodes the same as the `bytecode` package, which inspection uses and with which a test compares this module,
-instruction for instruction. Importing that takes too much time of a first call (docs/performance.md), so that `co_code`
-is decoded here. Differences between Python versions are handled here and in `quirks.py`.
+It gives the same instructions as the `bytecode` package, which inspection uses; a test compares the two. Importing that
+package takes too much time of a first call (docs/performance.md), so `co_code` is decoded here. Differences between
+Python versions are handled here and in `quirks.py`.
 """
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from types import CodeType, FunctionType
 
 __all__ = ["Prototype", "TRANSFORMED", "prototype_of", "nested", "carrier", "placed"]
 
-# code of functions that api/derivatives.py makes: only inference can run their bodies, so that the interpreter calls
-# the compiled functions instead
+# code of functions that api/derivatives.py makes: their bodies have a meaning for inference only, so the interpreter
+# calls the compiled functions instead
 TRANSFORMED: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -31,13 +31,13 @@ class Prototype:
 
     @property
     def hands_constants(self) -> bool:
-        """Whether constants that this function passes to other functions are constants there."""
+        """Whether constants that this function passes to other functions are compile-time constants in those."""
         return "HANDS_CONSTANTS" in self.globals
 
     @property
     def takes_constants(self) -> bool:
-        """Whether constant arguments are constants in this function: in library functions, and in those that request it
-        by the function `literally`."""
+        """Whether constant arguments are compile-time constants in this function: in library functions, and in those
+        that request it by the function `literally`."""
         return self.library or "literally" in self.code.co_names
 
     def __repr__(self):
@@ -61,8 +61,9 @@ _count = itertools.count()
 
 
 def placed(code: CodeType, name: str, filename: str, line: int) -> CodeType:
-    """The code of a function that `exec` made, with this name, all of it at one line of a file. It has no columns:
-    those of its own text would point at other words. Source of the format: CPython, Objects/locations.md."""
+    """The code of a function that `exec` made, with another name and all of it at one line of a file. It has no column
+    positions: those of its own text would point at wrong places of that line. Source of the format: CPython,
+    Objects/locations.md."""
     units = len(code.co_code) // 2
     at_line = (bytes((254, 0)) * (units // 127) + bytes((units % 127 * 2, 0)) if sys.version_info < (3, 11) else
                b"".join([bytes((0x80 | 13 << 3 | min(units - k, 8) - 1, 0)) for k in range(0, units, 8)]))

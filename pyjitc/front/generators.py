@@ -22,7 +22,8 @@ __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step
            "returns_value"]
 
 
-_STOPPING = frozenset(("next", "StopIteration", "__next__"))  # what code names that may raise StopIteration
+# code that may raise StopIteration uses one of these names
+_STOPPING = frozenset(("next", "StopIteration", "__next__"))
 
 
 class StepPrototype:
@@ -47,7 +48,7 @@ class StepPrototype:
 
 
 class StartPrototype(StepPrototype):
-    """A call of the generator function `base`, for the interpreter."""
+    """A function that calls the generator function `base`, for the interpreter."""
 
     __slots__ = ()
 
@@ -107,7 +108,7 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
 
 
 def _may_stop(code, space, seen) -> bool:
-    """Whether a StopIteration may be raised by code, or by functions beside it that it names."""
+    """Whether a StopIteration may be raised by code, or by functions in the same namespace that it names."""
     if code in seen:
         return False
     seen.add(code)
@@ -118,7 +119,7 @@ def _may_stop(code, space, seen) -> bool:
 
 
 def _converting(blocks, loc) -> list[ir.Block]:
-    """The handler around a generator that makes a RuntimeError of a StopIteration which leaves it (PEP 479)."""
+    """The handler around a generator that replaces a StopIteration which leaves it by a RuntimeError (PEP 479)."""
     stopped, convert, leave, again = map(ir.Block, ("stopped", "convert", "leave", "again"))
     for block in blocks:
         for inst in block.insts:

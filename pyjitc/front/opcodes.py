@@ -353,8 +353,8 @@ def list_extend(frame, x):
 
 
 def _unused_display(frame, value):
-    """The list display of this block that made `value`, removed from the block, if it has no use yet: it is made again
-    with one more item. Otherwise compiling a long display would take quadratic time."""
+    """The list display of this block that made `value`, if it has no use yet; it is removed from the block, since it is
+    made again with one more item. Otherwise compiling a long display would take quadratic time."""
     insts = frame.block.insts
     for k in range(len(insts) - 1, -1, -1):
         if insts[k].result is value:
@@ -540,7 +540,8 @@ def set_function_attribute(frame, x):
     part, function = frame.pops(2)
     code, qualname, roles = frame.made.pop(function)
     insts = frame.block.insts
-    del insts[next(n for n, inst in enumerate(insts) if inst.result is function)]  # it is made again with all its parts
+    # the function is made again with all its parts
+    del insts[next(n for n, inst in enumerate(insts) if inst.result is function)]
     role = {1: "defaults", 2: "kwdefaults", 4: "annotations", 8: "closure"}[x.arg]
     frame.push(function_of(frame, code, qualname, {**roles, role: part}))
 

@@ -102,8 +102,8 @@ _CELLS = {"LOAD_DEREF": "load", "STORE_DEREF": "store", "DELETE_DEREF": "delete"
 
 
 def moved_cells(code, instrs, start) -> frozenset[str]:
-    """Cell variables of inlined comprehensions (3.12): each run of one has a new cell, in a slot that is saved before
-    and restored after. The slot is a local variable that holds a cell."""
+    """Cell variables of inlined comprehensions (3.12): each execution of a comprehension has a new cell, in a slot that
+    is saved before and restored after it. Such a slot is treated as a local variable that holds a cell."""
     if VERSION < (3, 12) or not code.co_cellvars:
         return frozenset()
     return frozenset(cell_name(code, x.arg) for x in instrs if x.name == "MAKE_CELL" and x.offset > start)
@@ -161,9 +161,9 @@ def rebound_names(code) -> set[str]:
 
 
 def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
-    """Cell variables whose changes no closure can observe: they are assigned once, before any closure takes them,
-    outside loops, and never by an inner function. They are ordinary values. So are local functions that refer to
-    themselves: see recursion.py."""
+    """Cell variables whose changes no closure can observe: they are assigned once, before any closure captures them,
+    outside loops, and never by an inner function. They become ordinary values. So do the variables of local functions
+    that refer to themselves: see recursion.py."""
     if not code.co_cellvars:
         return frozenset(), {}
     rebound = set(moved)

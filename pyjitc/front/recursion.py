@@ -19,8 +19,9 @@ _MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "
 
 
 class Recursive:
-    """A placeholder in a closure for a function that is made later. parts: one for each item of that function's
-    closure: a Recursive, SELF (the running function) or the index of an item of the closure that contains this."""
+    """A placeholder in a closure for a function that is made later. parts: one entry for each item of that function's
+    closure: a Recursive, SELF (the running function) or the index of an item of the closure that contains this
+    placeholder."""
 
     def __init__(self, name: str):
         self.name = name
@@ -73,7 +74,7 @@ def find(code, instrs, stores, takes, fixed, cell_name):
             if at < m.store and not any(o.first <= at < o.store for o in made.values()):
                 del made[m.name]
                 break
-    while True:  # another function takes a name early: nothing else may happen in between
+    while True:  # another function captures a name before it is assigned: only functions may be made in between
         bad = {m.name for m in made.values() for at in takes.get(m.name, ())
                if at < m.first and not (m.plain and _only_making(instrs, at, m.store, made, code, cell_name))}
         for m in made.values():

@@ -277,7 +277,7 @@ class LoopNest:
 
 def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = lambda edge: False) -> list[Value]:
     """The values that the instructions of `blocks` use and that are not defined there, in the order of their first
-    uses. leaves: an edge -> whether what it passes is not a use."""
+    uses. leaves: a function that says of an edge whether the values that it passes are not counted as uses."""
     blocks = list(blocks)
     defined = {p for block in blocks for p in block.params}
     defined.update([inst.result for block in blocks for inst in block.insts])

@@ -14,7 +14,7 @@ from .show import show
 
 __all__ = ["svg"]
 
-_WIDE, _HIGH = 6.65, 15.0  # of a character, in pixels
+_WIDE, _HIGH = 6.65, 15.0  # width and height of a character, in pixels
 _APART, _BETWEEN = 26.0, 42.0  # distances between boxes of one layer, and between layers
 _STYLE = """<style>
 .block rect { fill: #f6f8fa; stroke: #57606a; } .block text { font: 11px monospace; fill: #1f2328; white-space: pre; }
@@ -32,7 +32,7 @@ class _Node:
         self.wide = max(map(len, lines)) * _WIDE + 16 if lines else 4.0
         self.high = len(lines) * _HIGH + 10
         self.layer = 0
-        self.x = self.y = 0.0  # the middle, and the top
+        self.x = self.y = 0.0  # its horizontal centre, and its top
         self.above: list[_Node] = []
         self.below: list[_Node] = []
 
@@ -194,7 +194,8 @@ def _place(layers) -> float:
 
 
 def _lanes(back, nodes, width) -> dict:
-    """The position at which each back edge runs up: right of all boxes that it passes; inner loops further left."""
+    """The horizontal position at which each back edge runs up: right of all boxes that it passes; inner loops further
+    left."""
     lanes: dict = {}
     for edge in sorted(back, key=lambda edge: edge[0].layer - edge[1].layer):
         if edge[0] is edge[1]:

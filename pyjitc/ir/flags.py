@@ -21,19 +21,19 @@ class FunctionFlags(Named):
 
     novectorize: bool = False
     """LLVM is not to vectorise loops of this function. passes/polling.py leaves each as one loop; codegen/module.py
-    gives the function to the short pipeline of LLVM's passes that does without those over loops."""
+    compiles the function by the short pipeline of LLVM's passes, which has none over loops."""
 
     optnone: bool = False
-    """LLVM does not optimise this function at all: it runs rarely, or what it calls takes all the time. Read by
-    passes/polling.py and codegen/function.py."""
+    """LLVM does not optimise this function at all: it runs rarely, or the functions that it calls take nearly all of
+    the time. Read by passes/polling.py and codegen/function.py."""
 
     selects_by_mask: bool = False
     """The function is `masked(a, mask)`: it copies out the elements that a mask selects. passes/fusion.py makes a nest
     read `a` under the mask instead (see operands.gathers)."""
 
     inline: bool = False
-    """passes/inline.py puts the function in place of its calls though it is none of the library's. Set there for a
-    leaf, and by passes/grid.py for the functions that a kernel calls."""
+    """passes/inline.py inlines the function although it is not a library function. Set there for a leaf, and by
+    passes/grid.py for the functions that a kernel calls."""
 
     frameless: bool = False
     """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions
@@ -44,15 +44,15 @@ class FunctionFlags(Named):
 
     skips_loop_passes: bool = False
     """LLVM's passes over loops would find nothing to do in the function. Set by passes/polling.py; codegen/module.py
-    takes the short pipeline where that is so of all functions of a module."""
+    takes the short pipeline where all functions of a module have this flag."""
 
     packs: bool = False
-    """Loops store several elements of an array that may lie side by side: LLVM looks for such, and computes them as one
-    vector. Set by passes/polling.py; codegen/module.py tells LLVM so for the module."""
+    """Loops store several elements of an array in each iteration, which may be contiguous: LLVM is to combine such
+    stores to vectors. Set by passes/polling.py; codegen/module.py sets the option for the module."""
 
     alias_groups: int = 0
-    """How many groups of arrays that share no memory there are (see array_load): passes/versioning.py and
-    passes/inspector.py number theirs with it."""
+    """The number of groups of arrays that share no memory (see array_load). passes/versioning.py and
+    passes/inspector.py take the numbers of new groups from it."""
 
     recursive: bool = False
     """The function may call itself, directly or through others. Set by codegen/compile.py; read by codegen/function.py
@@ -63,11 +63,11 @@ class FunctionFlags(Named):
     codegen/inlining.py; read by codegen/function.py and codegen/nvptx.py."""
 
     restart: bool = False
-    """A load of the module may ask that the call be made anew, by other code. Set by passes/restarts.py; read by
-    codegen/wrapper.py."""
+    """An instruction of the module may request that the call is restarted in other code. Set by passes/restarts.py;
+    read by codegen/wrapper.py."""
 
     looks: int = 0
-    """How many items of each list the stub looks at before a call; -1: all, 0: as many as are quick. Set by
+    """How many items of each list the stub checks before a call; -1: all, 0: a few, which cost little time. Set by
     passes/restarts.py; read by codegen/wrapper.py."""
 
     parallel: bool = False

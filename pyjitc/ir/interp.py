@@ -33,8 +33,9 @@ class Tagged(NamedTuple):
 
 
 class Wait:
-    """A thread of a kernel waits at `inst`, with these operands: for the lanes of its warp, or only to let others run,
-    and then continues with `value`; otherwise for its block or its grid."""
+    """What a thread of a kernel yields when it waits at the instruction `inst`, with these operands. For an instruction
+    of a warp it waits for the lanes, and continues with `value` as the result; it may also only let other threads run;
+    otherwise it waits for its block or its grid."""
 
     __slots__ = ("inst", "args", "lanes", "turn", "value")
 
@@ -123,8 +124,8 @@ def parts_of(value, t: k.Composite) -> tuple:
 
 
 def _convert(value, source: Any, target: Any):
-    """The value after RETYPE, the same components as another type, or UNION_CAST, the same value in a union, or in a
-    type that contains one."""
+    """The value after RETYPE, which changes only the type, or after UNION_CAST, which makes it a value of another
+    union, or of a type with another union in it."""
     if isinstance(target, k.Union):
         value, source = (value.value, value.type) if isinstance(source, k.Union) else (value, source)
         member = k.member_for(target, source)
@@ -148,7 +149,7 @@ def _place(inst, a, indices) -> tuple:
 
 
 def _undefined(t: k.Type):
-    """A value that is never used: zero, where the type has one."""
+    """The value of an UNDEF, which no computation uses: zero, where the type has one."""
     if k.is_number(t):
         return enter(0, t)
     if isinstance(t, k.Composite):
@@ -166,7 +167,7 @@ class _Window:
 
 
 class _Nest(NamedTuple):
-    """A running loop nest: its tree and the operands of that."""
+    """A running loop nest: its tree of element functions, and the operands of that tree."""
 
     tree: Any
     operands: Sequence
@@ -183,7 +184,7 @@ class _Machine:
         self.nests: list[_Nest] = []  # the running ones, the innermost last
 
     def call(self, fn: Function, args):
-        """The return value of `fn`, in which no thread waits for others."""
+        """Run `fn`, in which no thread waits for others, and return its value."""
         try:
             wait = next(self.steps(fn, args))
         except StopIteration as end:
@@ -299,7 +300,7 @@ class _Machine:
         return self.row(index, inst.attrs["type"])
 
     def row(self, index, t):
-        """The elements from an index on, where the tree is a contiguous array; else None."""
+        """The elements of a row from an index on, where the tree is one contiguous array; else None."""
         tree, operands = self.nests[-1]
         x = None if hasattr(tree, "parts") else operands[tree.index]
         if (not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize

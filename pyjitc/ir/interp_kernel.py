@@ -77,7 +77,8 @@ class _Thread:
 
 
 class _Block:
-    """A block: its position, and the memory that its threads share. states, slots, arrived: of a block function."""
+    """A block: its position, and the memory that its threads share. states, slots, arrived: the data of a block
+    function (passes/grid.py)."""
 
     def __init__(self, place, grid, size, shared: int, limit: int):
         self.place, self.grid, self.size = place, grid, size

@@ -285,7 +285,7 @@ class _Reader:
         return self.object(word)
 
     def node(self, kernel: Function) -> Node:
-        """A tree; equal parts of it become one node, which is computed once."""
+        """Parse a tree; equal parts of it become one node, which is computed once."""
         parts = self.attribute()
         return self.nodes.setdefault((kernel, parts), Node(kernel, parts))
 

@@ -14,8 +14,8 @@ class Leaf:
 
 
 class Node:
-    """A kernel (typed ir.Function from elements to an element) on sub-trees. A node may occur several times in a tree:
-    it is computed once."""
+    """A kernel (a typed ir.Function from elements to an element) applied to sub-trees. A node may occur several times
+    in a tree; it is computed once."""
 
     __slots__ = ("kernel", "parts")
 

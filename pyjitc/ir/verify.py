@@ -4,9 +4,9 @@ every value has the type that the rule of its operation gives, and calls fit the
 
 After the refcount pass, every owned reference is released once on every path.
 
-Run after inference and after every pass when PYJITC_VERIFY is set. Linear but for the dominator tree. The tests run it
-some hundred thousand times, so what the loops need of an operation is looked up once, and the types that a rule gives
-are kept.
+It runs after inference and after every pass when PYJITC_VERIFY is set, in linear time except for the dominator tree.
+The tests run it some hundred thousand times; so the properties of an operation that the loops need are looked up once,
+and the types that a rule gives are cached.
 """
 from __future__ import annotations
 
@@ -308,8 +308,8 @@ class _Check:
 
 
 class _Known:
-    """What the verifier asks of an operation; results: operand types -> the type that its rule gives without
-    attributes."""
+    """The properties of an operation that the verifier needs; results: operand types -> the type that the rule gives
+    without attributes."""
 
     __slots__ = ("terminates", "raises", "generic", "attrs", "targets", "results")
 

@@ -44,8 +44,9 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _sums(loop, defs) -> list[tuple[ir.Inst, list[ir.Inst], list[ir.Inst]]]:
-    """[(store, it and the other accesses to its element, the accesses to other elements)] for each element that the
-    loop reads and writes and whose indices do not change in the loop. Loops with checks or calls have none."""
+    """For each array element that the loop reads and writes at indices that do not change in the loop: (its store, all
+    accesses to the element, all accesses to other elements of the loop). Loops with checks or calls have no such
+    elements."""
     loads, stores = [], []
     for block in loop.blocks:
         for inst in block.insts:

@@ -115,7 +115,7 @@ class Aliases:
         return bool(regions_written(self.effects(inst)) & ~_UNREAD)
 
     def leaves(self, inst: Inst, arrays) -> bool:
-        """Whether an instruction writes nothing but elements of arrays other than these."""
+        """Whether an instruction writes nothing except elements of arrays other than these."""
         if regions_written(self.effects(inst)) & ~(_UNREAD | ELEMENTS):
             return False
         return self._writes_others(inst, arrays)
@@ -153,8 +153,9 @@ def root_of(v: Value) -> Value:
 
 
 def may_free(inst: Inst) -> bool:
-    """Whether an instruction may give up an object that a container holds: it changes what objects, cells or containers
-    hold, or runs code of the interpreter. A call may, since references are not counted yet in what it runs."""
+    """Whether an instruction may release an object that a container holds: it changes the contents of objects, cells or
+    containers, or runs code of the interpreter. Any call may, since the functions that it runs may not have their
+    reference counts yet."""
     effects = inst.op.effects
     return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST)
 

@@ -1,7 +1,8 @@
 """Alias classes: which values in the functions of a module may refer to the same object.
 
-`natives` asks it of lists, `sharedtables` of dicts and sets. The objects may be parts of values, each at a path; values
-that arguments, parameters, results, joins, captured variables and parts of tuples relate are in one class.
+`natives` uses this analysis for lists, `sharedtables` for dicts and sets. The objects may be parts of values; a *path*
+says which part. Values are in one class where one may become the other: as the argument of a call, as its result, as an
+argument of an edge, as a captured variable, or as a part of a tuple.
 """
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class Aliases:
         return found
 
     def at(self, value: ir.Value, path: tuple = ()) -> Any:
-        """The class of the objects at a place in a value."""
+        """The alias class of the objects that the value has at a path."""
         found = self.classes.get((value, path))
         if found is None:
             found = self.classes[value, path] = self.make(dict(self.places(value.type))[path])
@@ -71,15 +72,15 @@ class Aliases:
         return found
 
     def same(self, one: Any, two: Any) -> None:
-        """Make one class of two."""
+        """Merge two classes."""
         raise NotImplementedError
 
     def give_up(self, value: ir.Value) -> None:
-        """The objects in a value stay those of the interpreter."""
+        """Record that the objects in a value must remain objects of the interpreter."""
         raise NotImplementedError
 
     def joined(self, x: ir.Value, y: ir.Value) -> None:
-        """Two values may refer to the same objects."""
+        """Record that two values may refer to the same objects."""
         if x.type is y.type:
             for path, _ in self.places(x.type):
                 self.same(self.at(x, path), self.at(y, path))
@@ -94,8 +95,8 @@ class Aliases:
                     self.uses.setdefault(v, []).append(inst)
 
     def relates(self, inst: ir.Inst) -> bool:
-        """Whether an instruction, of `self.fn`, relates values that may refer to the same objects; it has done so
-        then."""
+        """If an instruction of `self.fn` makes several values refer to the same objects, merge the classes of these
+        values. Returns whether it is such an instruction."""
         op, args, result = inst.op, inst.args, inst.result
         if op in _SAME:
             for n in _SAME[op]:
@@ -122,7 +123,7 @@ class Aliases:
 
 
 def _place(inst: ir.Inst) -> int:
-    """Which part of its operand an instruction reads."""
+    """The index of the part of its operand that an instruction reads."""
     name = _GETS[inst.op]
     if not name:
         return 0

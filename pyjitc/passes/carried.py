@@ -110,8 +110,8 @@ class Carried:
                                  "only numbers do; keep others in an array with an element for each iteration")
 
     def carried(self, p: ir.Value) -> Exception:
-        """The error for a value that goes from one iteration to the next: what the program does with it, and what it
-        has to do instead."""
+        """The error for a value that is carried from one iteration to the next. It says how the program uses the value,
+        and what to write instead."""
         name = _MEMBER.sub("", p.name)
         what = repr(name) if name else "a value"
         x = name or "s"
@@ -203,7 +203,7 @@ class Carried:
         return all([inst is not None and inst.op is control.CONST for inst in made])
 
     def goes(self, v: ir.Value, p: ir.Value) -> bool:
-        """Whether `v` is the parameter `p`, or a select or block parameter that may have its value."""
+        """Whether the value of `p` may reach `v` through selects and block parameters."""
         seen = set()
         work = [v]
         while work:
@@ -316,7 +316,7 @@ class Carried:
         return None if v in self.defined else id(v)
 
     def only_passed(self, p: ir.Value) -> bool:
-        """Whether an iteration only passes a value on, to the next iteration or out of the loop."""
+        """Whether an iteration only passes a value on: to the next iteration, or out of the loop."""
         _, joins = self.leaves(p)
         passed = {p, *joins}
         for v in passed:
@@ -391,7 +391,7 @@ class Carried:
                 for block, inst, edge, _ in self.users.get(v, ()):
                     if edge is None and block is not self.header and inst.op in _TESTS and len(reached) < 12:
                         reached[inst.result] = None
-            for test in list(reached)[:0:-1]:  # a whole condition before the conditions that it consists of
+            for test in list(reached)[:0:-1]:  # a compound condition before its operands
                 made = self.extreme_by(key, test, rest) if test.type is k.Bool else None
                 if made is not None:
                     return made
@@ -449,7 +449,7 @@ class Carried:
             if outcome is None:
                 return None
             if test is p and v.inst is not None and v.inst.op is control.CONST and v.inst.attrs["value"] is outcome[0]:
-                continue  # it is set to what it is there
+                continue  # the assignment does not change it: it has this value where the outcome is this
             outcomes.add(outcome[0])
             ways.append((outcome[1], v))
         if len(outcomes) != 1:
@@ -477,12 +477,13 @@ class Carried:
         return outcomes.pop(), ways
 
     def only_asked(self, v) -> bool:
-        """Whether a value is used in branches only."""
+        """Whether a value is used only as the condition of branches."""
         return all(edge is None and (inst.op is control.BRANCH or inst.op is a.CAST and self.only_asked(inst.result))
                    for _, inst, edge, _ in self.users.get(v, ()))
 
     def outcome(self, where, test):
-        """(the outcome of the test, a key of the place) where a value is passed on, or None."""
+        """(the outcome of the test, a key that identifies the place) with which control reaches the place `where` that
+        passes a value on; None where no outcome is certain there."""
         if where is None:
             return None
         source, how = where

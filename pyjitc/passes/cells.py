@@ -1,9 +1,9 @@
 """Give each iteration of a parallel loop a cell of its own for a variable that it sets before it reads it.
 
 A variable that a comprehension, a generator expression or a lambda reads is in a cell of the whole function, the
-variable of the loop among them; all iterations would change that one cell. Where what the cell holds does not go from
-one iteration to the next, a new one in each iteration does the same. Where each iteration sets it, and it is read after
-the loop, the content of the last one is carried there.
+variable of the loop among them; all iterations would change that one cell. Where no iteration reads what an earlier one
+has stored, a new cell in each iteration has the same effect. Where each iteration stores into its cell, and the
+variable is read after the loop, the content of the last iteration's cell is carried out of the loop.
 Called by independent, for functions that have parallel loops and make cells.
 Before:  c = cell_new x ; loop i: cell_store c, i ; f = function_make c ; invoke f
 After:   c = cell_new x ; loop i: d = cell_new x ; cell_store d, i ; f = function_make d ; invoke f
@@ -22,7 +22,7 @@ from .rewrite import growing, split_edge, substitute
 
 __all__ = ["run"]
 
-_CAPTURES = frozenset((TUPLE_MAKE, FUNCTION_MAKE))  # what holds a cell, and does not look into it
+_CAPTURES = frozenset((TUPLE_MAKE, FUNCTION_MAKE))  # operations whose result holds a cell, and that do not read it
 
 
 def run(fn: ir.Function, loops: list[Counted]) -> None:
@@ -49,8 +49,8 @@ class _Region:
         self.own = {inst.result for inst in self.insts}
 
     def sets_first(self, cell: ir.Value, holders) -> bool:
-        """Whether iterations set the cell before they look into it, and leave nothing in it that somebody reads where
-        the loop was left before its end."""
+        """Whether every iteration stores into the cell before it reads it, and no code outside the loop reads what an
+        iteration has stored when the loop is left before its end."""
         return all([_is_set_first(edge, cell, holders) for edge in (self.loop.body, *self.after)
                     if edge is not self.loop.exit])
 
@@ -58,7 +58,7 @@ class _Region:
         return not _is_set_first(self.loop.exit, cell, holders)
 
     def always_sets(self, cell: ir.Value) -> bool:
-        """Whether each iteration that comes to its end has set the cell."""
+        """Whether each iteration that runs to its end has stored into the cell."""
         seen = {self.loop.body.block: None}
         for block in growing(seen):
             if not any([inst.op is CELL_STORE and inst.args[0] is cell for inst in block.insts]):
@@ -66,14 +66,14 @@ class _Region:
         return self.loop.loop.header not in seen
 
     def unwind(self):
-        """The edge on which exceptions leave the iterations for a handler around the loop, with nothing that an
-        iteration has computed; None if there is no handler, False if no edge is like that."""
+        """The edge on which exceptions leave the iterations for a handler around the loop, and whose arguments are not
+        computed in the iterations; None if there is no handler, False if there is one but no such edge."""
         edges = [inst.unwind for inst in self.insts if inst.unwind is not None and inst.unwind.block not in self.blocks]
         return next((edge for edge in edges if self.own.isdisjoint(edge.args)), False) if edges else None
 
 
 def _separate(fn: ir.Function, region: _Region, regions: list[_Region]) -> None:
-    """Make the cells of one loop in its iterations, where that does the same."""
+    """Give each iteration of one loop its own cells, for those cells where this has the same effect."""
     unwind = region.unwind()
     if unwind is False:
         return
@@ -108,8 +108,8 @@ def _put_on(fn: ir.Function, edge: ir.Edge, loop: Loop | None, name: str) -> ir.
 
 
 def _carry(fn: ir.Function, counted: Counted, own: dict[ir.Value, ir.Value]) -> None:
-    """Make the content of the own cell of the last iteration that of the cell after the loop. own: cell -> its own
-    cell."""
+    """Store the content that the own cell has at the end of the last iteration into the function's cell after the loop.
+    own: cell of the function -> cell of the iteration."""
     loop = counted.loop
     into = [(edge, block in loop.blocks) for block in list(fn.blocks) for edge in block.edges()
             if edge.block is loop.header]
@@ -127,8 +127,9 @@ def _carry(fn: ir.Function, counted: Counted, own: dict[ir.Value, ir.Value]) -> 
 
 
 def _may_be_own(fn: ir.Function, cell: ir.Value, holders, region: _Region, others: list[_Region]) -> bool:
-    """Whether iterations of the region set the cell first, and so do those of each other region that captures it, and
-    what has captured the cell is gone at the end of its iteration: a function leads to its cell for ever."""
+    """Whether each iteration may have its own cell: iterations of the region, and of all other regions that capture the
+    cell, store into it before they read it; and no value that has captured the cell, such as a function, is used
+    outside the iteration that captured it, since it could read the cell later."""
     home: dict[ir.Value, _Region] = {}
     spaces = [one for one in (region, *others) if one is region or one.sets_first(cell, holders)
               and not one.is_read_after(cell, holders)]
@@ -145,7 +146,7 @@ def _may_be_own(fn: ir.Function, cell: ir.Value, holders, region: _Region, other
 
 
 def _holders(fn: ir.Function, cell: ir.Value) -> set[ir.Value]:
-    """The values that have captured the cell, or may be one that has."""
+    """The values that have captured the cell, and those to which such values may be passed."""
     found: dict[ir.Value, None] = {cell: None}
     for v in growing(found):
         for block in fn.blocks:
@@ -158,7 +159,8 @@ def _holders(fn: ir.Function, cell: ir.Value) -> set[ir.Value]:
 
 
 def _is_set_first(start: ir.Edge, cell: ir.Value, holders) -> bool:
-    """Whether all ways from an edge on store into the cell before anything looks into it; to capture it does not."""
+    """Whether on all paths from an edge on a store into the cell precedes every read of it. Capturing the cell is no
+    read."""
     if cell in start.args or not holders.isdisjoint(start.args):
         return False
     seen = {start.block: None}

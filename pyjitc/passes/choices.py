@@ -1,8 +1,8 @@
-"""Choose before a loop around other loops which of them it runs, where that is the same on every trip.
+"""Hoist a branch that chooses between inner loops out of the loop around them, if its condition is invariant.
 
 Runs after versioning, whose copies without checks it copies again, and before polling: a loop that is left with short
 loops alone needs no poll of its own on every trip. Library functions choose by the length of a row between a loop for
-short rows and one for long rows; the loop over the rows would ask again for each of them.
+short rows and one for long rows; the loop over the rows would test the length again for each row.
 Before:  loop i: ... branch short -> one, other           After:  branch short -> (loop i: ... one), (loop i: ... other)
 The instructions that compute a condition are hoisted with it.
 Needs: SSA.  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -39,7 +39,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _keeps_checks(loop) -> bool:
-    """Whether a loop is the copy that `versioning` has left its checks."""
+    """Whether a loop is the copy in which `versioning` has left the checks."""
     return any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
 
 

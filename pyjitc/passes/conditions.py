@@ -98,11 +98,11 @@ class Conditions:
         relation = op if holds else op.negated
         assert relation is not None
         facts = [(x, relation, y), (y, relation.swapped, x)]
-        # where p + q is below a limit, and q is not negative, p is, too
+        # if p + q is below a limit and q is not negative, p is below the limit, too
         return facts + [(p, of, limit) for v, of, limit in facts if of is ILT or of is ILE for p in self._in_sum(v)]
 
     def _in_sum(self, value: Value) -> list[Value]:
-        """The operands of a checked sum to which a number is added that is not negative whatever the program does."""
+        """The operands p of a checked sum p + q in which q is never negative."""
         inst = value.inst
         if inst is None or inst.op is not IADD_CK:
             return []
@@ -117,7 +117,7 @@ class Conditions:
                 or isinstance(t, NpInt) and not t.signed)
 
     def number(self, value: Value) -> float | None:
-        """The constant that a float is, unless that is NaN; else None."""
+        """The constant by which a float is defined, or None: also where the constant is NaN."""
         inst = value.inst
         if inst is None or inst.op is not control.CONST or not is_float(value.type):
             return None
@@ -125,7 +125,7 @@ class Conditions:
         return number if number == number else None
 
     def facts(self, value: Value, block: Block) -> list[tuple]:
-        """The (relation, other) that hold for a value in a block."""
+        """[(relation, other)]: the facts that hold for a value in a block."""
         noted = self.at.get(value, ())
         if len(noted) <= _FEW:
             return [(relation, other) for home, relation, other in noted if self.dom.dominates(home, block)]
@@ -141,9 +141,11 @@ class Conditions:
         return found
 
     def _nest(self, noted):
-        """(where the walk over the dominators comes to the blocks of facts, in order; of each fact itself and the index
-        of the last one before it whose block dominates its own, or -1). All facts that hold at a place are on the way
-        from the last one before it: the length of an array has facts at every statement, few of which hold at one."""
+        """An index for finding the facts that hold in a block without testing each: (the preorder numbers of the facts'
+        blocks in the dominator tree, ascending; for each fact in this order (fact, index of the nearest earlier fact
+        whose block dominates this fact's block, or -1)). All facts that hold in a block are on the chain of these
+        indices that starts at the last fact numbered before the block. This matters for values such as the length of an
+        array, which may have a fact at every statement, of which few hold in any one block."""
         entered = self.dom.entered
         ordered = sorted(noted, key=lambda fact: entered[fact[0]])
         facts: list[tuple] = []

@@ -44,8 +44,8 @@ MOST_UNROLLED = 16  # the most iterations of a loop inside another one that is u
 
 class Counted:
     """loop; left: the parameter that counts down; body, exit: edges of the header's branch; entry: the only edge from
-    outside; steps: induction parameter -> constant step; strides: induction parameter -> step that is no constant but
-    invariant in the loop; start: parameter -> its value on entry."""
+    outside; steps: induction parameter -> its constant step; strides: induction parameter -> its step where that is not
+    a constant but invariant in the loop; start: parameter -> its value on entry."""
 
     __slots__ = ("loop", "left", "body", "exit", "entry", "steps", "strides", "start", "entry_inst", "entry_block")
     loop: Loop
@@ -153,8 +153,8 @@ class Affine:
 
 
 class Products:
-    """Products of two values in affine forms, the second of which is invariant: each is a value that stands for it and
-    that no instruction defines. of: (value, factor) -> that value; parts: the reverse."""
+    """Products of two values in affine forms, where the second factor is invariant. Each product is represented by a
+    new value, which no instruction defines. of: (value, factor) -> that new value; parts: the reverse."""
 
     __slots__ = ("of", "parts")
 

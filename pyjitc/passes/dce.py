@@ -18,7 +18,7 @@ from .rewrite import remove_params
 
 __all__ = ["run"]
 
-# they may raise nothing but MemoryError, and need not be kept for that
+# they may raise only MemoryError, and need not be kept to raise it
 _ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))
 _TEXTS = frozenset((  # operations on texts, given by name, need not be kept for a MemoryError either
     "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_fixed", "str_of_int",

@@ -41,7 +41,7 @@ _HEAP = (memory.CELL_NEW, memory.ITERATOR_NEW, memory.CELL_LOAD, memory.CELL_STO
 
 
 def lower(module: list[ir.Function]) -> None:
-    """Rewrite what has another form on a GPU."""
+    """Replace operations that have another form on a GPU."""
     for fn in module:
         _drop_polls(fn)
         _throw_texts(fn)
@@ -213,8 +213,8 @@ def check(module: list[ir.Function], recursive) -> None:
 
 
 def _protected(fn: ir.Function, inst: ir.Inst) -> ir.Inst:
-    """A substitute for an instruction in a handler, which has no line: the first instruction in source order that
-    unwinds to a handler."""
+    """The instruction that is reported in place of one in a handler, which has no source line: the first instruction in
+    source order that unwinds to a handler."""
     return min((i for b in fn.blocks for i in b.insts if i.unwind is not None and i.loc.line),
                key=lambda i: (i.loc.line, i.loc.col), default=inst)
 

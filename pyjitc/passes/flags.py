@@ -25,7 +25,8 @@ __all__ = ["run"]
 
 _CHOICES = (structure.SELECT, structure.CHOOSE)
 _MORE = {IGT: True, FGT: True, ILT: False, FLT: False}  # comparison that holds -> whether the first operand is larger
-_MORE_UNLESS = {ILE: True, IGE: False}  # of one that does not hold; of floats one may be nan
+# comparison that does not hold -> the same; for integers only, since a float may be NaN
+_MORE_UNLESS = {ILE: True, IGE: False}
 _DEEPEST = 8  # conditions that hold on an edge
 
 
@@ -75,10 +76,11 @@ def _is_number(value) -> bool:
 
 
 class _Web:
-    """Pairs of a number and a flag, parameters of one block each, that pass to each other. By induction over the steps
-    of a program, in each of them the flag says whether the number is still the first one, and the number is not less
-    than that (or not more) if all that arrives there is the first one with a set flag, another pair, or a number that
-    is more (or less) than that of a pair, with a cleared flag."""
+    """A set of pairs (number, flag), both parameters of one block, that are passed to each other around loops. The
+    claim is that in each pair the flag says whether the number is still the constant `first`, and that the number is
+    never less than `first` (or never more, for a minimum). This follows by induction over the steps of the program if
+    every pair of values that an edge passes is one of these: `first` with a set flag; another pair of the web; or, with
+    a cleared flag, a number that is more (or less) than the number of a pair."""
 
     def __init__(self, value, flag, first, known, edges, home):
         self.members = {(value, flag): home[value]}
@@ -87,7 +89,7 @@ class _Web:
         self.grows: bool | None = None
 
     def is_extreme(self) -> bool:
-        compared = []  # what is left to decide: whether a number passes that of a member
+        compared = []  # pairs that are still to be tested by `_passes`
         for (v, f), block in (work := list(self.members.items())):
             j, k = block.params.index(v), block.params.index(f)
             for arriving in self.edges[block]:
@@ -116,7 +118,7 @@ class _Web:
         return x is self.first or (_is_number(x) and x.type is self.first.type and x.inst.attrs["value"] == self.number)
 
     def _passes(self, x, flag, facts) -> bool:
-        """Whether a number is more than that of a member (or less), and its flag not set then."""
+        """Whether `x` is more (or less) than the number of a member, and its flag is cleared in that case."""
         for more, other in _compared_with(x, facts):
             if self.grows in (None, more) and any(other is v for v, _ in self.members):
                 if self._is_cleared(x, flag, more):
@@ -125,8 +127,9 @@ class _Web:
         return False
 
     def _is_cleared(self, x, flag, grows) -> bool:
-        """Whether the flag of a number that is more than the first one, or less, is not set: it says that the number
-        is one of some constants, and none of them is."""
+        """Whether the flag of `x`, a number that is more (or less) than `first`, is certainly cleared: the flag may be
+        set only where the number is one of some constants, and none of these constants is more (or less) than
+        `first`."""
         seen = set()
         work = [(x, flag)]
         while work:
@@ -151,7 +154,8 @@ class _Web:
 
 
 def _where(flag, condition, holds):
-    """What a flag is where a condition holds, or does not; None where it is not set."""
+    """The value that stands for `flag` where the condition holds, or does not hold (holds False); None where the flag
+    is cleared."""
     inst = flag and flag.inst
     if inst is None:
         return flag
@@ -165,7 +169,7 @@ def _where(flag, condition, holds):
 
 
 def _conditions(arriving, edges):
-    """(condition, whether it holds) on the way to an edge, from the last place where ways meet."""
+    """Iterate over (condition, whether it holds) for the branches on the way to an edge, back to the last join."""
     for _ in range(_DEEPEST):
         source, inst, edge = arriving
         if inst.op is control.BRANCH:
@@ -176,7 +180,8 @@ def _conditions(arriving, edges):
 
 
 def _compared_with(x, facts):
-    """(whether x is larger, and not smaller; than what), as conditions say."""
+    """[(whether x is more than the other operand, the other operand)] for each strict comparison of x that the
+    conditions imply; False: x is less."""
     work = list(facts)
     while work:
         condition, holds = work.pop()
@@ -198,7 +203,8 @@ def _compared_with(x, facts):
 
 
 def _replace(fn, found, home) -> None:
-    """Compare where a flag is read, but where it is handed on to another one that nobody reads any more."""
+    """Replace the uses of flags by comparisons, except where a flag is passed to another flag that is replaced as
+    well."""
     for block in fn.blocks:
         made: dict[ir.Value, ir.Value] = {}
         insts: list[ir.Inst] = []
@@ -234,7 +240,7 @@ def _compute(block, branch, taken, known, edges) -> None:
             continue
         condition = branch.args[0]
         if known[value] == (taken == 1):  # `flag and not condition`, or `flag or not condition`
-            if flag is condition:  # the branch tests the flag itself, and one side sets it to what it is on the other
+            if flag is condition:  # the branch tests the flag itself: one side sets it to the value of the other
                 computed = _before(block, control.CONST, value=known[value])
                 known[computed] = known[value]
             else:

@@ -174,7 +174,7 @@ class _Grid:
         plan.lines = [r.line for r in sorted(regions, key=lambda r: r.number)]
         return plan
 
-    # -- before the cuts
+    # -- before the kernel is cut
 
     def enter(self) -> None:
         """Give the parameters a block of their own."""
@@ -206,8 +206,8 @@ class _Grid:
                                    ir.Inst(memory.POLL, (), {"cost": 4}, None, block.insts[-1].loc))
 
     def hoist(self) -> None:
-        """Hoist uniform instructions out of the loops over threads, and collect those that follow from the thread's
-        number."""
+        """Hoist uniform instructions out of the loops over threads. Collect in `own` the cheap ones that depend only on
+        uniform values and the thread's number, which are computed anew in each region."""
         fn, plan = self.fn, self.plan
         uniform = set(self.start.params)
         own: set[ir.Value] = set()

@@ -1,6 +1,6 @@
 """Compute each pure value once: hoist loop-invariant values out of loops, and share common subexpressions.
 
-Runs after simplify and before versioning, which needs to see that `a.shape[0]` in the loop and before it are one value.
+Runs after simplify and before versioning, which relies on `a.shape[0]` in the loop and before it being one value.
 Only cheap operations that cannot trap are hoisted; the rest is left to LLVM. An index check that is dominated by an
 equal one is shared with it, and so is a load if no instruction between may have changed what it reads (`alias.py`).
 Before:  loop: n = array_dim a ; j = check_index i, n ; ... ; m = array_dim a ; k = check_index i, m

@@ -120,7 +120,7 @@ class Below:
         return False
 
     def least_below(self, made, below, c) -> bool:
-        """Prove it for min(x, y): for one of them is enough."""
+        """Prove it for a select that computes min(x, y): a proof for one of the operands is enough."""
         condition, x, y = made.args
         facts = self.ranges.conditions.of(condition, True)
         smaller = {value: other for value, relation, other in facts if relation in (a.ILT, a.ILE)}
@@ -129,8 +129,8 @@ class Below:
         return False
 
     def sum_below(self, v, limit, c, block) -> bool:
-        """Prove it for a sum, or for a counter whose last number is one, over what several conditions say together:
-        text[i + k] where i < len(text) - len(word) + 1 and k < len(word)."""
+        """Prove it for a sum, or for a counter whose last value is a sum, by combining several conditions: text[i + k]
+        where i < len(text) - len(word) + 1 and k < len(word)."""
         if v.type is not Int or limit.type is not Int:
             return False
         made = v.inst
@@ -142,7 +142,7 @@ class Below:
         return self.is_negative(form.plus(Affine(c, {}), 1), block, 4)
 
     def sum_of(self, v, block, depth) -> Affine:
-        """A value as a sum of others, as far as the sums do not wrap."""
+        """A value as an affine form over the operands of sums that do not wrap."""
         constant, made = self.ranges.defs.constant(v), v.inst
         if constant is not None:
             return Affine(constant, {})
@@ -155,8 +155,8 @@ class Below:
         return Affine(0, {v: 1})
 
     def is_negative(self, form, block, depth) -> bool:
-        """Prove that a sum of values is below 0: by their intervals, or by putting in place of one what it is at
-        most."""
+        """Prove that an affine form is negative: by the intervals of its values, or after replacing one value by an
+        upper bound of it (a lower bound where its coefficient is negative)."""
         self.left -= 1
         if self.left < 0 or len(form.terms) > 4:
             return False
@@ -174,7 +174,7 @@ class Below:
         return False
 
     def bounds(self, v, most, block):
-        """Sums that a value is not more than, or not less than where not `most`."""
+        """Iterate over affine forms that are upper bounds of a value; lower bounds where not `most`."""
         ranges = self.ranges
         counter = ranges.counters.get(v)
         if most and counter is not None and counter[1] == 1 and block in ranges.inside[v]:

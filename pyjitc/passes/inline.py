@@ -29,7 +29,7 @@ _SEEN = RAISES | ALLOCATES | HOST
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
     """Inline in every function of `module` (the entry first), and return those that can still be reached from the
-    entry. Templates and kernels of nests, which nests.py inlines later, are in their final form then."""
+    entry. Templates and kernels of nests, which nests.py inlines later, are in their final form afterwards."""
     _inline(module[0], {})
     return reachable(module[:1], {})
 
@@ -100,7 +100,8 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
         return True
 
     def is_left(inst: Inst) -> bool:
-        """Whether this call of the next step was left by a step of a recursion over a tuple (see `_is_step`)."""
+        """Whether this is a call of the next step that a step of a recursion over a tuple has left as a call (see
+        `_is_step`)."""
         return "later" in inst.attrs and ready(inst)
 
     blocks: list[Block] = []

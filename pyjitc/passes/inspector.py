@@ -309,9 +309,9 @@ def _make_plain(inst, narrowed=None) -> None:
 
 
 def _ask(insts, check, loc, narrowed) -> ir.Value:
-    """Add the test whether a check would raise; the check becomes an unchecked operation. Its result in failing
-    trips is not used. narrowed: the type of integers that a truncated float goes to, which no other instruction
-    reads."""
+    """Add the test whether a check would raise, and replace the check by an unchecked operation, whose result is not
+    used in trips where the check would raise. narrowed: the integer type to which a truncated float is converted, if no
+    other instruction reads it."""
     def make(op, *args, type=Int, **attrs):
         insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
         return insts[-1].result

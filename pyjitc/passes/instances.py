@@ -1,13 +1,14 @@
-"""Which classes of the program have native objects: those whose objects compiled code makes, and that nobody else sees.
+"""Find the classes of the program that have native objects: those whose objects only compiled code makes and uses.
 
 Part of `natives`, which rewrites. The question is asked of a class as a whole: all objects of it in a module are made
 in the module, and go through operations that are known here. Whether lists that hold them are native as well is found
 out by `natives`, which asks again without the classes of which some list is Python's.
-What is read of an object must have been stored before anything but the functions that set it up sees it: an attribute
-that may be missing is one that the interpreter looks after. Objects of classes that refer to each other are counted and
-nothing else, so it must be certain that they form no cycle: references between them are only stored in objects that
-nobody knows yet, or are only to objects that nobody else refers to and that refer to none themselves, or to what
-was in the same place before, as in `node.left = insert(node.left, key)`.
+Every attribute that is read must have been set before any code other than the functions that initialise the object can
+use it: where an attribute may be missing, the object remains a Python object.
+Objects of classes that refer to each other are reference-counted and not traced, so it must be certain that they form
+no cycle. This holds if references between them are only stored in new objects to which nothing refers yet, or if every
+such reference is to an object that has no references from or to others, or to the object to which the same attribute
+referred before, as in `node.left = insert(node.left, key)`.
 Before:  p = object_new : Point ; field_set p, x {name: 'x'}
 After:   p = instance_new : native[Point] ; instance_store p, x {name: 'x'}
 """
@@ -35,7 +36,7 @@ _KNOWN = frozenset((
 
 
 def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
-    """The classes of the objects in values of type t. lists: those in lists and deques, too."""
+    """The classes of the objects in values of type t. lists: include the objects in lists and deques."""
     found: set[type] = set()
     work: list[Any] = [t] if t is not None else []
     while work:
@@ -68,15 +69,15 @@ def _leaves(t: Type):
 
 
 def _is_known(t: Type) -> bool:
-    """Whether objects in a value of type t are in nothing but lists."""
+    """Whether every object in a value of type t is the value itself or an item of a list."""
     return type(t) in _LISTS or type(t) is ObjectOf or not classes_in(t)
 
 
 def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:
-    """(class -> the types of its attributes that are read, for the classes that have native objects if all their lists
-    are native; the stores of attributes that are certainly not set). functions: a module, the entry first; without:
-    classes that have none."""
-    if any([fn.flags.parallel for fn in functions]):  # threads would share memory for new objects without a lock
+    """Returns ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
+    are native, the stores of attributes that are certainly not set before). functions: a module, the entry first;
+    without: classes that are known to have no native objects."""
+    if any([fn.flags.parallel for fn in functions]):  # threads would allocate from the same memory without a lock
         return {}, set()
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
         return {}, set()
@@ -98,7 +99,7 @@ class _Objects:
         self.setups: dict[tuple[ir.Function, int], frozenset[str] | None] = {}
         self.given: dict[ir.Function, frozenset[int] | None] = {}  # see `gives`
         self.begun: dict[tuple[ir.Function, int], bool] = {}
-        self.stores: dict[ir.Function, frozenset[type]] = {}  # the classes to which attributes that it stores refer
+        self.stores: dict[ir.Function, frozenset[type]] = {}  # classes of the objects that it stores into attributes
 
     def classes(self, t: Type | None, lists: bool = True) -> frozenset[type]:
         found = self.known.get((t, lists))
@@ -147,12 +148,12 @@ class _Objects:
         elif inst.op is FIELD_GET and inst.args[0].type.cls in self.fields:
             cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.result.type
             if "otherwise" in inst.attrs and (cls, name) not in self.stored:
-                return  # the class has it, and no object
+                return  # it is an attribute of the class, and no object has one of this name
             if self.fields[cls].setdefault(name, t) is not t or not _is_kept(t):
                 self.drop((cls,))
 
     def fits(self, inst: ir.Inst) -> bool:
-        """Whether a field_set stores what native objects hold."""
+        """Whether a field_set stores a value of a type that the native object's attribute can hold."""
         types = self.fields.get(inst.args[0].type.cls)
         if types is None:
             return False
@@ -162,8 +163,9 @@ class _Objects:
     # -- how objects are set up
 
     def set_up(self, fn: ir.Function, x: ir.Value) -> frozenset[str] | None:
-        """The attributes that are set in an object, which begins without any, when a function ends that has it from the
-        value x on; None: something may see it before all are set that are read."""
+        """The attributes that are certainly set when the function `fn` ends, in the object `x`, which starts without
+        any: either `fn` makes it, or it is a parameter. None where other code may see the object before all attributes
+        that are ever read are set."""
         cls = x.type.cls
         wanted = self.fields[cls].keys()
         home = next((block for block in fn.blocks if x.inst is not None and x.inst in block.insts), fn.entry)
@@ -208,7 +210,7 @@ class _Objects:
     def set_up_by(self, fn: ir.Function, n: int) -> frozenset[str] | None:
         key = fn, n
         if key not in self.setups:
-            self.setups[key] = None  # one that calls itself sets nothing up
+            self.setups[key] = None  # while it is analysed: a recursive call counts as setting nothing
             if type(fn.params[n].type) is ObjectOf and fn in self.functions:
                 self.setups[key] = self.set_up(fn, fn.params[n])
         return self.setups[key]
@@ -228,7 +230,7 @@ class _Objects:
         for cls in group:
             for t in self.fields[cls].values():
                 if self.classes(t) & group and not self.classes(t) & group == self.classes(t, False) & group:
-                    return False  # through lists, whose items are stored elsewhere
+                    return False  # the reference is through a list, whose stores are not examined here
         into_new = of_new = True
         self.given.clear()
         for fn in self.functions:
@@ -238,14 +240,15 @@ class _Objects:
         return into_new or of_new
 
     def stored_new(self, fn: ir.Function, group: set[type]) -> tuple[bool, bool]:
-        """(whether attributes of a group of classes that refer to the group are only stored in objects that nobody
-        knows yet, whether what they refer to are only new objects that refer to none of the group, and to which none
-        of it refers, or what they referred to before)"""
+        """Two conditions on the stores, in `fn`, into those attributes that refer from one class of the group to
+        another: (all of them are into new objects to which no other object refers yet; each of them stores a new object
+        without references from or to the group, or what the same attribute referred to before). Either excludes cycles
+        if it holds in all functions."""
         into_new = of_new = True
         single = self.singles(fn, group)
         for block in single:
             now = single[block]
-            unknown: set[ir.Value] = set()  # new objects that nobody knows yet
+            unknown: set[ir.Value] = set()  # new objects to which nothing refers yet
             if block is fn.entry:
                 unknown.update([p for n, p in enumerate(fn.params) if self.is_begun(fn, n)])
             for inst in block.insts:
@@ -265,8 +268,9 @@ class _Objects:
         return into_new, of_new
 
     def pass_by(self, inst: ir.Inst, single: frozenset, group: set[type]) -> frozenset:
-        """The objects that refer to none of a group and to which none of it refers after an instruction, and results
-        of calls that are such objects or arguments (see `gives`). single: those before it."""
+        """The *single* objects after an instruction: those that neither refer to objects of the group nor are referred
+        to by these. Results of calls that are single or an argument of the call (see `gives`) are included. single: the
+        single objects before it."""
         if inst.op is OBJECT_NEW:
             return single | {inst.result}
         if inst.op is FIELD_SET and inst.args[0].type.cls in group and self.classes(inst.args[1].type) & group:
@@ -281,7 +285,7 @@ class _Objects:
         return single
 
     def singles(self, fn: ir.Function, group: set[type]) -> dict[ir.Block, frozenset]:
-        """What `pass_by` says, at the starts of blocks."""
+        """The objects that are single (see `pass_by`) at the start of each block."""
         found: dict[ir.Block, frozenset] = {fn.entry: frozenset()}
         work = [fn.entry]
         while work:
@@ -298,9 +302,9 @@ class _Objects:
         return found
 
     def is_single(self, store: ir.Inst, single: frozenset, group: set[type]) -> bool:
-        """Whether what an attribute is to refer to is an object that refers to none of a group and to which none of it
-        refers, or what the attribute has referred to before: then the two that it joins were never the other way
-        round."""
+        """Whether a field_set stores a single object (see `pass_by`), or an object to which the same attribute referred
+        before. Neither can close a cycle, since no reference leads from the stored object back to the object with the
+        attribute."""
         x, value = _plain(store.args[0]), _plain(store.args[1])
 
         def was_there(v: ir.Value) -> bool:
@@ -317,10 +321,10 @@ class _Objects:
         return given is not None and all([was_there(made.args[n]) for n in given])
 
     def gives(self, fn: ir.Function, group: set[type]) -> frozenset[int] | None:
-        """The parameters of which one may be the result of a function, which else is a new object that refers to none
-        of a group and to which none of it refers; None: it may be another object."""
+        """The positions of the parameters that a function may return, if it otherwise returns a new single object (see
+        `pass_by`); None where it may return another object."""
         if fn not in self.given:
-            self.given[fn] = None  # while that is not known: it may call itself
+            self.given[fn] = None  # the assumption while it is analysed: it may call itself
             found: set[int] = set()
             single = self.singles(fn, group)
             for block, now in single.items():
@@ -336,7 +340,7 @@ class _Objects:
         return self.given[fn]
 
     def stored_by(self, fn: ir.Function) -> frozenset[type]:
-        """The classes to which attributes refer that a function stores, and those that it calls."""
+        """The classes of the objects that a function, or a function that it calls, stores into attributes."""
         if fn not in self.stores:
             self.stores[fn] = frozenset()
             found = [self.classes(inst.args[1].type) for one in _called(fn) for block in one.blocks
@@ -345,7 +349,8 @@ class _Objects:
         return self.stores[fn]
 
     def is_begun(self, fn: ir.Function, n: int) -> bool:
-        """Whether every call of a function in the module passes a new object that nobody knows yet as parameter n."""
+        """Whether every call of a function in the module passes, as parameter n, a new object to which nothing else
+        refers."""
         key = fn, n
         if key not in self.begun:
             self.begun[key] = False
@@ -355,7 +360,7 @@ class _Objects:
         return self.begun[key]
 
     def is_new_at(self, block: ir.Block, call: ir.Inst, x: ir.Value) -> bool:
-        """Whether nothing has been done with a new object before a call that gets it."""
+        """Whether the new object `x` is unused before the call that gets it."""
         made = x.inst
         if call.args.count(x) != 1:
             return False
@@ -373,7 +378,7 @@ class _Objects:
         found = set()
         for fn in self.functions:
             for block in fn.blocks:
-                unset: dict[ir.Value, set] = {}  # new objects and the attributes that they may have
+                unset: dict[ir.Value, set] = {}  # new object -> the names of the attributes that may be set
                 if block is fn.entry:
                     unset.update([(p, set()) for n, p in enumerate(fn.params) if self.is_begun(fn, n)])
                 for inst in block.insts:
@@ -402,7 +407,7 @@ class _Objects:
 
 
 def _plain(v: ir.Value) -> ir.Value:
-    """The object that a value of a union is, or was made of."""
+    """The object that was converted to, or taken out of, the union value."""
     while v.inst is not None and v.inst.op in _PLAIN:
         v = v.inst.args[0]
     return v
@@ -413,14 +418,14 @@ _PLAIN = frozenset((structure.UNION_MAKE, structure.UNION_GET, structure.UNION_C
 
 def _called(fn: ir.Function) -> list[ir.Function]:
     found = [fn]
-    for one in found:  # grows
+    for one in found:  # appended to during the iteration
         found += dict.fromkeys([inst.attrs["callee"] for block in one.blocks for inst in block.insts
                                 if inst.op is control.INVOKE and inst.attrs["callee"] not in found])
     return found
 
 
 def _reached(refers: dict[Any, frozenset], one) -> set:
-    """What is reached by references from what `one` refers to on."""
+    """Everything that is reachable over one or more references from `one`."""
     found: set = set()
     work = [*refers.get(one, ())]
     while work:

@@ -61,8 +61,8 @@ class Invariant:
         return condition
 
     def read(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
-        """Append the loads and what is computed from them, and return the test whether sums and conversions to int
-        fit."""
+        """Append the loads and the instructions that are computed from them, and return the test whether sums and
+        conversions to int fit."""
         make = _maker(block, loc)
         condition = None
         for inst in self.late:

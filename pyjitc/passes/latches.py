@@ -1,7 +1,7 @@
 """Give every loop one back edge.
 
 Runs before the passes over loops. CPython's bytecode jumps back from every arm of an `if` at the end of a loop; LLVM
-takes that for nested loops, and does not find the select in `if c: n += 1`.
+treats these back edges as nested loops, and then does not find the select in `if c: n += 1`.
 Before:  b: branch c -> header(n), d    d: jump header(m)         After:  b: branch c -> latch(n), d    d: jump latch(m)
          latch(x): jump header(x)
 Needs: SSA.  Keeps: everything else.

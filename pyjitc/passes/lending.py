@@ -1,8 +1,9 @@
-"""Find the values that need no reference to native objects of their own, because what holds the objects stays as it is.
+"""Find values that need no reference of their own to native objects, since another reference keeps the objects alive.
 
-Part of `refcount`. An attribute or an item that is a native object, and a block parameter that stands for some of them,
-is lent where no instruction while it is used can take an object out of what holds it: then the owner from which it was
-reached keeps it. A walk along a tree or a chain counts no references.
+Part of `refcount`. The value of an attribute or item that is a native object, or of a block parameter to which such
+values are passed, is *lent* if, as long as it is used, no instruction can remove an object from the attribute or list
+that holds it: then the owner from which it was loaded keeps it alive. A loop that walks down a tree or along a linked
+list then counts no references.
 """
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ _TAKES = frozenset((INSTANCE_PUT, NATIVE_PUT, NATIVE_TAKE, NATIVE_SHIFT, NATIVE_
 
 
 def _is_lent(t: Type) -> bool:
-    """Whether values of type t are native objects, or none."""
+    """Whether every reference in a value of type t is to a native object."""
     return type(t) is NativeObject or isinstance(t, Union) and is_refcounted(t) and all(
         [type(m) is NativeObject or not is_refcounted(m) for m in t.members])
 
 
 def _takes(inst: ir.Inst) -> bool:
-    """Whether an instruction may take native objects out of what holds them."""
+    """Whether an instruction may remove native objects from an attribute, or from a list."""
     if inst.op not in _TAKES:
         return False
     t = inst.args[1].type if inst.op is INSTANCE_PUT else inst.args[0].type.item
@@ -42,7 +43,8 @@ def _holds(t: Type) -> bool:
 
 
 def find(fn: ir.Function, blocks: list[ir.Block]) -> dict[ir.Value, frozenset[ir.Value]]:
-    """Value that is lent -> its owners: the values whose references keep it, none where callers do."""
+    """Returns {lent value: its owners}. The owners are the values whose references keep it alive; a value that the
+    callers keep alive has none."""
     return _Lending(fn, blocks).find()
 
 
@@ -81,7 +83,7 @@ class _Lending:
         callee = inst.attrs["callee"]
         if callee not in self.calls:
             found = [callee]
-            for one in found:  # grows
+            for one in found:  # appended to during the iteration
                 found += dict.fromkeys([i.attrs["callee"] for block in one.blocks for i in block.insts
                                         if i.op is INVOKE and i.attrs["callee"] not in found])
             self.calls[callee] = any([_takes(i) for one in found for block in one.blocks for i in block.insts])
@@ -93,7 +95,8 @@ class _Lending:
         dominators = Dominators(self.fn, split=True)
 
         def is_there(owner, param) -> bool:
-            """Whether an owner is defined, before a block, on all ways to where the parameter is."""
+            """Whether an owner is defined in a block that dominates the block of the parameter, and not in the same
+            block."""
             home, block = self.home[owner], self.home[param]
             if home is block:
                 return False
@@ -131,7 +134,8 @@ class _Lending:
         return found
 
     def used_after_dangers(self) -> list[ir.Value]:
-        """The lent values that are used after something may have been taken out of what holds them."""
+        """The lent values that are used after an instruction that may remove objects from the attribute or list that
+        holds them."""
         if not self.dangers:
             return []
         none: frozenset = frozenset()
@@ -140,7 +144,7 @@ class _Lending:
         def of(values):
             return none.union(*[bases[v] for v in values if v in bases])
 
-        for block in self.blocks:  # views are after what they are of, in this order
+        for block in self.blocks:  # in this order a view comes after its operands
             for inst in block.insts:
                 if inst.result in self.views:
                     bases[inst.result] = of(inst.args)

@@ -39,7 +39,7 @@ __all__ = ["Group", "begin", "is_operation", "leaves_of", "of_lists", "rewrite",
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
-# Operations on a table whose other operands are a key, and a value or none.
+# Operations on a table whose other operands are a key and, for some, a value.
 _KEYED = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_SET, of.DICT_DELETE, of.SET_HAS,
                     of.SET_ADD, of.SET_DISCARD))
 _OTHERS = frozenset((of.DICT_LEN, of.DICT_NEXT, of.DICT_HOLD, of.SET_LEN))
@@ -70,8 +70,8 @@ def rewrite(fn: ir.Function, local: dict[ir.Value, Any], leaving: dict[ir.Inst, 
 
 
 def of_lists(fn: ir.Function, has_lists: Callable) -> list[set[ir.Value]]:
-    """For each dict that does not leave, and with values of a type that has lists in it, the values that stand for
-    it."""
+    """For each dict of a function that does not escape, and whose values have a type with lists in it: the set of SSA
+    values that refer to it."""
     return [group.values for group in _groups(fn) if isinstance(group.type, Dict) and has_lists(group.type.values)
             and _leaves(fn, group) == []]
 
@@ -83,14 +83,14 @@ class Group:
         self.values: set[ir.Value] = set()
         self.type = t
         self.types = (t.keys, t.values) if isinstance(t, Dict) else (t.item,)
-        self.factory: Any = None  # what makes its missing values
+        self.factory: Any = None  # the factory of its missing values
         self.mixed = False  # whether these values may also refer to another object
         self.uses: list[tuple[ir.Block, ir.Inst]] = []
 
 
 def _groups(fn: ir.Function) -> list[Group]:
-    """The dicts and sets that a function makes, each with all values that may refer to it. A group whose values may
-    refer to another object as well is left out."""
+    """The dicts and sets that a function makes, each as a group of all values that may refer to it. A group is left out
+    if one of its values may refer to another object as well."""
     of_value: dict[ir.Value, Group] = {}
     uses = None
 
@@ -118,7 +118,7 @@ def _groups(fn: ir.Function) -> list[Group]:
         for inst in block.insts:
             for group in dict.fromkeys(of_value[v] for v in inst.args if v in of_value):
                 group.uses.append((block, inst))
-    # What is in an iteration and outside is the interpreter's: threads count references to tables without a lock.
+    # Tables that are used both in a parallel iteration and outside stay Python objects: table references have no lock.
     return [group for group in dict.fromkeys(of_value.values()) if not group.mixed and all(
         [group.values <= inside or group.values.isdisjoint(inside) for inside in loops])]
 
@@ -176,7 +176,7 @@ def is_operation(inst: ir.Inst, group: Group) -> bool:
 
 
 def begin(inst: ir.Inst, group: Group, used_once: Callable) -> bool:
-    """Whether an instruction makes a dict or set that can be a table, whose factory is noted in its group."""
+    """Whether an instruction makes a dict or set that can be a local table; sets the factory of the group."""
     if not _is_possible(group.type):
         return False
     if inst.op is PY_UNBOX and isinstance(group.type, (DefaultDict, CounterDict)):
@@ -189,15 +189,16 @@ def begin(inst: ir.Inst, group: Group, used_once: Callable) -> bool:
 
 
 def _leaves(fn: ir.Function, group: Group):
-    """[(instruction, value)] where a table escapes; None where it cannot be local."""
+    """[(instruction, operand)] where a table escapes; None where it cannot be local."""
     operations = {inst.op for _, inst in group.uses if is_operation(inst, group)}
     others = [(block, inst) for block, inst in group.uses if not is_operation(inst, group)]
     return leaves_of(group, fn, operations, others, group.values)
 
 
 def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, holders: set[ir.Value]):
-    """[(instruction, value)] where a table escapes, of `others`, the instructions of a function that are not operations
-    on the table; None where it cannot be local. holders: the values through which the table can be used."""
+    """[(instruction, operand)] for the uses of a group among `others` that make the table escape; None where the group
+    cannot be a local table. others: [(block, instruction)] of the uses that are not operations on a table; operations:
+    the operations that the group is used by; holders: the values through which the table can be reached."""
     for value in group.values:
         made = value.inst
         if made is not None and made.op in _NEW and any(

@@ -77,8 +77,8 @@ _ORDERS = frozenset(("less", "greater", "not_greater", "not_less"))
 
 
 class Call:
-    """One of `_CALLS` in the program. operands: the arguments of the function; boxes, unbox: the instructions around it
-    that box operands and unbox the result."""
+    """A call that `_CALLS` describes. operands: the operands of the native function; boxes, unbox: the instructions
+    around the call that box the operands and unbox the result."""
 
     def __init__(self, inst, operands, boxes, unbox, meaning, kinds):
         self.inst, self.operands, self.boxes, self.unbox = inst, operands, boxes, unbox
@@ -87,13 +87,14 @@ class Call:
 
 
 def may_be_call(inst: ir.Inst) -> bool:
-    """Whether an instruction is of one of the operations by which lists are worked on."""
+    """Whether the operation of an instruction is one that the interpreter uses for lists."""
     return inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST or inst.op is pyobject.PY_CALL or (
         inst.op is pyobject.PY_IS or inst.op in _OPS)
 
 
 def call_at(inst: ir.Inst, uses: dict[ir.Value, list[ir.Inst]]) -> Call | None:
-    """The call on a list that an instruction is, with the instructions around it; or None."""
+    """Recognise a call on a list, together with the instructions around it that box and unbox; None for other
+    instructions."""
     forms: dict[str, tuple[str, Any, bool]] | None
     if inst.op in _OPS:
         kinds, meaning = _OPS[inst.op]
@@ -192,12 +193,13 @@ def _is_compared(t: Type | None) -> bool:
 
 
 def is_moved(t: Type) -> bool:
-    """Whether items can be sorted by keys: they have whole words, and become objects where a key is a nan."""
+    """Whether items of this type can be sorted by keys: they consist of whole words, and can be converted to Python
+    objects for the interpreter, which sorts them where a key is a NaN."""
     return _is_compared(t) and (len(t.parts) > 1 if isinstance(t, k.Tuple) else t in (Int, k.Float, k.Str))
 
 
 def _yields(t: Type | None) -> Type | None:
-    """The type of the items of an iterable, for the kinds of iterables that lists are made of here; else None."""
+    """The item type of an iterable, if lists can be made natively from iterables of its kind; else None."""
     if isinstance(t, k.Tuple) and 0 < len(t.parts) <= _MOST and t.parts[0] in _SCALARS:
         return t.parts[0] if all([part is t.parts[0] for part in t.parts]) else None
     return t.item if type(t) is List else Int if t is k.Range else k.Str if t is k.Str else None

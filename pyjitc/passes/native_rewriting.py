@@ -30,14 +30,15 @@ class Rewriting:
 
     def __init__(self, lists: Any, helpers: Callable, own: dict, first: set[ir.Inst]):
         self.lists = lists
-        self.first = first  # stores of attributes that are not set yet
+        self.first = first  # the field_set instructions of attributes that are certainly not set before
         self.helpers = helpers
         self.own = own
         self.mapping: dict[ir.Value, ir.Value] = {}
         self.types: dict[ir.Value, Type] = {}
-        self.fresh: dict[ir.Function, None] = {}  # library functions that are called now
+        # the library functions that the rewritten code of the current function calls
+        self.fresh: dict[ir.Function, None] = {}
         self.out: list[ir.Inst] = []
-        self.asked: dict[ir.Inst, int] = {}  # question which member a union holds -> the number of that member
+        self.asked: dict[ir.Inst, int] = {}  # UNION_IS instruction -> the index of the member that it tests for
         self.inst: Any = None
 
     def run(self) -> None:
@@ -68,7 +69,7 @@ class Rewriting:
                 fn.result = lists.type_of(lists.returned[fn])
             fn.blocks = lists.blocks[fn]
             substitute(fn.blocks, self.mapping)
-            if fn in tables_of:  # which the interpreter's operations cannot be done with
+            if fn in tables_of:  # tables, on which the operations of Python dicts are not defined
                 localtables.run(fn)
             if self.fresh:
                 inline.put_in(fn, list(self.fresh), self.own)
@@ -188,7 +189,7 @@ class Rewriting:
             self.emit(natives.NATIVE_TAKE, x, result=result)
 
     def outside(self, v: ir.Value) -> ir.Value:
-        """The value as which a native value escapes: a Python list."""
+        """The value that replaces a native value where it escapes: a Python list."""
         if self.is_native(v):
             return self.library("leave" if v.type.item in natives.QUIET else "leave_each", v)
         if isinstance(v.type, k.Tuple) and any(map(_holds_native, v.type.parts)):

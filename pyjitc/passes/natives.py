@@ -8,7 +8,7 @@ argument, a result of the interpreter) or goes to an operation that is not known
 contains it or that it contains: it becomes a Python list there, once. A list that is only filled before it escapes is a
 Python list from the start; otherwise it would be built twice. Classes may contain classes: the rows of a list of lists.
 Methods and operators of native lists are functions of lib/py/natives.py.
-Objects of the program's classes that nobody else sees become native objects as well: see `instances`.
+Objects of the program's classes that only compiled code uses become native objects as well: see `instances`.
 A dict that does not escape (passes/localtables.py) contains classes, too: if they are native it becomes a table here.
 Before:  s = list_new n : list[int] ; x = list_get s, i ; return s
 After:   s = native_new n : native[int] ; k = native_len s ; j = check_index i, k ; x = native_load s, j ;
@@ -38,7 +38,7 @@ independent = lazy(f"{__package__}.independent")  # only functions with parallel
 localtables = lazy(f"{__package__}.localtables")
 native_rewriting = lazy(f"{__package__}.native_rewriting")
 
-# Operations on dicts: the operands that become values, and where in the result a value is.
+# Operations on dicts -> the slice of operands that are stored as values; -> the path of a value in the result.
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
 _FOUND: dict[ir.Op, tuple[int, ...]] = {
     tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
@@ -50,9 +50,10 @@ _FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method, k.Union)  # the kinds of v
 class _Class(AliasClass):
     """An alias class: lists or deques that may be the same object. type: the type of the Python list; items: path in an
     item -> the class of the lists there; python: whether they must be Python lists; resized: whether an operation
-    changes their length; used: whether there are uses other than making them; worked: whether there are uses other than
-    filling them; held: whether native objects hold some; parts: whether some are the result of splitting a text;
-    changed: whether a list of the class has another origin, or is used for more than reading."""
+    changes their length; used: whether they have uses other than their creation; worked: whether they have uses other
+    than creation and filling; held: whether an attribute of a native object may refer to one; parts: whether one may be
+    the result of splitting a text; changed: whether one may be created otherwise than by splitting, or is used for more
+    than reading."""
 
     __slots__ = ("changed", "held", "items", "made", "native", "parts", "python", "resized", "used", "worked")
 
@@ -107,12 +108,12 @@ def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()
 
 
 def _place_in(union: Type, t: Type) -> int | None:
-    """Which of its parts a union has for values of type t; None where it has none of exactly this type."""
+    """The index, in a path, of the member of a union that is exactly this type; None where there is none."""
     return union.members.index(t) + 1 if isinstance(union, k.Union) and t in union.members else None
 
 
 def _lists_apart(t: Type):
-    """The lists and deques in values of type t that cannot be followed."""
+    """The types of the lists and deques inside values of type t that the pass cannot follow."""
     if t.parts is not None and t.sealed:
         followed = isinstance(t, _FOLLOWED)
         for part in t.parts:
@@ -126,11 +127,11 @@ class _Lists(Aliases):
 
     def __init__(self, functions: list[ir.Function], attributes: dict[type, dict[str, Type]]):
         super().__init__(functions, _lists_in, _Class)
-        self.attributes = attributes  # of the classes that have native objects
+        self.attributes = attributes  # class that has native objects -> {attribute: type}
         self.fields: dict[tuple[Any, Any], ir.Value] = {
             (cls, name): ir.Value(t) for cls, types in attributes.items() for name, t in types.items()}
         self.objects: dict[type, Type] = {}  # class -> the type of its native objects
-        self.making: list[type] = []  # the classes of which that is being made
+        self.making: list[type] = []  # the classes whose NativeObject type is being constructed
         self.settled = False  # whether it is known which classes are native
         self.mentioned: dict[Type | None, bool] = {}
         self.calls: dict[ir.Inst, Call] = {}
@@ -190,7 +191,7 @@ class _Lists(Aliases):
             self.keep(self.at(value, path))
 
     def stored(self, one: _Class, value: ir.Value) -> None:
-        """A value is stored as an item."""
+        """Record that a value is stored as an item."""
         item = one.type.item
         n = None if value.type is item else _place_in(item, value.type)
         if value.type is not item and n is None:
@@ -201,7 +202,7 @@ class _Lists(Aliases):
             self.same(self.item(one, path if n is None else (n, *path)), self.at(value, path))
 
     def read(self, one: _Class, value: ir.Value) -> None:
-        """A value is read as an item."""
+        """Record that a value is read as an item."""
         if value.type is not one.type.item:
             self.keep(one)
             self.give_up(value)
@@ -210,12 +211,12 @@ class _Lists(Aliases):
             self.same(self.item(one, path), self.at(value, path))
 
     def share_items(self, one: _Class, two: _Class) -> None:
-        """An item of one may also be an item of the other."""
+        """Record that an item of one may also be an item of the other."""
         for path, _ in self.places(one.type.item):
             self.same(self.item(one, path), self.item(two, path))
 
     def held(self, table: ir.Value, path: tuple) -> _Class:
-        """The class of the lists at a place in the values of a dict that does not leave."""
+        """The class of the lists at a path in the values of a dict that does not escape."""
         found = self.tables[table].get(path)
         if found is None:
             t: Any = table.type
@@ -233,7 +234,8 @@ class _Lists(Aliases):
                 self.tables.update(dict.fromkeys(values, held))
 
     def of_table(self, inst: ir.Inst) -> bool:
-        """An operation on a dict that does not leave, as its record says; whether it is one."""
+        """Merge the classes of values that an operation on a dict that does not escape stores or reads. Returns whether
+        the instruction is such an operation."""
         table = inst.result if inst.op is tables.DICT_NEW else inst.args[0] if inst.args else None
         if table not in self.tables or inst.op not in _STORED and inst.op not in _FOUND:
             return False
@@ -335,7 +337,8 @@ class _Lists(Aliases):
                 self.give_up(result)
 
     def of_union(self, inst: ir.Inst) -> bool:
-        """A conversion between a union and its members; False where the types of some are converted, too."""
+        """Record a conversion between a union and its members. Returns False if the conversion also converts the types
+        of lists in some members."""
         x, result = inst.args[0], inst.result
         if inst.op is structure.UNION_IS:
             return _place_in(x.type, inst.attrs["type"]) is not None
@@ -362,7 +365,7 @@ class _Lists(Aliases):
         return True
 
     def leaves_whole(self, t: Type) -> bool:
-        """Whether a tuple can be rebuilt from the lists that its native lists escape as."""
+        """Whether, where a tuple escapes, it can be rebuilt from the Python lists that replace its native lists."""
         return isinstance(t, k.Tuple) and all(
             [type(part) is List or not self.places(part) or self.leaves_whole(part) for part in t.parts])
 
@@ -411,8 +414,8 @@ class _Lists(Aliases):
         return any([not one.root.python for one in self.classes.values()])
 
     def share_work(self) -> bool:
-        """One round of: mark a class as `worked` where it is an operand of a call with a `worked` class, or contains
-        one, so that both become native. Returns whether a mark was added."""
+        """Do one round of a fixed-point iteration: mark a class as `worked` where it is an operand of a call with a
+        `worked` class, or contains one, so that both become native. Returns whether a mark was added."""
         changed = False
         for call in self.calls.values():
             group = self.operands_of(call) + [one for one in self.sources_of(call) if not one.python]
@@ -439,7 +442,8 @@ class _Lists(Aliases):
         return [one.root for held in self.tables.values() for one in held.values()]
 
     def spread(self) -> bool:
-        """One round of: classes that meet Python lists must be Python lists, too. Returns whether one was added."""
+        """Do one round of a fixed-point iteration: a class must be Python lists if a call uses it together with Python
+        lists, or if such lists contain it. Returns whether a class was added."""
         changed = False
         for one in self.everything():
             one.native = None
@@ -460,7 +464,7 @@ class _Lists(Aliases):
         return changed or self.stay()
 
     def main(self, call: Call) -> _Class:
-        """The class that decides whether a call is a call on native lists."""
+        """The class that decides whether a call operates on native lists."""
         return self.classes[(call.unbox.result if call.kinds[0] in MAKERS else call.operands[0]), ()].root
 
     def operands_of(self, call: Call) -> list[_Class]:
@@ -517,7 +521,8 @@ class _Lists(Aliases):
         return found
 
     def seen_in_lists(self) -> frozenset[type]:
-        """The classes of native objects of which some are in a list that is Python's, or that becomes one."""
+        """The classes whose objects would have to be native although a Python list, or a list that becomes one, holds
+        some of them."""
         if not self.attributes:
             return frozenset()
         found: set[type] = set()
@@ -533,7 +538,7 @@ class _Lists(Aliases):
         return frozenset(found & self.attributes.keys())
 
     def make_objects(self) -> None:
-        """Values have the types of native objects from here on."""
+        """Change the types of values to those of native objects."""
         self.settled = True
         for one in self.everything():
             one.native = None

@@ -38,7 +38,7 @@ MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
-_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results depend on their order, by rounding
+_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results, because of rounding, depend on their order
 
 
 def run(functions: list[Function], options=None) -> list[Function]:
@@ -205,9 +205,9 @@ class _Expansion:
         return found
 
     def loose(self, n):
-        """The positions of operands of several axes that are arguments or loaded, and so may have one column that is
-        broadcast in a space of n axes. Slices and new arrays hardly ever have one column, and each copy of the loops
-        costs compile time."""
+        """The positions of operands of several axes that are arguments or loaded, and therefore may have a single
+        column that is broadcast in a space of n axes. Slices and new arrays hardly ever have a single column, and each
+        copy of the loops costs compile time."""
         return [k for k, operand in self.arrays.items() if operand.type.ndim > 1
                 and (step := self.view(k, n, True)[2]) is not None
                 and step.inst.op is m.ARRAY_STEP and not is_made_here(operand.value)]
@@ -489,7 +489,7 @@ def _unroll_few(fn: Function, loop) -> None:
 
 
 def _moves(nest: Inst, block: Block, loops) -> bool:
-    """Whether a nest is in a loop whose trips use different arrays, such as `a[i]`, which may be a short row."""
+    """Whether a nest is in a loop whose iterations use different arrays, such as `a[i]`, which may be a short row."""
     counted = {p for loop in loops if block in loop.blocks for one in loop.blocks for p in one.params}
     if not counted:
         return False
@@ -507,8 +507,8 @@ def _moves(nest: Inst, block: Block, loops) -> bool:
 
 
 def _tell_lengths(fn: Function) -> None:
-    """Replace a broadcast shape that was checked against the target's by the lengths of the target, or by a constant
-    length other than 1 where there is one."""
+    """Where a broadcast shape was checked against the target's shape, replace its lengths by those of the target, or by
+    a constant length other than 1 where there is one."""
     replace: dict[Value, Value] = {}
     for block in fn.blocks:
         for inst in block.insts:

@@ -126,7 +126,7 @@ def _warn(fn, inst, why: str, hint: str) -> None:
 
 
 class _Gone(Exception):
-    """Raised where a loop makes no iterations."""
+    """Raised where a loop can make no iterations."""
 
 
 class _Region(Carried):
@@ -282,11 +282,11 @@ class _Region(Carried):
         self.generators.update(dict.fromkeys(found))
 
     def own_cells(self, inst: ir.Inst) -> bool:
-        """Whether the cells that an instruction writes were made in the same iteration."""
+        """Whether every cell that an instruction writes was made in the same iteration."""
         return all(v in self.defined for v in inst.args if k.holds_cell(v.type))
 
     def own_containers(self, inst: ir.Inst) -> bool:
-        """Whether the native lists, dicts and sets that an instruction changes were made in the same iteration."""
+        """Whether every native list, dict and set that an instruction changes was made in the same iteration."""
         return all(v in self.defined for v in inst.args if isinstance(v.type, (k.NativeList, k.NativeTable)))
 
     def find_users(self) -> None:
@@ -363,8 +363,8 @@ class _Region(Carried):
         return found
 
     def added_up(self, root: ir.Value, accesses) -> tuple | None:
-        """(the operation by which iterations update elements of an array, its neutral element), where they do nothing
-        else with the array; else None."""
+        """(the operation by which iterations update elements of an array, its neutral element), where iterations use
+        the array for nothing else; else None."""
         if root.type.layout == "F" or root.type.ndim > 3:
             return None
         op, known = None, set()

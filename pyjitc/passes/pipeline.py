@@ -118,8 +118,8 @@ def _makes_lists(module: list[ir.Function]) -> bool:
 
 
 def _may_share_tables(module: list[ir.Function]) -> bool:
-    """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops:
-    `parallel` asks of a callee whether it works on Python objects, before the passes run over it."""
+    """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops.
+    (`parallel` tests whether a callee works on Python objects before the passes have run over the callee.)"""
     return any([(len(module) > 1 or fn.flags.parallel) and _LOOK_FOR[localtables](inst.op)
                 for fn in module for block in fn.blocks for inst in block.insts])
 
@@ -163,13 +163,13 @@ def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
 
 
 def _asks(inst: ir.Inst) -> bool:
-    """Whether an instruction loads from an object that may change, and so may find another class than the code was
-    compiled for."""
+    """Whether an instruction loads from an object that may change, so that at run time it may find an object of another
+    class than the code was compiled for."""
     return "restart" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
 def _is_small_number(v: ir.Value) -> bool:
-    """Whether a value may be how many iterations a loop is entered with that `unroll` writes out."""
+    """Whether a value may be the number of iterations of a loop that `unroll` unrolls."""
     inst = v.inst
     return (inst is not None and inst.op is CONST and v.type is Int
             and 0 < inst.attrs["value"] <= counted.MOST_UNROLLED)

@@ -7,17 +7,17 @@ Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump h
 After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
          header(i, take): branch take > 0 -> body, rest         body: ... jump header(i+1, take-1)
          rest: more = left - take; branch more > 0 -> strip(i, more), exit
-Where LLVM will not vectorise, and nothing enters the loop often, one loop is enough and costs LLVM half the time: it
-stops every `STRIP` iterations to poll.
+Where LLVM will not vectorise and the loop is seldom entered, one loop suffices, and LLVM compiles it in half the time:
+it stops every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
          pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
          go(stop): body: ... jump header(i+1, stop)
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
 loop around it polls for the length of the row at each of its steps.
-A few scalar operations that go round are written twice, with one poll for both. A function all of whose loops are like
-the last, with nothing in them that stays the same, is flagged `skips_loop_passes`: those of LLVM would find no work.
-A loop around it that cannot go round without polling there needs no poll of its own. A counted loop without effects
-whose values nobody reads is not entered at all.
+The body of a loop of a few scalar operations is written twice, with one poll for both copies. A function is flagged
+`skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the loop
+passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
+reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -42,11 +42,11 @@ _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
-_TINY = 16  # most operations of a loop that keeps two vectors in flight, since its own counting would show
+_TINY = 16  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
-_NESTED = 1 << 12  # nor do loops in each other that make at most this many
+_NESTED = 1 << 12  # loops in loops do not poll either, if they make at most this many iterations together
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -75,9 +75,9 @@ def run(fn: ir.Function, options=Options()) -> None:
     few = _FEW >= sum(not any(b.insts[-1].attrs.get("novectorize") for b in loop.latches) for loop in nest.loops)
     for loop in reversed(nest.loops):  # inner loops first
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
-            continue  # inside `try` the front end has added a poll whose exception the handlers catch
+            continue  # the front end has added a poll inside `try`, whose exception the handlers can catch
         if not loop.inner and all(block.insts[-1].attrs.get("few_trips") for block in loop.latches):
-            continue  # it ends soon, and polls at every other iteration like others, which mispredicts fewer branches
+            continue  # it is short, and polls at every other iteration like others, which mispredicts fewer branches
         counted = find(loop, defs, edges)
         work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
         if counted is not None:
@@ -113,7 +113,7 @@ def run(fn: ir.Function, options=Options()) -> None:
             if (loop.inner and loop.parent is None and _plain(loop)
                 and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)
                 and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1):
-                # Each loop in it has a poll of its own, or ends soon.
+                # Every inner loop polls itself, or is short.
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
@@ -171,8 +171,8 @@ def _headers_in(loop):
 
 
 def _reached_without(block, headers) -> set[ir.Block]:
-    """The blocks that control reaches from `block` without one of `headers`. The copies of an inner loop behind a guard
-    are two loops, of which every iteration takes one."""
+    """The blocks that can be reached from `block` without passing a block of `headers`. (The two copies of an inner
+    loop behind a guard are two loops, of which each iteration takes one.)"""
     seen, work = {block}, [block]
     while work:
         new = {edge.block for edge in work.pop().edges()} - seen - headers
@@ -195,9 +195,9 @@ def _cross(loop, edges, defs) -> None:
 
 
 def _step_last(loop, nest, defs, readers) -> None:
-    """Move what the header computes for the next iteration alone, such as `i + 1`, to the end of the iteration. In the
-    header it would be computed before the test that leaves the loop, and LLVM, which moves that test to the end, would
-    then keep both `i` and `i + 1` from iteration to iteration."""
+    """Move instructions of the header whose results only the next iteration needs, such as `i + 1`, to the end of the
+    iteration. In the header they are computed before the test that leaves the loop, and LLVM, which moves that test to
+    the end, would then keep both `i` and `i + 1` alive from iteration to iteration."""
     header, latch = loop.header, loop.latches[0]
     if len(loop.latches) != 1 or latch is header or nest.of[latch] is not loop:
         return
@@ -281,9 +281,9 @@ def _independent(loop, short, in_order) -> None:
 
 
 def _note_columns(loop, defs) -> list[ir.Inst]:
-    """Tell accesses that go from row to row, and stay in a column, from others; but where a few columns with constant
-    numbers are read of every row, as of points: these lie side by side, and are loaded sooner one by one. Returns
-    them."""
+    """Mark the accesses that stay in a column and go from row to row, so that they are distinguished from others, and
+    return them. Excepted are reads of a few columns with constant numbers, such as the coordinates of points: these
+    elements are contiguous, and faster to load one by one."""
     columns: dict[ir.Value, list[ir.Inst]] = {}
     for block in loop.blocks:
         for inst in block.insts:
@@ -303,8 +303,8 @@ def _note_columns(loop, defs) -> list[ir.Inst]:
 
 
 def _walk(fn, loop, accesses, defs) -> None:
-    """Count how many bytes the accesses down a column have gone on from the row in which the loop starts, instead of
-    multiplying the number of each row by its length: processors multiply vectors of 64 bits slowly.
+    """For accesses down a column, maintain an offset in bytes from the row in which the loop starts, instead of
+    multiplying the number of each row by the length of a row: processors multiply vectors of 64-bit integers slowly.
     Before:  header(i): ... array_load a, i, k                after: header(i, off): ... array_load a, start, k, off
              jump header(i + 1)                                      jump header(i + 1, off + length)"""
     header = loop.header
@@ -363,7 +363,7 @@ def _walk(fn, loop, accesses, defs) -> None:
 
 
 def _sum(value, defs) -> tuple[ir.Value, int]:
-    """A value as the sum of another one and a constant."""
+    """(another value, a constant) whose sum a value is."""
     inst = value.inst
     if inst is not None and inst.op in (IADD, ISUB):
         c = defs.constant(inst.args[1])
@@ -373,7 +373,7 @@ def _sum(value, defs) -> tuple[ir.Value, int]:
 
 
 def _last(array) -> int:
-    """The axis whose elements lie next to each other."""
+    """The axis whose elements are contiguous."""
     return array.ndim - 1 if array.layout == "C" else 0
 
 
@@ -419,7 +419,8 @@ def _poll(fn, source, inst, edge, work=()):
 
 
 def _scalar(loop) -> bool:
-    """Whether a loop is a few operations on numbers, so that the cost of a poll in every iteration would show."""
+    """Whether a loop consists of a few operations on numbers, so that a poll in every iteration would noticeably slow
+    it."""
     insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
     return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
                                         and (i.op is ARRAY_STORE
@@ -531,7 +532,7 @@ def _drop(counted) -> None:
 
 
 def _in_order(loop, options) -> bool:
-    """Whether LLVM cannot vectorise a loop, since it may raise, or must not, since it accumulates floats in order."""
+    """Whether LLVM cannot vectorise a loop because it may raise, or must not because it accumulates floats in order."""
     if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
         return True
     return adds_in_order(loop, options)

@@ -60,8 +60,8 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def _take(fn, decided) -> None:
-    """Replace branches on decided comparisons by jumps. No other blocks are changed, so that a loop keeps its single
-    back edge (latches.py)."""
+    """Turn each branch on a decided comparison into a jump. No other blocks are changed, so that a loop keeps its
+    single back edge (latches.py)."""
     taken = False
     for block in fn.blocks:
         last = block.insts[-1]
@@ -263,8 +263,8 @@ class _Ranges:
         return changed
 
     def get(self, v, block=None):
-        """The interval of `v` at `block`: in the body of its loop a counter has not taken its last step, and branches
-        narrow it."""
+        """The interval of `v` in `block`. It takes into account that in the body of its loop a counter has not yet
+        taken its last step, and the branches that lead to the block."""
         found = self.known.get(v)
         if found is None:
             found = _top(v.type)
@@ -278,7 +278,7 @@ class _Ranges:
         return found
 
     def of(self, other):
-        """The interval of the other side of a fact: a value or a number."""
+        """The interval of the other operand of a fact: a value or a number."""
         return self.get(other) if isinstance(other, ir.Value) else (other, other)
 
     def counting(self, p, counted, step, more):
@@ -427,7 +427,8 @@ class _Ranges:
         return top
 
     def exact(self, inst, block):
-        """The interval of the mathematical result of an operation that wraps or raises beyond its type, else None."""
+        """The interval of the exact mathematical result of an operation, before it wraps or raises; None for other
+        operations."""
         op = inst.op
         if op is a.INEG or op is a.INEG_CK:
             x = self.get(inst.args[0], block)
@@ -549,7 +550,7 @@ class _Ranges:
         return less if x[1] < y[0] else not less if x[0] >= y[1] else None
 
     def unsigned(self, inst, block) -> bool:
-        """Whether the operands are not negative, nor the result of a subtraction."""
+        """Whether the operands are not negative; for a subtraction, also whether the result is not negative."""
         low = [self.get(v, block)[0] for v in inst.args]
         return min(low) >= 0 and (inst.op is not a.ISUB or self.exact(inst, block)[0] >= 0)
 

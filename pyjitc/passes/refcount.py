@@ -4,11 +4,11 @@ too.
 Runs last before code generation, when no pass moves uses any more.
 Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed
 from the caller for the whole call. Every other value (an element, a view, a tuple, the address of an array) borrows
-from its owners, so a use of it is a use of them. An owner is released after its last use, on edges where it is not
-needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native objects
-that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters among
-them. Returning a value, passing it to a block and appending it to a text transfer the reference of the owner, or a new
-one.
+from its owners, so a use of it counts as a use of them. An owner is released after its last use, on edges where it is
+not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native
+objects that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters
+among them. Returning a value, passing it to a block and appending it to a text transfer the reference of the owner, or
+a new one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -100,7 +100,7 @@ def _borrowed(blocks, refcounted) -> set[ir.Value]:
 
 
 def _mark(values) -> None:
-    """Loads of these values give them without a reference."""
+    """Mark the loads of these values, so that they do not acquire a reference."""
     for value in values:
         made = value.inst
         if made is not None:
@@ -248,7 +248,7 @@ class _Counting:
         return ir.Inst(op, (value,), {}, None, loc)
 
     def transfer(self, edge: ir.Edge, live: set, loc) -> list[ir.Inst]:
-        """The instructions along `edge` when the owners `live` hold references before it."""
+        """The instructions that are needed along `edge` when the owners in `live` hold references before it."""
         needed = self.live_in[edge.block]
         moved: set = set()
         steps = []
@@ -263,7 +263,7 @@ class _Counting:
         return steps
 
     def leave(self, inst: ir.Inst, live: set) -> list[ir.Inst]:
-        """The instructions before a terminator with one target; where it has more, they are put in blocks on the
+        """Place instructions before a terminator with one target; if it has several targets, in new blocks on the
         edges."""
         if len(inst.targets) == 1:
             return self.transfer(inst.targets[0], live, inst.loc)

@@ -1,7 +1,7 @@
 """Forward loads and stores across iterations: from the test of a loop to its body, and from the body to the next test.
 
 Runs after the second gvn, which shares loads where one dominates the other; needless index checks have been removed.
-The test of a `while` loop stands before the loop and at its end, so that what it loads has two places:
+The test of a `while` loop stands before the loop and at its end, so that each load of the test has two copies:
 Before:  b: x = array_load a, j ; branch c -> head(j)
          head(k): y = array_load a, k ; ... z = array_load a, m ; branch d -> head(m), out
 After:   b: x = array_load a, j ; branch c -> head(j, x)
@@ -94,7 +94,7 @@ class _Reload:
                 self.mapping[inst.result] = carried
 
     def handed(self, form, header, edge) -> Affine:
-        """The value that an edge passes for an index of the block."""
+        """The value that an index of the block, an affine form, has for control that arrives over an edge."""
         found = Affine(form.constant, {})
         for v, c in form.terms.items():
             if v in header.params:

@@ -1,8 +1,9 @@
 """Count remainders and quotients along with the counter of a loop, which would divide in every trip.
 
-Runs after ranges, which knows signs and neighbours on a ring, and after parallel, whose loops pass nothing on; before
-versioning. `i % n` is one more than in the trip before, or 0 again, and then `i // n` is one more, too. What another
-trip has computed cannot be part of a vector, but neither can a division by a number that is not known.
+Runs after ranges, which finds the signs and the remainders with a faster form (flag `ring`); after parallel, whose
+loops must not carry values across iterations; and before versioning. In each trip `i % n` is one more than in the trip
+before, or 0 again, and then `i // n` is one more, too. A loop that carries these values cannot be vectorised, but nor
+can one that divides by a number that is not constant.
 Before:  head(i, left): ... q = ifloordiv i, n ; r = imod i, n
 After:   r0 = imod start, n ; q0 = ifloordiv start, n
          head(i, left, r, q): s = iadd r, 1 ; last = ieq s, n ; next = select last, zero, s ; u = iadd q, 1 ; ...
@@ -59,21 +60,22 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 class _Division:
-    """inst: the instruction; counter: parameter of the header that its dividend counts with; form: the dividend;
-    divisor: a value from outside of the loop; step: 1 or -1, of the dividend in a trip."""
+    """inst: the instruction that divides; counter: the header's parameter in its dividend; form: the dividend as an
+    affine form; divisor: a value from outside of the loop; step: 1 or -1, by which the dividend changes in each
+    trip."""
 
     def __init__(self, inst, counter, form, divisor, step):
         self.inst, self.counter, self.form, self.divisor, self.step = inst, counter, form, divisor, step
 
     @property
     def positive(self) -> bool:
-        """Whether the divisor is known to be."""
+        """Whether the divisor is known to be positive."""
         flags = self.inst.attrs.get("flags", "").split()
         return "positive" in flags or "nonnegative" in flags
 
 
 def _division(inst, loop, defs, edges, memo, options):
-    """What `_count` needs to know of a division in a loop, or None where it stays."""
+    """The division as `_count` needs it, or None where the instruction must not be changed."""
     x, divisor = inst.args
     flags = inst.attrs.get("flags", "")
     if inst.result.type is not Int or "ring" in flags:
@@ -96,7 +98,8 @@ def _division(inst, loop, defs, edges, memo, options):
 
 
 def _count(header, before, back, found, replaced) -> None:
-    """Give a loop parameters for divisions by one divisor that differ by constants alone. back: the back edges."""
+    """Replace divisions by parameters of the loop. found: divisions by one divisor whose dividends differ only by
+    constants; back: the back edges."""
     loc, entry = found[0].inst.loc, before.insts[-1].targets[0]
 
     def make(op, *args, type=Int, **attrs):
@@ -110,7 +113,7 @@ def _count(header, before, back, found, replaced) -> None:
         return p
 
     def at_first(form):
-        """A form with the counter that the loop begins with."""
+        """The value of a form when the loop is entered."""
         total = make(control.CONST, value=form.constant) if form.constant else None
         for v, c in form.terms.items():
             if v is found[0].counter:
@@ -122,7 +125,7 @@ def _count(header, before, back, found, replaced) -> None:
     insts = before.insts
     divisor, step = found[0].divisor, found[0].step
     zero, one = make(control.CONST, value=0), make(control.CONST, value=step)
-    change = one  # of a quotient where its remainder begins again
+    change = one  # by how much a quotient changes where its remainder starts again
     limit, again = (divisor, zero) if step > 0 else (one, make(IADD, divisor, one))
     if not any(d.positive for d in found):  # remainders of a negative number are negative
         positive = make(IGT, divisor, zero, type=Bool)
@@ -130,7 +133,7 @@ def _count(header, before, back, found, replaced) -> None:
         again = make(SELECT, positive, again, make(IADD, divisor, one) if step > 0 else zero)
         if any(d.inst.op is IFLOORDIV for d in found):
             change = make(SELECT, positive, one, make(control.CONST, value=-step))
-    after: dict[int, ir.Value] = {}  # constant -> the remainder of the dividend with it that follows in the next trip
+    after: dict[int, ir.Value] = {}  # constant of the dividend -> its remainder in the next trip
     wanted: dict[int, list[_Division]] = {}
     for division in found:
         wanted.setdefault(division.form.constant, []).append(division)

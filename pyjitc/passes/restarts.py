@@ -88,8 +88,9 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
 
 
 def _leaves(inst: ir.Inst) -> bool:
-    """Whether the request to restart, which is no Exception, leaves the function where an instruction makes it: the
-    handlers around the instruction catch other classes, and do nothing else on the way out."""
+    """Whether a request to restart, raised by the instruction, leaves the function. The request is a BaseException and
+    no Exception: each handler around the instruction must catch other classes only, and do nothing else on its path to
+    raising again."""
     edge, matches = inst.unwind, set()
     seen: set[ir.Block] = set()
     while edge is not None:
@@ -115,8 +116,8 @@ def _loads(inst: ir.Inst) -> bool:
 
 
 def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
-    """The parameters of functions of the module whose arguments are only objects that are made during the call, with
-    all that these hold."""
+    """The parameters, of functions of the module, whose arguments at all calls are objects that are made during the
+    call of the entry, together with all objects that these hold."""
     sites: list[ir.Inst] = []
     named = set(functions[:1])  # functions that are referred to other than by calls
     for fn in functions:
@@ -136,7 +137,7 @@ def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
 
 
 def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> set[ir.Inst]:
-    """The instructions before which a function has written nothing that outlives it."""
+    """The instructions of a function before which it has certainly written nothing that outlives the call."""
     blocks = reverse_postorder(fn)
     writes = {block: any([_seen(inst, aliases, quiet, own) for inst in block.insts]) for block in blocks}
     dirty: set[ir.Block] = set()
@@ -167,7 +168,7 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
     if inst.op is containers.HEAP_PUSH:  # comparisons may run methods of the program's classes
         return True
     if inst.op is containers.LIST_SORT and not all(map(_is_plain, inst.args[0].type.parameters)):
-        return True  # sorting compares, too
+        return True  # sorting may run the same methods
     if inst.op.stores is not None or inst.op in _OF_FIRST or (
             inst.op.name == "field_set"):
         return not _is_fresh(inst.args[0], own)

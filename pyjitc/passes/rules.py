@@ -47,7 +47,7 @@ class Facts:
         self.defs: dict[Value, Inst] = {}
         self.pool: dict[tuple, Value] = {}
         self.constants: list[Inst] = []  # constants of the pool, which the caller puts at the start of the entry
-        self.fresh: list[Inst] = []  # instructions that a rule has made, for the place before the one that is rewritten
+        self.fresh: list[Inst] = []  # instructions that a rule has made, which go before the one that is rewritten
 
     def constant(self, type: k.Type, value: Any) -> Value:
         key = const_key(type, value)

@@ -1,7 +1,7 @@
-"""Find the dicts and sets that several functions of a module work on and that nobody else sees: they become tables.
+"""Replace the dicts and sets that several functions of a module use, and that no other code can use, by local tables.
 
-Before: a recursive function that remembers its results in a dict, which is its argument or which it captures; a helper
-that is too large to be inlined and that fills a dict. `localtables` asks this of each function alone; here values in
+Examples are a recursive function that stores its results in a dict, which is its argument or which it captures, and a
+helper that is too large to be inlined and that fills a dict. `localtables` looks at each function alone; here values in
 all functions of a module that may refer to one dict are a group, as in `natives`: arguments and parameters, results,
 captured variables, parts of tuples. A group is given up where an operation that is not known here gets it in a function
 other than the entry. In the entry, such an operation is where the dict leaves, if nothing uses the group after it.
@@ -29,7 +29,7 @@ _FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method)
 
 
 def may_share(module: list[ir.Function]) -> bool:
-    """Whether a function that is not the entry gets a dict or set, and some are made."""
+    """Whether a function other than the entry has a dict or set as a parameter, and some function makes one."""
     return any([_tables_in(p.type) for fn in module[1:] for p in fn.params]) and any(
         [inst.op is of.DICT_NEW or inst.op is of.SET_NEW or inst.op is PY_UNBOX and type(inst.result.type) in _TABLES
          for fn in module for block in fn.blocks for inst in block.insts])
@@ -73,9 +73,9 @@ def _tables_in(t: Type, path: tuple = ()) -> list[tuple[tuple, Type]]:
 
 
 class _Group(localtables.Group, AliasClass):
-    """Values that may refer to one dict or set. holders: those, and the values of which it is a part; functions: where
-    these are; given_up: whether it stays the interpreter's; others: (block, instruction) in the entry where it may
-    leave; leaves: (instruction, operand) where it does."""
+    """Values that may refer to one dict or set. holders: those values, and those of which they are parts; functions:
+    the functions with such values; given_up: whether the dict or set must stay a Python object; others: [(block,
+    instruction)] in the entry where it may escape; leaves: [(instruction, operand)] where it does escape."""
 
     def __init__(self, t: Any):
         AliasClass.__init__(self, t)
@@ -106,11 +106,12 @@ class _Groups(Aliases):
             group.given_up |= not self.settle(group)
 
     def local(self, fn: ir.Function) -> dict[ir.Value, _Group]:
-        """The values in a function that become tables."""
+        """The values in a function that become tables, with their groups."""
         return {v: self.at(v) for v in self.of[fn] if not self.at(v).given_up}
 
     def retype(self) -> None:
-        """Give the values that contain tables their new types; the tables themselves have theirs."""
+        """Update the types of the values that contain tables. (The types of the tables themselves are already up to
+        date.)"""
         holders = {v for (v, _), group in self.classes.items() if not group.root.given_up}
         for v in holders:
             v.type = _with_tables(v.type, lambda path, v=v: not self.at(v, path).given_up)
@@ -122,7 +123,7 @@ class _Groups(Aliases):
                     if inst.result in holders and "type" in inst.attrs:
                         inst.attrs = {**inst.attrs, "type": inst.result.type}
 
-    # -- which values may be one
+    # -- which values may refer to the same dict or set
 
     def at(self, value: ir.Value, path: tuple = ()) -> _Group:
         is_new = (value, path) not in self.classes
@@ -139,7 +140,7 @@ class _Groups(Aliases):
             return
         two.into = one
         one.given_up |= two.given_up or one.type is not two.type
-        one.factory = one.factory or two.factory  # which depends on the type
+        one.factory = one.factory or two.factory  # equal for both, since the type determines it
         one.made |= two.made
         one.values |= two.values
         one.holders |= two.holders
@@ -151,7 +152,7 @@ class _Groups(Aliases):
         for path, _ in self.places(value.type):
             self.at(value, path).given_up = True
 
-    # -- what is done with them
+    # -- how dicts and sets are used
 
     def look(self, fn: ir.Function) -> None:
         for p in fn.params:
@@ -176,7 +177,7 @@ class _Groups(Aliases):
         return all([inst.op is control.RETURN for inst in self.uses.get(value, ())])
 
     def other(self, block: ir.Block, inst: ir.Inst, entry: bool) -> None:
-        """An instruction that makes a dict or set, works on one, or takes it away."""
+        """Record an instruction that makes a dict or set, operates on one, or lets one escape."""
         result: Any = inst.result
         if result is not None and type(result.type) in _TABLES:
             group = self.at(result)
@@ -200,7 +201,7 @@ class _Groups(Aliases):
                 group.given_up = True
 
     def settle(self, group: _Group) -> bool:
-        """Whether a group consists of tables that several functions share."""
+        """Whether all values of a group can refer to a local table that several functions share."""
         if group.given_up or not group.made or len(group.functions) < 2:
             return False
         left = localtables.leaves_of(group, self.functions[0], group.operations, group.others,

@@ -4,9 +4,9 @@ Runs after inlining, which leaves constants, tuples that are packed and unpacked
 and once on every library function before it is inlined anywhere.
 Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c is True):  jump a
 - folds pure operations on constants (`eval`) and applies passes/rules.py;
-- block parameters: same value from everywhere, aggregates as their parts, values without bits;
-- branches on constants, empty blocks, blocks with one way in, unreachable blocks, branches that the way decides,
-  handlers that only raise again.
+- removes block parameters that get the same value on all edges or have a type with one value, and splits aggregates;
+- removes branches on constants, empty blocks, unreachable blocks, branches whose outcome an incoming edge decides, and
+  handlers that only raise again; merges blocks with their only predecessor.
 Needs: SSA.  Keeps: SSA, effects and their order. Constants without references end up at the start of the entry.
 """
 from __future__ import annotations
@@ -148,8 +148,8 @@ def _straighten(fn: Function) -> bool:
 
 
 def _skip_handlers(fn: Function) -> bool:
-    """Exceptions do not stop at a handler that only raises them again, as those around the comprehensions of Python
-    3.12 and later do."""
+    """Redirect exceptions past handlers that only raise them again, such as those around the comprehensions of Python
+    3.12 and later."""
     again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
     changed = False
     for block in fn.blocks if again else ():
@@ -163,7 +163,7 @@ def _skip_handlers(fn: Function) -> bool:
 
 
 def _raised_again(block: Block) -> Inst | None:
-    """What raises the exception that arrives at a handler again, if the handler does nothing else."""
+    """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
     if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
@@ -230,9 +230,10 @@ def _parameters(fn: Function, facts: Facts) -> bool:
 
 
 def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
-    """The only value that arrives, apart from the parameter itself and undefined values; or None."""
+    """The only value that the edges pass, apart from the parameter itself and undefined values; None where there are
+    several."""
     only = undefined = None
-    several = False  # of which each is there on its own way only
+    several = False  # whether there are several undefined values, each of which is defined on its own path only
     for arg in args:
         arg = resolve(mapping, arg)
         if arg is param or arg is only:

@@ -37,7 +37,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _merged(edges, inst: ir.Inst, block: ir.Block) -> ir.Value | None:
-    """A new parameter of the block, which is the slot of a key, where every edge into the block knows that."""
+    """Add a parameter to the block for the slot of a key, if every edge into the block can pass the slot; None
+    otherwise."""
     arriving = edges[block]
     own = {i.result for i in block.insts}
     if len(arriving) < 2 or not own.isdisjoint(inst.args) or any(edge is i.unwind for _, i, edge in arriving):
@@ -55,7 +56,7 @@ def _merged(edges, inst: ir.Inst, block: ir.Block) -> ir.Value | None:
 
 
 def _earlier(edges, wanted: list[ir.Value], block: ir.Block, end: int) -> ir.Value | None:
-    """The slot that a key is known to have before instruction `end` of a block, or None. wanted: table and key."""
+    """The slot that a key is known to have before instruction `end` of a block, or None. wanted: (table, key)."""
     table, *key = wanted
     for _ in range(_FAR):
         for inst in reversed(block.insts[:end]):

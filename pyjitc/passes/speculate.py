@@ -128,8 +128,8 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
 
 
 def _chain(block, loop, defs):
-    """(chain, value, low, high): the next product by a constant in `block` whose result goes into checked sums, with
-    those, and the interval of `value` in which they all fit; or None."""
+    """(chain, value, low, high) for the next product by a constant in `block` whose result is used by checked sums: the
+    product with these sums, and the interval of `value` in which all of them fit; or None."""
     if block is loop.header or any(latch.insts[-1].attrs.get("novectorize") for latch in loop.latches):
         return None
     chain: list[ir.Inst] = []
@@ -179,8 +179,8 @@ def _step(inst, last, defs):
 
 
 def _join_checks(fn, block, chain, value, low, high) -> ir.Block:
-    """Split `block` after the last instruction of `chain`: one comparison decides whether its checks are needed.
-    Returns the second part."""
+    """Split `block` after the last instruction of `chain`, so that one comparison decides whether the checks of the
+    chain are needed. Returns the second part."""
     checked, on = ir.Block("checked"), ir.Block("on", [ir.Value(inst.result.type, inst.result.name) for inst in chain])
     end, loc = block.insts.index(chain[-1]) + 1, chain[-1].loc
     first, on.insts, block.insts = block.insts[:end], block.insts[end:], []
@@ -255,8 +255,8 @@ def _single_bit(value, defs, depth=0) -> bool:
 
 
 def _is_there(load, loop, defs, edges) -> bool:
-    """Whether an element exists on every trip of a loop, so that it may be loaded unconditionally: its index iterates
-    over the array."""
+    """Whether an element exists on every trip of a loop, because its index iterates over the array, so that it may be
+    loaded unconditionally."""
     array, *indices = load.args
     counted = find(loop, defs, edges)
     if counted is None or len(indices) != 1 or counted.steps.get(indices[0]) != 1 \

@@ -21,7 +21,7 @@ __all__ = ["run"]
 
 
 def run(fn: ir.Function, start: ir.Block) -> None:
-    """start: the instructions that were hoisted out of `fn`, since they are uniform."""
+    """start: the block with the uniform instructions that were hoisted out of `fn`."""
     if any(i.op in gpu.WARP_OPS for b in fn.blocks for i in b.insts):
         return
     edges, defs, nest = in_edges(fn.blocks), Definitions(fn), LoopNest(fn)
@@ -90,10 +90,10 @@ def _while(loop, before, edges, defs) -> _Loop | None:
 
 
 class _Loop:
-    """entry: the edge into the loop; start: parameter of the header -> its first value; back: the edges to the next
-    step; counters: the parameters that only count, first `i`; advances: the additions of `step` to it; needless: other
-    instructions that only count; body: the edge to the body, None where that is the header; leave: the edge out, in
-    terms of the header's parameters."""
+    """entry: the edge into the loop; start: parameter of the header -> its first value; back: the back edges; counters:
+    the parameters that only count, `i` first; advances: the instructions that add `step` to `i`; needless: other
+    instructions that only count; body: the edge to the body, None where that is the header; leave: the edge out of the
+    loop, with arguments expressed by the header's parameters."""
 
     counters: list[ir.Value]
     needless: list[ir.Inst]
@@ -108,7 +108,7 @@ class _Loop:
         self.back = [edge for source, _, edge in edges[loop.header] if source in loop.blocks]
 
     def counts(self, i) -> bool:
-        """Whether all back edges add the same to `i`, and it starts at the thread's position."""
+        """Whether all back edges add the same value to `i`, and `i` starts at the thread's position."""
         k = self.header.params.index(i)
         made = [edge.args[k].inst for edge in self.back]
         if (any(one is None or one.op not in (a.IADD, a.IADD_CK) or one.args[0] is not i for one in made)
@@ -125,7 +125,7 @@ class _Loop:
             return False
         insts = [one for block in loop.blocks for one in block.insts]
         outside = {v for v, block in defs.block_of.items() if block in loop.blocks} & read_outside(fn, loop.blocks)
-        if self.body is None and outside:  # they are values of the last trip
+        if self.body is None and outside:  # the values of the last trip would be needed after the loop
             return False
         if not outside | (set(self.leave.args) & {v for v, block in defs.block_of.items() if block in loop.blocks}) <= {
                 p for p in self.header.params if p not in self.counters}:

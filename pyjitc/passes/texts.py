@@ -2,9 +2,8 @@
 `s += c`.
 
 Runs after simplify and gvn, which leave `str_char (str_code s, i)` for s[i] next to its use. Numbers are formatted, and
-texts parsed, without boxing the number. A character that is carried
-round a loop, or comes from several places, becomes its code point there and a character again behind them; what is
-still read as an object is made where it is read.
+texts parsed, without boxing the number. A character that a loop carries, or that comes from several definitions, is
+passed as its code point; the object of a character that is still needed is made where it is used.
 Before:  c = str_char n ; t = const 'a' ; x = str_eq c, t     After:  k = const 97 ; x = ieq n, k
 Needs: SSA, references not yet counted.  Keeps: control flow, effects and their order but for MemoryError.
 """
@@ -76,7 +75,7 @@ def _text(facts: Facts, value: Value) -> str | None:
 
 
 def _part(facts: Facts, value: Value) -> tuple[Value, Value, Value] | None:
-    """A text and the bounds in it between which a value stands, where that is known."""
+    """(text, start, end) if a value is known to be the part of another text between these bounds; else None."""
     made = facts.defined_by(value, t.STR_SLICE)
     if made is not None:
         return made.args[0], made.args[1], made.args[2]
@@ -229,7 +228,7 @@ def _format(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _join(facts: Facts, inst: Inst) -> Value | None:
-    """Numbers among the parts of an f-string become texts where it is made."""
+    """Format numbers among the parts of an f-string where the f-string is made."""
     made = [facts.defined_by(v, t.STR_OF_INT, t.STR_FIXED) for v in inst.args]
     if any(made):
         inst.args = [v if one is None else one.args[0] for v, one in zip(inst.args, made)]
@@ -239,7 +238,7 @@ def _join(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _places(facts: Facts, inst: Inst) -> Value | None:
-    """A part of a text that is split is not made."""
+    """Split a part of a text by its bounds, without making an object for the part."""
     part = _part(facts, inst.args[0]) if len(inst.args) == 1 else None
     if part is not None:
         inst.args = list(part)
@@ -247,7 +246,8 @@ def _places(facts: Facts, inst: Inst) -> Value | None:
 
 
 def _key(facts: Facts, inst: Inst) -> Value | None:
-    """A part of a text that is looked for in a table is not made. The key is the last operand."""
+    """Look up a part of a text in a table by its bounds, without making an object for the part. The key is the last
+    operand."""
     part = _part(facts, inst.args[-1]) if inst.args[-1].type is Str else None
     if part is not None:
         inst.args = [*inst.args[:-1], *part]

@@ -132,7 +132,7 @@ def _by_branches(test: Inst, c: int, source: Block, edge: Edge, facts: Facts, ed
 
 
 def _number(value: Value, facts: Facts):
-    """What is equal for two values that are the same number: lengths are loaded again wherever they are read."""
+    """A key that is equal for two values that are the same number: lengths are loaded again wherever they are read."""
     made = facts.defined_by(value, ARRAY_DIM)
     return value if made is None else (made.args[0], made.attrs["axis"])
 

@@ -52,7 +52,7 @@ class Uniformity:
         return len(varying) > before
 
     def diverge(self) -> bool:
-        """Mark the parameters that depend on a branch on a varying value; whether there were new ones."""
+        """Mark the parameters that depend on a branch on a varying value; returns whether any is newly marked."""
         before = len(self.varying)
         for block in self.order:
             last = block.insts[-1]
@@ -95,7 +95,7 @@ class Uniformity:
 def _postdominators(order) -> dict[ir.Block, ir.Block | None]:
     """Block -> its immediate postdominator; None where that is only the end of the function."""
     index = {b: k for k, b in enumerate(order)}
-    last = len(order)  # the number of the end
+    last = len(order)  # the number of the virtual node that follows all ends of the function
     after = [[index[s] for s in successors(b)] for b in order]
     fails = {k for k, b in enumerate(order) if b.insts[-1].op.name in _FAILS}
     for k, b in enumerate(order):

@@ -64,7 +64,7 @@ def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:
 
 
 def _always(columns, nest, defs):
-    """A function that says whether every thread executes an instruction."""
+    """Make a function that tells whether every thread executes an instruction."""
     def always(inst):
         home = defs.block_of[inst.result]
         return nest.of[home] is columns and all(nest.dom.dominates(home, latch) for latch in columns.latches)

@@ -47,7 +47,7 @@ def run(fn: ir.Function, options=None) -> None:
         return
     defs = Definitions(fn)
     edges = in_edges(nest.dom.order)
-    plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); no such loop is inside another
+    plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); none of these loops is inside another of them
     covered: set[ir.Block] = set()  # headers of all loops inside these
     aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
@@ -376,7 +376,8 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) 
 
 
 def _starts_below_zero(form, counters, defs) -> bool:
-    """Whether a form is certainly negative on some trip, in which a condition in the loop skips the access."""
+    """Whether an index that is not negative where it is checked has a form that is certainly negative on some trip. A
+    condition in the loop then skips the check in that trip, and a guard for all trips would always fail."""
     least = form.constant
     for v, c in form.terms.items():
         counted, step = counters.get(v, (None, 0))
@@ -388,8 +389,8 @@ def _starts_below_zero(form, counters, defs) -> bool:
 
 
 def _known(form, counters, defs, loop, bounds, products) -> bool:
-    """Whether every term is a counter or invariant in the loop, or the product of one with an invariant factor, and has
-    64 bits, as the arithmetic of the guard."""
+    """Whether every term is a counter, a value that is invariant in the loop, or the product of one of these with an
+    invariant factor, and has a type of 64 bits, in which the guard computes."""
     for v, c in form.terms.items():
         if v in products.parts:
             v = products.parts[v][0]
@@ -508,7 +509,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
 
 
 def _on_the_way(guard, plan, condition, loc):
-    """`condition`, and that no branch whose condition stays the same leaves the loop."""
+    """The test `condition`, and that none of the branches with invariant conditions (`ways`) leaves the loop."""
     def make(op, *args):
         guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
         return guard.insts[-1].result

@@ -1,7 +1,7 @@
 """The attributes that a class of the program defines itself, besides those of tuple, namedtuple(), int and enum.
 
-Compiled code treats named tuples and enum members as these classes do; methods by which a class changes that are
-called, or its instances are refused.
+Compiled code treats named tuples and enum members as their standard base classes do. If a class overrides such a
+behaviour by a method, the method is called, or instances of the class are refused.
 """
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS"
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
 
-# Modules of Python's library that the interpreter is not asked for under njit: what has another way in compiled code or
-# is refused on purpose (builtins such as `open`), what calls machine code, and what looks at frames of the interpreter,
-# which compiled code has not.
+# Modules of Python's library whose functions compiled code never runs through the interpreter under njit: those that
+# have a form of their own in compiled code or are refused on purpose (builtins such as `open`), those that call machine
+# code, and those that inspect the interpreter's frames, which compiled code does not have.
 _NOT_ASKED = {"builtins", "ctypes", "_ctypes", "pdb", "bdb", "inspect"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose behaviour compiled code knows
@@ -28,11 +28,11 @@ _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose b
 # DECLARED_TYPES it has an object with `get(name)`, the type of a stored value, and `through(name)`, the NumPy type to
 # which it is converted.
 DECLARED_FIELDS, DECLARED_TYPES = "__pyjitc_fields__", "__pyjitc_types__"
-# The attribute with an object of which `get(name)` returns the name under which objects of the class store an
-# attribute, or None. The class attribute with the attribute's own name is for the interpreter.
+# The attribute with an object whose `get(name)` returns the name under which objects of the class store an attribute,
+# or None. (The class attribute with the attribute's own name is for the interpreter.)
 HIDDEN_FIELDS = "__pyjitc_hidden__"
 
-UNWRITTEN = object()  # the program's classes do not define it
+UNWRITTEN = object()  # the result of `own` where none of the program's classes defines the attribute
 
 # Operators for which compiled code calls methods of the class of a named tuple.
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
@@ -90,7 +90,7 @@ def own(cls: type, name: str):
 
 
 def _generated(value) -> bool:
-    """Whether collections.namedtuple made it."""
+    """Whether collections.namedtuple made this attribute of the class."""
     function = getattr(value, "__func__", value)
     if type(function) is not FunctionType:
         return type(value).__name__ == "_tuplegetter"
@@ -99,7 +99,7 @@ def _generated(value) -> bool:
 
 
 def refused_method(cls: type) -> str:
-    """The name of a special method of a class of named tuples that compiled code would have to call and does not
+    """The name of a special method that compiled code would have to call for a class of named tuples, and does not
     support; or ''."""
     for base in cls.__mro__:
         if not is_fixed(base):

@@ -1,4 +1,4 @@
-"""What all kinds of types have in common: their representation, type variables, and how two types join.
+"""The common base of all kinds of types: their representation, type variables, and how two types join.
 
 `Type` is the base of all kinds and `Composite` of those whose values consist of parts; `Content` is a type variable.
 The kinds without parameters are here, and those that joins make, unions and duals; the other kinds are in `kinds`.
@@ -21,18 +21,17 @@ _passing: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 class TooLarge(TypeError):
-    """Raised where a type would have more than MAX_SIZE parts: it grows with every call or iteration of something
-    without end. (Functions on types, such as that of their text, take time for every part, even where one type occurs
-    at many places.)"""
+    """Raised where a type would have more than MAX_SIZE parts: it would grow without end, with every call or iteration.
+    (Functions on types, such as the one for their text, take time for every part, even where one type occurs at many
+    places.)"""
 
 
 class Content:
-    """A type variable for the contents of places in the program that share them, as far as inference has found these:
-    the items of the lists that are made by one instruction, or that are arguments of one type; a variable that closures
-    share.
+    """A type variable for the contents of all places in the program that share them, such as the items of the lists
+    that one instruction makes or that are arguments of one type, or a variable that closures share.
 
-    It grows with every store, and then inference visits again all blocks that have read it. At a join of two kinds of
-    containers, their variables are unified (`link`)."""
+    Its content is the type that inference has found so far. It grows with every store, and then inference visits again
+    all blocks that have read it. At a join of two kinds of containers, their variables are unified (`link`)."""
 
     __slots__ = ("name", "_into", "_content", "_users")
 
@@ -105,7 +104,7 @@ class Content:
 
 
 def _mentions(t: Type, variable: Content, seen: set) -> bool:
-    """Whether a value of type t contains, at any depth, values in the places of `variable`."""
+    """Whether a value of type t contains, at any depth, contents of `variable`."""
     if not t.varying or t in seen:
         return False
     seen.add(t)
@@ -187,7 +186,7 @@ class Type:
 
     @property
     def inside(self) -> tuple:
-        """The types and type variables of what a value consists of or refers to."""
+        """The types and type variables of the parts of a value and of the places to which it refers."""
         return self.parts or ()
 
     @property
@@ -196,12 +195,12 @@ class Type:
         return self.text if self.python_class is None else self.python_class.__name__
 
     def joined(self, other: Type, join: Callable) -> Type | None:
-        """The type, no union, of a join of a value of this type and one of `other`, which has the same kind; or None.
-        join: the function that joins the types of parts."""
+        """The type, other than a union, of a join of a value of this type and one of `other`, which has the same kind;
+        None where there is none. join: the function that joins the types of parts."""
         return None
 
     def covers(self, other: Type) -> bool:
-        """Whether this type may be a join (see `joined`) of `other` and further types."""
+        """Whether this type may be the join (see `joined`) of `other` and further types."""
         return self is other
 
     def __setattr__(self, name, value):
@@ -215,7 +214,7 @@ class Type:
 
 
 def _size(parts: tuple) -> int:
-    """The number of types in the arguments of a type, and in tuples among them."""
+    """The number of types in the arguments of a type, those in tuples among the arguments included."""
     total = 0
     for part in parts:
         if isinstance(part, Type):
@@ -250,7 +249,7 @@ def _passes(part) -> bool:
 
 
 def _singleton(name: str, text: str, doc: str, python_class: type | None = None, **facts) -> Type:
-    cls = globals()[name] = type(name, (Type,), {  # so that pickle finds it
+    cls = globals()[name] = type(name, (Type,), {  # a global of this module, so that pickle finds it
         "__slots__": (), "__doc__": doc, "_text": lambda self: text, "python_class": python_class, **facts})
     return cls()
 
@@ -387,7 +386,7 @@ class Dual(Composite):
 
 def union_of(types) -> Type:
     """The smallest type that includes all of `types`: a Union without duplicates, or the only member. It has at most
-    one member of each kind of containers."""
+    one member for each kind of container."""
     flat: list[Type] = []
     for t in types:
         for m in members_of(t):
@@ -442,7 +441,7 @@ def wider(x: Type, y: Type) -> Type:
 
 
 def linked(x: Any, y: Any) -> bool:
-    """Whether two types differ only in the type variables of their containers, which are then unified."""
+    """Whether two types differ only in the type variables of their containers; if so, these are unified."""
     if x is y:
         return True
     if type(x) is not type(y) or not (x.varying and y.varying):
@@ -485,8 +484,8 @@ def _closed(t: Any) -> Type:  # a container
 
 
 def opened(t: Type, variables: dict, make: Callable) -> Type:
-    """The type t with the contents of containers replaced by type variables. variables: those of the types that were
-    opened before; make: content -> new variable."""
+    """The type t with the contents of containers replaced by type variables. variables: container
+    type -> the type that replaced it in an earlier call, which is updated; make: content -> new variable."""
     def change(one):
         if not one.sealed:
             return one

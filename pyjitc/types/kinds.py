@@ -5,9 +5,9 @@ scalars are distinct kinds, because NEP 50, division by zero, wrapping and the t
 depend on it. Every type has a text form (`str(t)`) that `types.text` reads back.
 
 A kind of values is a class here. It alone defines the parts of its values, their Python class and the join of two of
-its types, and all rooms use that: no other file lists the kinds. A *composite* kind is represented by its parts, one
-after the other; a kind without parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of the program
-whose objects consist of their attributes becomes a kind by a subclass of `Attributes`.
+its types, and the whole compiler uses that: no other file lists the kinds. A *composite* kind is represented by its
+parts, one after the other; a kind without parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of the
+program whose objects consist of their attributes becomes a kind by a subclass of `Attributes`.
 """
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ class DictDisplay(Struct, role="dict"):
 
 
 class DictView(Struct):
-    """The view that `keys`, `values` or `items` of a dict return: the dict."""
+    """The view that `keys`, `values` or `items` of a dict return, represented by the dict."""
 
     __slots__ = ()
 
@@ -435,20 +435,20 @@ class RecordView(Struct, role="record"):
 
 
 class ArrayFlags(Struct, role="flags"):
-    """`a.flags`: the array."""
+    """The value of `a.flags`, represented by the array."""
 
     __slots__ = ()
     python_class = type(np.empty(0).flags)
 
 
 class FlatArray(Struct, role="flat"):
-    """`a.flat`: the array."""
+    """The value of `a.flat`, represented by the array."""
 
     __slots__ = ()
 
 
 class Broadcast(Struct, role="broadcast"):
-    """np.broadcast of arrays: their parts."""
+    """The value of np.broadcast(...), represented by the arrays."""
 
     __slots__ = ()
 
@@ -569,7 +569,7 @@ class NativeList(Reference):
 
 class NativeTable(Type):
     """A dict or set that does not escape from compiled code, with unboxed keys and values: see ops/localtables.py. of:
-    its type where it is an object."""
+    the type that it has as a Python object."""
 
     __slots__ = fields = ("of",)
     of: Any
@@ -584,8 +584,8 @@ class NativeTable(Type):
 
 
 class NativeObject(Type):
-    """An object of class `cls`, a class that the program writes, that nobody outside of compiled code sees: a pointer
-    to its attributes, which have no objects (ops/instances.py). attributes: ((name, Type), ...)."""
+    """An object of class `cls`, a class of the program, that is used by compiled code only: a pointer to its
+    attributes, which are stored without boxing (ops/instances.py). attributes: ((name, Type), ...)."""
 
     __slots__ = fields = ("cls", "attributes")
     cls: Any
@@ -601,8 +601,8 @@ class NativeObject(Type):
 
 
 class Within(Type):
-    """In the attributes of a native object: the type of the object that these are the attributes of (level 0), or of
-    one in whose attributes that is."""
+    """Stands, in the attributes of a native object, for the type of the object that has these attributes (level 0), or
+    of an object in whose attributes that object is (level 1 and so on)."""
 
     __slots__ = fields = ("level",)
     level: int
@@ -819,7 +819,7 @@ class FunctionObject(Reference):
 
 
 class Method(Composite):
-    """A bound method of a built-in kind (`a.sum`): the receiver's representation. `name`: str."""
+    """A bound method of a built-in kind (`a.sum`), represented like the receiver. `name`: str."""
 
     __slots__ = fields = ("receiver", "name")
     receiver: Type
@@ -839,8 +839,8 @@ class Method(Composite):
 
 
 class Super(Composite):
-    """`super()`: the receiver's representation. `cls`: the class whose attributes are skipped, with those of the
-    classes before it."""
+    """The value of `super()`: it is represented like the receiver. `cls`: the class whose attributes are skipped, as
+    are those of the classes before it in the receiver's method resolution order."""
 
     __slots__ = fields = ("cls", "receiver")
     cls: Any
@@ -923,7 +923,7 @@ class PythonRandomType(Type):
 
     @property
     def python_class(self):
-        return sys.modules["random"].Random  # it is loaded, since there is a value of the type
+        return sys.modules["random"].Random  # the module is loaded, since there is a value of the type
 
 
 PythonRandom = PythonRandomType()
@@ -954,7 +954,7 @@ class ObjectOf(Type):
 
 
 def holds_cell(t: Type) -> bool:
-    """Whether a value of type t leads to a cell, as a function with captured variables does."""
+    """Whether a value of type t holds a reference to a cell, as a function with captured variables does."""
     return any_part(t, lambda part: isinstance(part, (Cell, Iterator)))
 
 
@@ -964,7 +964,7 @@ def is_display(t: Type) -> bool:
 
 
 def is_plain_tuple(t: Type) -> bool:
-    """Whether values of the type are tuples of a known length, not of a class of their own."""
+    """Whether values of the type are tuples of a known length and of class `tuple` itself."""
     return isinstance(t, Tuple) and t.cls is None
 
 

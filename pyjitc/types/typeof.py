@@ -84,8 +84,8 @@ def attributes_type(value) -> Type | None:
 
 
 def plain_array(value: np.ndarray) -> np.ndarray:
-    """The array of class ndarray that compiled code uses for a memmap or a recarray, with the same memory. An array of
-    another class is returned unchanged."""
+    """An array of class ndarray with the same memory, for a memmap or a recarray; an array of any other class is
+    returned unchanged."""
     return value.view(np.ndarray) if type(value) is np.memmap or type(value) is np.recarray else value
 
 
@@ -115,8 +115,9 @@ def variable_type(container, key) -> Type | None:
 
 
 def typeof(value, other: Callable | None = None) -> Type:
-    """The type of `value`. other: called with a value of any class not known here (a function, for example), returns a
-    type or None. Raises TypeError with a text to follow a name, or OverflowError for an int beyond 64 bits."""
+    """The type of `value`. other: a function that is called with a value of a class not known here (a function, for
+    example) and returns its type or None. Raises TypeError, whose message continues a sentence that begins with
+    a name ("is a tuple of 9 items ..."), or OverflowError for an int beyond 64 bits."""
     cls = type(value)
     found = _EXACT.get(cls)
     if found is not None:

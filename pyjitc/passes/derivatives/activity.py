@@ -41,7 +41,7 @@ _KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
 
 
 def _part(t):
-    """What an element consists of: a complex number of two floats."""
+    """The type of the parts of a complex element; other types are returned unchanged."""
     return k.float64 if t is k.complex128 else k.float32 if t is k.complex64 else t
 
 
@@ -57,7 +57,8 @@ def is_known(nest: Inst) -> bool:
 
 
 def _only_looks(call: Inst) -> bool:
-    """Whether a call is the check for shared memory that the transforms have added, which has no derivative."""
+    """Whether a call is the check for shared memory that the transforms have added. It computes nothing that has a
+    derivative."""
     callee = call.attrs["callee"]
     return callee.library and callee.qualname == "check_apart"
 
@@ -74,7 +75,7 @@ def is_ruled(inst: Inst) -> bool:
 
 
 def fixed_of(inst: Inst) -> list[Value]:
-    """The parts of the last argument that must not vary."""
+    """The items of the last argument, a tuple, that must not vary."""
     rules = inst.attrs["callee"].memo["rules"]
     made = inst.args[-1].inst if rules.fixed else None
     return [made.args[n] for n in rules.fixed] if made is not None and made.op is s.TUPLE_MAKE else []
@@ -90,17 +91,18 @@ def _is_complex(inst: Inst) -> bool:
 
 
 def _is_of_complex(inst: Inst) -> bool:
-    """Whether the rule of an instruction is one of complex numbers, too."""
+    """Whether the derivative rule of an instruction is valid for complex numbers."""
     if inst.op is c.INVOKE:
         rules = rules_of(inst)
-        if type(rules) is Ruled:  # those of a program, which are typed functions, are of whatever it computes with
+        # rules that the program defines are typed functions, so they fit the types of the call
+        if type(rules) is Ruled:
             return isinstance(rules.backward, Function)
         return rules is not None and rules.of_complex
     return inst.op is not mem.DOT
 
 
 def _hides(t) -> bool:
-    """Whether a value of type t, such as a union, may hold numbers that vary where the transforms do not look."""
+    """Whether a value of type t, such as a union, may hold varying numbers that the transforms do not follow."""
     return not is_varying(t) and type(t) is not k.Tuple and k.any_part(t, is_varying)
 
 
@@ -140,8 +142,8 @@ def items_of(inst: Inst) -> list[Value]:
 
 
 def _holds_memory(t) -> bool:
-    """Whether a value of type t may refer to memory that holds numbers that vary, as a list does, so that they can be
-    reached under other names."""
+    """Whether a value of type t, such as a list, may refer to memory with numbers that vary, which other values may
+    refer to as well."""
     if type(t) is k.Array or type(t) is k.Tuple:
         return k.any_part(t, lambda part: isinstance(part, _HOLDERS))
     return k.any_part(t, lambda part: type(part) is k.Array or isinstance(part, _HOLDERS))
@@ -311,8 +313,8 @@ class Activity:
                                   "pass the array as an argument, and compute in compiled code")
 
     def _is_kept(self, inst) -> bool:
-        """Whether a captured array is never written into, although it is in one class with arrays that vary: its
-        tangents are zeros in an array of the same layout."""
+        """Whether a captured array is never written into. It may have been classified as varying because arrays that
+        vary are in its class; then its tangents are zeros in an array of the same layout."""
         made = inst.args[0].inst
         if made is None or made.op is not c.CONST or type(inst.result.type) is not k.Array or (
                 inst.result.type.layout == "A"):

@@ -1,4 +1,4 @@
-"""Builder of the instructions of derivatives, and of the errors for what has none."""
+"""Builder of the instructions of derivatives, and of the errors where there is no derivative."""
 from __future__ import annotations
 
 from typing import Any

@@ -30,7 +30,7 @@ def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
 
 
 def plain_value(b: Builder, y: Value) -> Value:
-    """A result as the caller gets it: duals become numbers of one type."""
+    """A result in the form in which callers get it: duals are converted to numbers of one type."""
     if type(y.type) is k.Dual:
         return b.op(s.DUAL_WIDE, y)
     if type(y.type) is k.Tuple and k.any_part(y.type, lambda t: type(t) is k.Dual):

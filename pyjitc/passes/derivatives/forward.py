@@ -162,7 +162,8 @@ class _Forward:
             dual[r] = total
 
     def called(self, b, inst):
-        """A library function with a rule of its own: (operands, their tangents or None) -> tangent of the result."""
+        """Compute the tangent of a library function with a rule of its own, which maps (operands, their tangents or
+        None) to the tangent of the result."""
         if inst in self.calls:
             call = self.calls[inst]
             if any(x in self.act for x in leaves_of(call.args)):
@@ -182,7 +183,7 @@ class _Forward:
             return
         rules, r = inst.attrs["callee"].memo["rules"], inst.result
         if not any(inst.args[n] in self.act for n in rules.writes) and (r is None or r not in self.act):
-            return  # nobody asks for the change of what it gives
+            return  # the result does not vary, and nothing that the call writes into does
         rule = rules.tangent
         none = None
         twins = []

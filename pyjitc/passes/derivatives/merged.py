@@ -1,7 +1,7 @@
 """Merge equal functions of the library.
 
-Inference knows one function for each types of arguments. The helpers that derivatives call are inferred one by one, so
-that a module may get several copies of a function that is not inlined, such as the product of two matrices.
+Inference has one function for each combination of argument types. The helpers that derivatives call are inferred one by
+one, so that a module may get several copies of a function that is not inlined, such as the product of two matrices.
 Runs after inlining and nests, where few functions are left, and before the passes, which take time for each copy.
 Before:  invoke @matmat(c, x, y) ... invoke @matmat.2(c_, y, x)        (the two have the same body)
 After:   invoke @matmat(c, x, y) ... invoke @matmat(c_, y, x)
@@ -73,7 +73,7 @@ def _text(fn: Function) -> tuple:
 
 
 def _plain(x):
-    """An attribute so that equal ones are equal: 0.0 and -0.0, and 1 and True, are not."""
+    """A key that is equal for equal attributes; 0.0 and -0.0, and 1 and True, have different keys."""
     if isinstance(x, (int, float, complex)):
         return type(x), repr(x)
     if type(x) is tuple:

@@ -28,7 +28,8 @@ __all__ = ["Nests"]
 
 
 class Nests:
-    """sweep: the reverse sweep that this belongs to; pull: the function that differentiates element functions."""
+    """sweep: the reverse sweep for which nests are differentiated; pull: the function that differentiates element
+    functions."""
 
     def __init__(self, sweep, pull):
         self.sweep, self.pull, self.helpers = sweep, pull, sweep.helpers
@@ -71,7 +72,7 @@ class Nests:
         return b.call(self.helpers(name, tuple([x.type for x in args])), *args)
 
     def stretched(self, b, g, reduced):
-        """A view of g with an axis of length 1 and stride 0 for each axis that was summed over."""
+        """A view of g in which each axis that was summed over is added again, with length 1 and stride 0."""
         dims, strides, axis = [], [], 0
         for gone in reduced:
             if gone:

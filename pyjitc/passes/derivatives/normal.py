@@ -24,10 +24,11 @@ __all__ = ["Normal"]
 
 
 class Normal:
-    """out: the block that returns; parts: its parameters as a tree of tuples; alive: the blocks from which `out` can be
-    reached; nest, dom, edges: analyses of the new form; pre, exits, latch: loop -> its preheader, [(source, exiting
-    edge)], [back edge]; visit: loop -> number of the visit; final: (loop, exit block) -> number of the last visit;
-    trips: counted loop -> number of its trips, known in the preheader; home: value -> block that defines it."""
+    """The normal form of a function, with analyses of it. out: the block that returns; parts: its parameters as a tree
+    of tuples; alive: the blocks from which `out` can be reached; nest, dom, edges: analyses of the new form; pre: loop
+    -> its preheader; exits: loop -> [(source, exiting edge)]; latch: loop -> [its back edge]; visit: loop -> the number
+    of the current visit of its header; final: (loop, exit block) -> the number of the last visit; trips: counted loop
+    -> the number of its trips, known in the preheader; home: value -> the block that defines it."""
 
     def __init__(self, fn: Function):
         self.fn = fn

@@ -1,5 +1,5 @@
-"""Remove forms that the transforms do not know: cells and unions become values, and an instruction that may raise ends
-its block.
+"""Remove constructs that the transforms do not know: cells and unions are replaced by plain values, and an instruction
+with an unwind edge becomes the last one of its block.
 
 Each is a step of prepare.py, which changes only functions that have them: most have none.
 """
@@ -70,7 +70,8 @@ def enter_loops_once(fn: Function) -> Block | None:
 
 
 def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
-    """The entries have parameters in common where they have the same types."""
+    """Add a block that goes on to the entries by number. Its parameters serve several entries where types are equal.
+    Returns None where an entry needs an array that another edge cannot pass."""
     number, places = Value(k.Int, "way"), []
     made = Block("ways", [number])
     for block in entries:
@@ -116,7 +117,7 @@ def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
 
 
 def _cycles(blocks: dict[Block, None]) -> list[dict[Block, None]]:
-    """The largest sets of blocks that reach one another, of those that go round (Tarjan's algorithm)."""
+    """The strongly connected components among `blocks` that contain a cycle (Tarjan's algorithm)."""
     found: list[dict[Block, None]] = []
     number: dict[Block, int] = {}
     low: dict[Block, int] = {}
@@ -195,8 +196,8 @@ _READ = (s.UNION_GET, s.UNION_IS, s.UNION_CAST, s.SELECT, s.CHOOSE)
 
 
 def _parts_of(t) -> Any:
-    """The types of the numbers and arrays of which a member of a union consists, as the state of a generator does; None
-    where it has other parts. A Python float and a NumPy float64 are stored in one value."""
+    """The types of the numbers and arrays of which a member of a union, such as the state of a generator, consists;
+    None where it has other parts. Python floats count as float64, so that both can be stored in the same value."""
     if t is k.Float:
         return [k.float64]
     if t is k.NoneType or isinstance(t, k.Singleton):
@@ -210,7 +211,7 @@ def _parts_of(t) -> Any:
 
 
 def _numbered(types) -> list:
-    """[(type, how many of this type come before)]"""
+    """[(type, the number of equal types before it)] for a list of types."""
     return [(t, types[:n].count(t)) for n, t in enumerate(types)]
 
 
@@ -227,7 +228,7 @@ def _parts(b: Builder, x: Value) -> list[Value]:
 
 
 def _put_together(b: Builder, t, parts) -> Value:
-    """The value of type t with these numbers and arrays, an iterator."""
+    """The value of type t that consists of these numbers and arrays. parts: an iterator over them."""
     if _is_part(t):
         return b.cast(next(parts), t)
     if not isinstance(t, k.Composite):
@@ -248,8 +249,8 @@ def _can_be_opened(t) -> bool:
 
 
 class _Component:
-    """A union-find of values connected by joins and selects. closed: components of which an instruction that is not
-    known here uses a value."""
+    """A union-find of values that are connected by joins and selects. closed: representatives of the components with a
+    value that an instruction not known here uses."""
 
     def __init__(self):
         self.up: dict[Value, Value] = {}
@@ -314,8 +315,8 @@ def open_unions(fn: Function) -> bool:
 
 
 def _slots(t: k.Union) -> list:
-    """The values for all members of a union: [(type, number of the value among those of this type)]. Members share
-    them."""
+    """The values that are needed to represent any member of a union: [(type, number among the values of this type)].
+    The members share these values."""
     return list(dict.fromkeys(x for m in t.members for x in _numbered(_parts_of(m))))
 
 
@@ -383,7 +384,7 @@ def _has_nothing(t) -> bool:
 
 
 def _nothing(b: Builder, t) -> Value:
-    """Some value of a type, for a member that is not there."""
+    """An arbitrary value of a type, for the parts of a member that a union does not have at the time."""
     if type(t) is k.Array or not _has_nothing(t):
         return b.op(s.UNDEF, type=t)
     if k.is_float(t) or k.is_complex(t):

@@ -1,9 +1,9 @@
-"""Lists and objects that only this function has: their items and attributes become variables of the transforms.
+"""Replace lists and objects that only this function uses by variables: one for each part of their items and attributes.
 
 A list becomes its length and one array for each part of an item, with room for more; a list of arrays has their
 elements one after the other in one array, and where each begins in another. An object of a class of the program becomes
-one variable for each attribute. Both is done where a single instruction makes all lists or objects that a group of
-values may refer to, and where only operations that are known here use them.
+one variable for each attribute. This is done for a group of values that may refer to the same lists or objects, if a
+single instruction makes all of these, and if only operations that are known here use them.
 Before:  s = list_new : list[float64] ; list_append s, x ; y = list_get s, i
 After:   items = array_new 0 ; n = 0 ; items[n] = x ; n = n + 1 ; y = items[i]
 """
@@ -45,13 +45,13 @@ _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
 
 
 def open_owned(fn: Function, helpers) -> bool:
-    """Open the lists and objects that can be. Returns whether there are any."""
+    """Replace all lists and objects for which this is possible. Returns whether there were any."""
     if not any(inst.op is lists.LIST_NEW or inst.op is OBJECT_NEW for block in fn.blocks for inst in block.insts):
         return False
     return _write_out(fn, helpers) or _Opening(fn, helpers).run()
 
 
-# what the interpreter does with lists -> the function of lib/listed.py
+# operation of the interpreter on lists -> the function of lib/listed.py that does the same
 _WRITTEN_OUT = {"PyNumber_Add": "added", "PyNumber_InPlaceAdd": "extended", "PySequence_List": "list_of",
                 "PyObject_GetItem": "part"}
 
@@ -105,7 +105,7 @@ class _Group:
         self.params: list[Block] = []
         self.made: list[Inst] = []
         self.uses: list[tuple[Inst, Value]] = []
-        self.boxes: dict[Inst, tuple] = {}  # what the interpreter is called with -> what it is: see `_boxed`
+        self.boxes: dict[Inst, tuple] = {}  # instruction that boxes the list for a call -> the result of `boxed` for it
         self.repeated: Any = None  # see `repetition`
         self.parts: Any = None
 
@@ -166,7 +166,8 @@ class _Opening:
         return True
 
     def move_unwind(self, b, inst):
-        """Where the instruction may raise and has a handler, the calls in its place have it."""
+        """Give the unwind edge of the replaced instruction, if there is one, to those calls in its place that may
+        raise."""
         e = inst.unwind
         if e is not None:
             for one in b.insts:
@@ -226,7 +227,7 @@ class _Opening:
             return False
         self.dom = getattr(self, "dom", None) or Dominators(self.fn)
         if not all(self.dom.dominates(self.home[made], block) for block in group.params):
-            return False  # a list of an earlier trip of a loop
+            return False  # it may be a list that an earlier trip of a loop made
         group.uses = [(inst, x) for inst, x in group.uses if x in inst.args]
         return self.is_object(group) if made.op is OBJECT_NEW else self.is_list(group)
 
@@ -240,7 +241,7 @@ class _Opening:
             types.setdefault(name, set()).add((inst.result or inst.args[1]).type)
             if inst.op is FIELD_SET:
                 sets.setdefault(name, []).append(inst)
-        # an attribute that may not be there yet is the interpreter's to find missing
+        # the attribute may be missing; the interpreter must then raise
         for inst, _ in group.uses:
             if inst.op in (FIELD_GET, FIELD_PEEK) and not any(
                     self.comes_before(one, inst) for one in sets.get(inst.attrs["name"], ())):
@@ -283,8 +284,8 @@ class _Opening:
         return not _holds_arrays(item) or self.are_constant(group)
 
     def are_constant(self, group) -> bool:
-        """Whether nobody writes into an array after it was put into the list, or after it was taken out of it: the list
-        has copies."""
+        """Whether no array is written into after it was put into the list, or after it was taken out of the list. The
+        variables hold copies of the elements, which would miss such writes."""
         classes = Classes(self.fn)
         written: dict[Value, list[tuple[Inst, Value]]] = {}
         for block in self.order:
@@ -293,7 +294,7 @@ class _Opening:
                     written.setdefault(classes.of(x), []).append((inst, x))
         for inst in [*group.made, *(inst for inst, _ in group.uses)]:
             if inst.op in (lists.LIST_GET, lists.LIST_POP):
-                # what was made here is written into before it was put into the list
+                # arrays that are made here are checked below, where they are put into the list
                 if any(_root(x).inst is None or _root(x).inst.op not in _NEW for _, x in written.get(
                         classes.of(inst.result), ())):
                     return False
@@ -304,7 +305,7 @@ class _Opening:
         return True
 
     def apart(self, x: Value, y: Value) -> bool:
-        """Whether y is another array than x: one that is made here, where x is an argument or the result of another
+        """Whether y is certainly another array than x: y is made here, and x is an argument or the result of another
         instruction."""
         known = x.inst is not None or x in self.fn.entry.params
         return x is not y and known and y.inst is not None and y.inst.op in _NEW
@@ -327,7 +328,9 @@ class _Opening:
         return self.home[writer] in seen
 
     def boxed(self, box, item):
-        """(what the interpreter makes of the list, its arguments, the instruction with the result), or None."""
+        """For an instruction that boxes the list: (the name of the conversion that the interpreter is called for, as
+        `_List.joined` knows it; its dtype or None; the instruction that unboxes the result), or None for other
+        calls."""
         uses = self.users.get(box.result, ())
         if len(uses) != 1:
             return None
@@ -362,7 +365,8 @@ class _Opening:
         return None
 
     def repetition(self, made):
-        """(list display, how often it is repeated, the instructions in between) of `[x] * n`, or None."""
+        """(list display, the instruction that gives the number of repetitions, the instructions in between) of `[x] *
+        n`, or None."""
         call = made.args[0].inst if made.op is PY_UNBOX and made.unwind is None else None
         if call is None or call.op is not PY_API or call.attrs["function"] != "PyNumber_Multiply" or call.unwind:
             return None
@@ -386,7 +390,7 @@ def _root(x: Value) -> Any:
 
 
 def _constant(x: Value):
-    """The value of a constant, also of one that is passed as an object; itself where it is none."""
+    """The value of a constant, also of one that is boxed; other values are returned unchanged."""
     made = x.inst
     if made is not None and made.op is PY_BOX:
         made = made.args[0].inst
@@ -398,7 +402,7 @@ def _is_owned(t) -> bool:
 
 
 def _joined(types):
-    """The union among these types that has all others as members."""
+    """The union among these types whose members include all other types."""
     return next((t for t in types if type(t) is k.Union and all(x is t or x in t.members for x in types)), None)
 
 
@@ -407,8 +411,8 @@ def _fits(t, wanted) -> bool:
 
 
 def _leaves(t) -> Any:
-    """The types of the numbers and arrays of which an item consists; None where it has other parts. A union has the
-    number of the member first."""
+    """The types of the numbers and arrays of which an item consists; None where it has other parts. For a union the
+    first is the type of the number of the member."""
     if type(t) is k.Tuple:
         parts = [_leaves(part) for part in t.elements]
         return None if any(part is None for part in parts) else [x for part in parts for x in part or ()]
@@ -429,7 +433,7 @@ def _holds_arrays(t) -> bool:
 
 
 def _element(t):
-    """The element type of the array for a part of an item."""
+    """The element type of the array that stores one part of the items."""
     if type(t) is k.Array:
         return t.dtype
     return k.int64 if t is k.Int or t is k.Bool else type_of_dtype(dtype_of(t)) if t in (k.Float, k.Complex) else t

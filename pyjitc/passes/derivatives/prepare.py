@@ -74,7 +74,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
 
 
 def _to_be_put_in(fn: Function) -> Function:
-    """A copy that is to be inlined; instructions in it that may fail keep their source location."""
+    """A copy of a function that is to be inlined; instructions in it that may fail keep their source location."""
     new = copy_of(fn)
     new.flags = new.flags._replace(inline=True)
     for block in new.blocks:

@@ -7,13 +7,14 @@ condition of the branch above says, or a number that says which way was taken.
 An edge P -> B(args) gives adjoint(arg) += adjoint(parameter).
 
 The adjoint of a complex number z of the value L is  dL/dRe(z) + i dL/dIm(z): of a function with the derivative f'(z)
-it is the adjoint of the result times the conjugate of f'(z). What goes in and out, cotangents and gradients, are its
-conjugates, as in JAX.
+it is the adjoint of the result times the conjugate of f'(z). The cotangents that callers pass and the gradients that
+they get are the conjugates of adjoints, as in JAX.
 
-Adjoints are of two kinds. Of floats, and of arrays that nobody writes into, views, or reads an element of, they are
-values, which flow backwards. Other arrays have a second array of adjoints beside them, made where the array is made:
+Adjoints are of two kinds. The adjoints of floats, and of arrays of which no instruction writes or reads an element or
+makes a view, are SSA values, which flow backwards. Each other array has a second array of adjoints, which is made where
+the array itself is made:
     y = a[i]: a_[i] += y_        a[i] = x: x_ += a_[i] ; a_[i] = 0
-What R reads of the first part is computed again, or kept on a tape: tape.py.
+Values of the forward part that R reads are computed again, or kept on a tape: tape.py.
 """
 from __future__ import annotations
 
@@ -168,8 +169,8 @@ class _Reverse:
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
 
     def used_once(self) -> list[Value]:
-        """The arrays among the arguments that vary which one nest outside of loops reads, and nothing else: their
-        adjoints need no array of zeros to be added to."""
+        """Those varying array arguments that a single nest outside of loops reads, and no other instruction: their
+        adjoints are the result of one operation, so no array of zeros is needed to add to."""
         uses: dict[Value, int] = dict.fromkeys([p for p in self.varying if type(p.type) is k.Array], 0)
         for block in self.fn.blocks:
             for inst in block.insts:
@@ -299,8 +300,8 @@ class _Reverse:
             self.reverse_block(block, live)
 
     def pass_over(self):
-        """Leave blocks out of the backward part in which nothing that varies is computed, and on which nothing depends
-        that varies: a warning, or the choice between two ints."""
+        """Leave blocks out of the backward part that compute nothing that varies and do not choose between values that
+        vary, such as a block that only warns, or a branch that chooses between two ints."""
         form = self.form
         for block in form.dom.order:
             arriving = [x for x in form.edges[block] if x[0] in form.alive]
@@ -326,8 +327,8 @@ class _Reverse:
             for inst in block.insts[:-1])
 
     def live(self) -> dict[Block, dict[Value, None]]:
-        """Block -> the values with adjoints that are SSA values which are defined in other blocks and used in it or
-        after it; views count as a use of their root."""
+        """Block -> the values that are live in it, among those that have an SSA value as adjoint and are defined in
+        another block. A use of a view counts as a use of its root."""
         form = self.form
         preds = predecessors(form.dom.order)
         live: dict[Block, dict[Value, None]] = {block: {} for block in form.dom.order}
@@ -555,7 +556,7 @@ class _Reverse:
         return b.op(s.TUPLE_MAKE, *self.dims_of(x), cls=None)
 
     def dense(self, b, g, v):
-        """The adjoint g of the array v as an array: the adjoint of what was summed is one number, and None stands for
+        """The adjoint g of the array v as an array. Otherwise g may be one number, where v was summed, or None for
         zero."""
         wanted = gradient_type(v.type)
         if g is not None and type(g.type) is k.Array:
@@ -767,8 +768,8 @@ class _Reverse:
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 
     def content_made(self, x: Value) -> Value:
-        """The initial content of an array that a call made: the array itself, or a copy where it is written into
-        later."""
+        """An array with the content that the array x had directly after the call that made it: x itself, or a copy
+        where x is written into later."""
         if self.act.classes.of(x) not in self.written:
             return x
         assert x.inst is not None

@@ -80,8 +80,8 @@ def closed(b: Builder, t, tree) -> Value:
 
 
 def open_calls(fn: Function, helpers, forward: bool) -> dict[Inst, Call]:
-    """Unpack the arguments and results of the calls. forward: call the version of the function that returns what the
-    backward rule needs, where there is one."""
+    """Unpack the arguments and results of the calls. forward: call the version of the function that also returns the
+    values that the backward rule needs, where there is one."""
     found: dict[Inst, Call] = {}
     replace: dict[Value, Value] = {}
     for block in fn.blocks:

@@ -44,7 +44,7 @@ class Tape:
         self.shadows, self.helpers = shadows, helpers
         self.parts: dict[Value, list[Value]] = {}  # complex number that is kept -> its parts
         self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
-        # variables of values from before the loops, which may not have been computed on all paths
+        # variables for values that are defined before the loops and may not be computed on all paths
         self.kept: dict[Value, Variable] = {}
 
     def run(self):
@@ -72,7 +72,7 @@ class Tape:
                                             "not changed, or is computed again")))
         return found
 
-    # -- what is kept
+    # -- which values are kept
 
     def decide(self):
         cl = self.act.classes.of
@@ -96,7 +96,7 @@ class Tape:
         if len(leaves) <= len(read):
             taped = leaves
         else:
-            # of a shape its lengths are kept
+            # of a shape, which is a tuple, keep the lengths
             taped = dict.fromkeys(x for v in read for x in (self.leaves(v) if type(v.type) is k.Tuple else (v,)))
             # drop the values that a cheap operation recomputes from others
             for v in sorted(read, key=self.position, reverse=True):
@@ -136,8 +136,8 @@ class Tape:
         return self.again(i) and all(map(self.free, given))
 
     def changes(self, v: Value, x: Value) -> bool:
-        """Whether the array x may hold something else at the end of the first part than where v is computed. An array
-        that a loop makes is another one for each trip."""
+        """Whether the content of the array x may differ between the place where v is computed and the end of the
+        forward part. (An array that a loop makes is another array in each trip.)"""
         writers = self.writers.get(self.act.classes.of(x))
         if not writers:
             return False
@@ -160,7 +160,7 @@ class Tape:
         return any(self.act.classes.of(y) is self.act.classes.of(x) for i in behind for y in targets(i))
 
     def again(self, i: Inst) -> bool:
-        """Whether the backward part may repeat this instruction."""
+        """Whether the backward part may compute this instruction again."""
         op = i.op
         if op is NEST:
             return i.attrs["template"].qualname == "mapped" and not any(
@@ -201,7 +201,7 @@ class Tape:
         return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
 
     def keep_parts(self, v, taped):
-        """Of a complex number its two parts are kept."""
+        """Keep the two parts of a complex number in its place."""
         del taped[v]
         block = self.form.home[v]
         b = Builder([], v.inst)
@@ -346,7 +346,7 @@ class Tape:
                                   and all(self.is_invariant(x, loop) for x in i.args))
 
     def moved(self, b, v, loop, memo):
-        """A value that does not change in a loop, computed before it."""
+        """Compute a value that is invariant in a loop before the loop; returns the new value."""
         if self.form.home.get(v) not in loop.blocks:
             return v
         if v not in memo:
@@ -388,7 +388,7 @@ class Tape:
             return b.op(a.INE, x, b.const(0, k.Int))
         return x if t is k.Int else b.op(a.CAST, x, type=t)
 
-    # -- what the backward part reads
+    # -- reads of the backward part
 
     def resolve(self):
         for r in self.rblocks:

@@ -1,13 +1,13 @@
-"""Loops of the second part of a reverse sweep whose trips may be taken in any order: upwards, and gathering.
+"""Turn loops of the backward part of reverse mode that scatter, adding to several elements, into loops that gather.
 
 The derivative of `v[i] = f(u[i - 1], u[i], u[i + 1])` adds to three elements of the adjoints of u in each trip, of
 which the next trip changes two again: such a loop cannot be vectorised. The same sums are computed element by element.
 Before:  for i = n ... 1:  g = v_[i] ; v_[i] = 0 ; u_[i - 1] += a * g ; u_[i] += b * g ; u_[i + 1] += c * g
 After:   for t = 2 ... n - 1:  u_[t] += a * v_[t + 1] + b * v_[t] + c * v_[t - 1]
-         what there is less of at both ends, one after the other
+         the sums at both ends, which have fewer terms, one after the other
          for i = 1 ... n:  v_[i] = 0
-Needs: what `tidy` leaves of a loop: a header that counts down, and one block.  Keeps: the loop as it is for few trips,
-and all that any trip reads; sums are added up in another order.
+Needs: loops as `tidy` leaves them, with a header that counts down and one block, whose trips may run in any order.
+Keeps: the original loop, for few trips. The terms of a sum are added in another order.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(fn: Function) -> None:
 
 
 def _loops(fn: Function) -> list[_Loop]:
-    """The loops of two blocks that count down to 0 and carry nothing else."""
+    """The loops that consist of a header and one block, count down to 0 and carry no other value."""
     edges = in_edges(fn.blocks)
     found = []
     for header in fn.blocks:
@@ -85,8 +85,8 @@ def _offset(x: Value, n: Value) -> int | None:
 
 
 class _Sum:
-    """An element to which a trip adds. row: its array and all indices but the last; at: what its last index is more
-    than the number of the trip."""
+    """A store that adds to an element of an array. row: the array and all indices but the last; at: the last index
+    minus the number of the trip."""
 
     def __init__(self, load, store, term, at):
         self.load, self.store, self.term, self.at = load, store, term, at
@@ -101,7 +101,8 @@ class _Loop:
         (self.n,) = header.params
 
     def read(self, classes: Classes) -> bool:
-        """Whether the trips are independent but for what they add; finds the sums and what is set to 0."""
+        """Whether the trips are independent except that several add to one element. Fills `sums` and `cleared`, the
+        stores of 0."""
         insts = [*self.header.insts[:-1], *self.body.insts[:-1]]
         self.made = {i.result: i for i in insts if i.result is not None}
         self.sums: list[_Sum] = []
@@ -136,7 +137,7 @@ class _Loop:
                 if of(x) in cleared and (x not in places or i.op not in (mem.ARRAY_LOAD, mem.ARRAY_STORE)
                                          or i.args[1:1 + x.type.ndim] != places[x]):
                     return False
-        # what is read of a cleared array is read before it is cleared
+        # elements of a cleared array must be read before they are cleared
         for i in self.cleared:
             at = insts.index(i)
             if any(other.op is mem.ARRAY_LOAD and other.args[0] is i.args[0] for other in insts[at:]):
@@ -144,7 +145,8 @@ class _Loop:
         return self.grouped()
 
     def understood(self, store: Inst, uses) -> bool:
-        """Whether a store adds to an element that each trip has one of, or sets it to 0."""
+        """Whether a store is one of the two kinds that the loop may have: it adds to the element at `trip number +
+        constant`, or sets that element to 0."""
         *index, last = store.args[1:-1]
         at, x = _offset(last, self.n), store.args[-1]
         if at is None or any(y is self.n or y in self.made for y in index):
@@ -163,7 +165,8 @@ class _Loop:
         return False
 
     def grouped(self) -> bool:
-        """Find what is added to each row."""
+        """Group the sums by row; returns whether the rows are narrow enough for the sums at both ends to be written
+        out."""
         self.rows: dict[tuple, list[_Sum]] = {}
         for one in self.sums:
             self.rows.setdefault(one.row, []).append(one)
@@ -186,7 +189,7 @@ class _Loop:
         ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
         self.entry.block, self.entry.args = ways, []
         blocks, here = [ways, start], start
-        alike: list[list[_Sum]] = []  # that a trip adds to one element of each: they go into one loop
+        alike: list[list[_Sum]] = []  # rows with one element to which each trip adds: one loop serves them all
         for sums in self.rows.values():
             low, high = min(one.at for one in sums), max(one.at for one in sums)
             if low == high:
@@ -214,7 +217,8 @@ class _Loop:
         fn.blocks[where:where] = blocks
 
     def loop(self, b, here, blocks, trips, add) -> Block:
-        """A loop of `trips` trips behind a block, of which `add` writes trip n, from 1. Returns the block behind it."""
+        """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1. Returns the
+        block after it."""
         header, body, behind = Block("up"), Block("trip"), Block("behind")
         header.params = [Value(k.Int, "n"), Value(k.Int, "left")]
         number, left = header.params
@@ -231,8 +235,8 @@ class _Loop:
         return behind
 
     def add(self, b: Builder, sums: list[_Sum], n: Value, memos: dict[int, dict[Value, Value]]) -> None:
-        """Add to one element of a row, of which the last of the sums has the first term in trip n. memos: what has been
-        computed for trip n, n + 1 and so on."""
+        """Add all terms of one element of a row at once. Trip n adds the first of these terms, that of the sum with the
+        largest offset; later trips add the others. memos: k -> the values that have been computed for trip n + k."""
         total: Any = None
         last = None
         high = max(one.at for one in sums)
