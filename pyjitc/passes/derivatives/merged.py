@@ -9,6 +9,8 @@ Needs: nothing.  Keeps: everything else.
 """
 from __future__ import annotations
 
+import numpy as np
+
 from ...ir.core import Function, Value
 from ...ops.control import INVOKE
 from .. import inline
@@ -76,6 +78,8 @@ def _plain(x):
     """A key that is equal for equal attributes; 0.0 and -0.0, and 1 and True, have different keys."""
     if isinstance(x, (int, float, complex)):
         return type(x), repr(x)
+    if isinstance(x, np.generic):
+        return type(x), x.dtype, x.tobytes()
     if type(x) is tuple:
         return tuple, tuple(map(_plain, x))
     try:
