@@ -182,7 +182,7 @@ def test_no_leaks():
             for _ in range(200):
                 make(cyclic)
             growth.append(max(abs(a - b) for a, b in zip(before, counts())))
-        # what other tests left may be collected in one of the rounds; a leak is 200 in each
+        # garbage of other tests may be collected in one of the rounds; a leak is 200 objects in each
         assert min(growth) < 20, growth
     d = Type(f)
     gone = weakref.ref(d)
