@@ -192,8 +192,8 @@ _tables_known: list[bool] = []
 
 def tables_are_known() -> bool:
     """Whether dicts, sets and texts have the layout of the offsets above: then compiled code searches their tables
-    itself; otherwise it calls the interpreter. Compared with real objects once for each process, when a program has
-    some."""
+    itself; otherwise it calls the interpreter. The layout is compared with real objects once for each process, when a
+    program first uses such objects."""
     if not _tables_known:
         try:
             _tables_known.append(_dict_is_known() and _set_is_known() and _str_is_known())
@@ -337,7 +337,7 @@ def _check_numpy() -> None:
         _need(base == (id(x.base) if x.base is not None else None), "ndarray")
         _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
         flags, f = _read(int32, x, ARRAY["flags"]), x.flags
-        # the object that frees the data: a capsule where the array owns it
+        # the object that frees the data: a capsule if the array owns the data
         handler = _read(pointer, x, ARRAY["handler"])
         _need(f.owndata == (handler is not None)
               and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
