@@ -247,7 +247,7 @@ def _dispatch(peers, quick, speed):
     return rows
 
 
-# What checks cost.
+# The costs of checks.
 
 def _checks(peers, quick, speed):
     rows = []

@@ -20,8 +20,8 @@ class WrongFile(Exception):
 
 @dataclass
 class Results:
-    """machine: what the figures were measured on, when and with what; quick: whether it was a quick run, whose figures
-    are not to be quoted."""
+    """machine: the machine, the time and the versions of the measurement; quick: whether it was a quick run, whose
+    figures are not to be quoted."""
 
     machine: dict
     quick: bool

@@ -373,7 +373,7 @@ def _read_at(table: int, index: int) -> int:
 
 
 def member_offset(descriptor) -> int:
-    """Offset in instances of the slot that `descriptor` (an entry of `__slots__`) stands for."""
+    """Offset in instances of the slot to which `descriptor` (made for an entry of `__slots__`) gives access."""
     return ctypes.c_ssize_t.from_address(_read(ctypes.c_void_p, descriptor, _MEMBER_DEF) + _MEMBER_OFFSET).value
 
 

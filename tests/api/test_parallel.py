@@ -516,7 +516,7 @@ def total_int(a):
     return s
 
 
-# ---------------------------------------------------------------- what is not independent
+# ---------------------------------------------------------------- iterations that are not independent
 
 
 def carries(a):
@@ -1821,7 +1821,7 @@ def test_chunks_of_a_chosen_size():
             out, total = owners(1_000)
             assert total == 499_500
             runs = np.flatnonzero(np.diff(out)) + 1
-            assert not (runs % min(size, 1_000)).any()  # another thread goes on only where a chunk ends
+            assert not (runs % min(size, 1_000)).any()  # another thread takes over only at the end of a chunk
             assert owners(0)[1] == 0
     assert get_parallel_chunksize() == 0
 

@@ -7,7 +7,7 @@ from tests.oracle import same
 
 
 def expected(kernel, arrays, neighborhood, cval=0, relative=None, out=None):
-    """What the interpreter gives, with objects that add the index of the element."""
+    """The interpreter's result, with array objects that add the index of the element to each index."""
     class Window:
         def __init__(self, a, at):
             self.a, self.at, self.ndim, self.shape = a, at, a.ndim, a.shape

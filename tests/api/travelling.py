@@ -147,7 +147,8 @@ def check(name, answer):
     function, args, expected = CASES[name]
     pid, result, about, options, count = answer
     _, own, own_about, own_options, own_count = said(function, args)
-    own_about[2] = about[2] if about[2] == "__mp_main__" else own_about[2]  # what multiprocessing calls it
+    # the name that multiprocessing gives __main__
+    own_about[2] = about[2] if about[2] == "__mp_main__" else own_about[2]
     if HOW != "cloudpickle" and pid == os.getpid():
         print(name, "ran in the same process")
     given, right = (result, own, about, options, count), (expected, expected, own_about, own_options, own_count)

@@ -54,7 +54,7 @@ def regions_of(operands):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Operation -> what its code does, for all that is compiled in the test."""
+    """Operation -> the effects of its code, for all functions that the test compiles."""
     found: dict = {}
     regions: dict = {}  # emitter -> pointer -> region: an address that was computed before is not computed again
     instruction, fail = FunctionEmitter.instruction, FunctionEmitter.fail

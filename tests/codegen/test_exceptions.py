@@ -1,4 +1,5 @@
-"""Exceptions: classes, texts, tracebacks, contexts and causes, handlers, what is released on the way out."""
+"""Exceptions: classes, texts, tracebacks, contexts and causes, handlers, and references that are released when a
+function raises."""
 import gc
 import os
 import sys

@@ -153,7 +153,7 @@ def test_the_next_process_finds_them(tmp_path):
 
 
 def test_two_threads_provide_one(monkeypatch):
-    """What the first thread has loaded stays: its addresses may be in use."""
+    """The helpers that the first thread has loaded stay, because their addresses may be in use."""
     # it may call helpers that another test has made
     *before, data = shared.objects_for(["pyj_new_1"], link.host_target())
     monkeypatch.setattr(loader, "_provided", {})

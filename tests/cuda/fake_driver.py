@@ -22,7 +22,7 @@ ERRORS = {1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"), 2: ("CUDA_ERROR_O
           218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed")}
 _KINDS = {"b8": ctypes.c_uint8, "u8": ctypes.c_uint8, "b16": ctypes.c_uint16, "u16": ctypes.c_uint16, "u32": c_uint,
           "b32": c_uint, "f32": c_float, "u64": c_uint64, "b64": c_uint64, "f64": ctypes.c_double}
-_kept = []  # what C code may still call
+_kept = []  # functions that C code may still call
 
 
 def put(pointer, kind, value):

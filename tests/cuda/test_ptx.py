@@ -149,7 +149,7 @@ def test_a_function_may_have_any_name():
     assert f".entry {kernel.name}(" in kernel.ptx
 
 
-# ---------------------------------------------------------------- what a GPU cannot do
+# ---------------------------------------------------------------- operations that a GPU cannot do
 
 
 def allocates(x, n):

@@ -76,7 +76,7 @@ def test_report_of_registers_and_spills(tools):
         twice.report(SIGNATURE, "sm_90")
 
 
-# ---------------------------------------------------------------- kept on disk
+# ---------------------------------------------------------------- code on disk
 
 PROGRAM = """\
 import sys

@@ -58,7 +58,7 @@ def floats_of(y, path="y"):
     """[(expression of a part, the part)] of the numbers in a result that are no integers."""
     if isinstance(y, (tuple, list)):
         return [part for n, x in enumerate(y) for part in floats_of(x, f"{path}[{n}]")]
-    if isinstance(y, np.matrix):  # of which a product is another
+    if isinstance(y, np.matrix):  # `*` of matrices is the matrix product
         return []
     if isinstance(y, (float, complex)) or isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind in "fc":
         return [(path, np.asarray(y))]

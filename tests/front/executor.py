@@ -1,7 +1,7 @@
 """Runs generic IR on Python objects, by the meanings of the front end's operations, without inference or native code.
 
-Each operation does what ops/generic.py says of it, by the interpreter's own means. Functions made inside, and functions
-of the modules in `spaces`, run here too.
+Each operation does what ops/generic.py specifies, by means of the interpreter. Functions made inside, and functions of
+the modules in `spaces`, run here too.
 """
 from __future__ import annotations
 

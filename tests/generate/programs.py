@@ -493,7 +493,7 @@ class _Writer(Blocks):
         name, item = f"h{self.count}", self.counter()
         kind = self.kinds[item] = self.r.choice(("int", "float"))
         saved, frozen, maybe, loops = self.names, set(self.frozen), self.maybe, self.loops
-        self.names = dict(saved)  # what this function binds is its own
+        self.names = dict(saved)  # names that this function binds are local to it
         self.line(f"def {name}(n):")
         self.names["n"] = "int"
         self.frozen.add("n")

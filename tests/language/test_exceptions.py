@@ -1,6 +1,6 @@
 """raise, try/except/else/finally in all nestings, exception variables, chaining, tracebacks.
 
-PYTEST_DONT_REWRITE: the asserts in the functions are what is compiled."""
+PYTEST_DONT_REWRITE: the asserts in the functions have to be compiled unchanged."""
 import traceback
 
 import numpy as np

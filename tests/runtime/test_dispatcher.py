@@ -60,7 +60,7 @@ def compile_(text):
     return machine.emit_object(llvm.parse_assembly(text))
 
 
-# f(x: exact float) -> x + x; anything else goes on to the next stub.
+# f(x: exact float) -> x + x; calls with other arguments go to the next stub.
 STUB = """
 @next = global ptr null
 @PyFloat_Type = external global i8
