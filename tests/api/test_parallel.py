@@ -1,5 +1,5 @@
-"""Loops over `prange`, and whole-array statements, under `njit(parallel=True)`: beside the interpreter, which runs them
-in order."""
+"""Loops over `prange`, and whole-array statements, under `njit(parallel=True)`, compared with the interpreter, which
+runs them in order."""
 import contextlib
 import copy
 import gc

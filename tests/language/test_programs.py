@@ -1,4 +1,4 @@
-"""Whole programs of lists, dicts, sets, text, classes and generators, beside the interpreter."""
+"""Whole programs of lists, dicts, sets, text, classes and generators, compared with the interpreter."""
 import copy
 import re
 

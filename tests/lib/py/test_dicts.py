@@ -1,4 +1,4 @@
-"""Dicts beside the interpreter: values, order, exceptions, changes."""
+"""Dicts, compared with the interpreter: values, order, exceptions, changes."""
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Sorting by keys that are numbers beside the interpreter: orders, stability, which objects, exceptions."""
+"""Sorting by keys that are numbers, compared with the interpreter: orders, stability, which objects, exceptions."""
 import math
 import random
 
