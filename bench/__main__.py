@@ -1,8 +1,9 @@
-"""Runs benchmark suites and prints a table of each; exit code 1 when a program failed, a budget is missed or a figure
-got worse. A quick run does not judge budgets: its figures are rough.
+"""Runs benchmark suites and prints a table for each. The exit code is 1 when a program failed, a budget is missed or a
+figure got worse. A quick run does not judge budgets, because its figures are rough.
 
-Every figure is measured beside its peers in the same run, the contenders taking turns round by round, and is shown
-as the median of the rounds with half the distance of the quartiles. Results are compared before anything is timed.
+Every figure is measured in the same run as those of its peers: the contenders take turns round by round. A figure is
+the median of the rounds, with half the interquartile range as its spread. Results are compared before anything is
+timed.
 """
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _checked(parser, options) -> list[str]:
-    """The peers asked for. Ends the program where the command line is wrong."""
+    """The peers that the command line selects. Ends the program where the command line is wrong."""
     for name in options.suites:
         if name not in SUITES:
             near = suggest(name, SUITES)
@@ -137,7 +138,7 @@ def _measured(options, wanted) -> Results:
         print("\n" + render(name, rows), flush=True)
         results.rows += rows
         if options.json:
-            results.save(options.json)  # after each suite: what is measured is not lost
+            results.save(options.json)  # after each suite, so that an interrupted run keeps what was measured
     return results
 
 

@@ -1,9 +1,9 @@
-"""Suite `accuracy`: the largest error of every elementary function of arrays (lib/np/elementwise/vector_*.py), and
-NumPy's beside it.
+"""Suite `accuracy`: the largest error of every elementary function of arrays (lib/np/elementwise/vector_*.py), beside
+that of NumPy.
 
-More than a million arguments for each: random bit patterns, ranges where a function does something, places that are
-hard. Those that look worst against NumPy's long double are measured against mpmath, which is exact here. Subnormal
-results count in units of the least subnormal number.
+Each function gets more than a million arguments: random bit patterns, the ranges in which it varies, and arguments for
+which it is hard to compute. The results with the largest differences from NumPy's in long double are measured against
+mpmath, which is exact at this precision. Subnormal results count in units of the least subnormal number.
 """
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def samples():
                    spread(-320, 2)]
     logarithmic = [abs(spread(-323, 308)), R.uniform(0.5, 2, N), 1 + R.normal(0, 1e-6, N),
                    2.0 ** np.arange(-1074, 1024)]
-    turns = np.round(np.concatenate([R.uniform(-1e6, 1e6, N), spread(0, 13)])) * (np.pi / 2)  # little is left of these
+    # arguments that cancel almost completely in range reduction
+    turns = np.round(np.concatenate([R.uniform(-1e6, 1e6, N), spread(0, 13)])) * (np.pi / 2)
     circular = [R.uniform(-8, 8, N), R.normal(0, 1, N), spread(-300, 14), turns, [6381956970095103 * 2.0**797]]
     unit = [R.uniform(-1, 1, N), spread(-320, 0), 1 - abs(spread(-16, 0)), abs(spread(-16, 0)) - 1]
     all_over = [R.normal(0, 2, N), spread(-320, 308), spread(-9, 9)]
@@ -70,7 +71,8 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
         return []
     rows = []
     with np.errstate(all="ignore"):
-        for function, parts in samples():  # all of them, so that the arguments of one do not depend on `only`
+        # all samples are made, so that the arguments of a function do not depend on `only`
+        for function, parts in samples():
             for dtype in (np.float64, np.float32):
                 name = f"{function.__name__}, {dtype.__name__}"
                 if only in name:
@@ -91,7 +93,7 @@ def _row(mp, name, function, parts, dtype, candidates) -> Row:
 
 
 def _worst(mp, function, args, found, near, candidates):
-    """(largest error, where)"""
+    """(the largest error, the arguments that give it)"""
     usual = np.isfinite(found) & np.isfinite(near.astype(found.dtype)) & (found != 0)
     guess = np.where(usual, abs(found - near) / np.spacing(abs(found)), -1)
     return max((_ulps(mp, function, [x[i] for x in args], found[i]), [x[i] for x in args])
@@ -99,7 +101,7 @@ def _worst(mp, function, args, found, near, candidates):
 
 
 def _ulps(mp, function, args, found) -> float:
-    """The error of one result, in units in the last place of the right one."""
+    """The error of one result, in units in the last place of the exact result."""
     mp.prec = 1400 if function in (np.sin, np.cos, np.tan) and abs(args[0]) > 1e9 else 250
     right = _exact(mp, function.__name__, [mp.mpf(float(x)) for x in args])
     unit = np.spacing(abs(found.dtype.type(float(right))))

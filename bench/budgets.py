@@ -1,7 +1,7 @@
 """Suite `budgets`: the promises about import, calls, first calls, checks and memory, each with its budget.
 
-Budgets that are times belong to a machine on which calling a plain Python function of two floats takes 60 ns; on a
-slower one, the figure in brackets is the budget at its speed, measured in the same run.
+Budgets that are times hold for a machine on which a call of a plain Python function of two floats takes 60 ns. For a
+slower machine the budget is scaled by its speed, which is measured in the same run, and is shown in brackets.
 """
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _time(name, unit, figure, budget, speed, cells, **more) -> Row:
                ratios=ratios, **more)
 
 
-# Import and first calls, each figure from processes of their own. In each round a contender runs twice in a row on one
-# core and the second process counts: the peer before it has filled the caches with its own hundreds of megabytes, and a
-# core that has slept, or a process that moves to one, runs at half speed for a while.
+# Import and first calls. Each figure comes from processes of its own. In each round a contender runs twice in a row on
+# one core, and only the second process counts: the peer before it has filled the caches with hundreds of megabytes of
+# its own, and a core that has been idle runs at half speed for a while.
 
 
 def settled(source, *more):
@@ -132,7 +132,7 @@ def _import(peers, quick, speed):
     times = {peer: [] for peer in contenders}
     loaded = False
     for peer in contenders:
-        child(IMPORT.format(package=PEERS[peer][0]))  # its modules are compiled and in the page cache now
+        child(IMPORT.format(package=PEERS[peer][0]))  # after this its modules are compiled and in the page cache
     for _ in range(rounds):
         for peer in contenders:
             ms, llvmlite = settled(IMPORT.format(package=PEERS[peer][0]))
@@ -143,7 +143,7 @@ def _import(peers, quick, speed):
 
 
 def _built(rounds, speed):
-    """The import of a package that was built ahead of time."""
+    """The import time of a package that was built ahead of time."""
     with tempfile.TemporaryDirectory() as folder:
         example = pathlib.Path(__file__).resolve().parents[1] / "docs" / "examples" / "ahead_of_time" / "waves"
         ahead.make(example, ["x86-64-v2"], [], [], pathlib.Path(folder), False, "1.0", "any")
@@ -162,7 +162,7 @@ def _first(peers, quick, speed):
             for loop_first in False, True:
                 source = FIRST.format(package=PEERS[peer][0], decorator=PEERS[peer][1], loop_first=loop_first)
                 first, second, _ = settled(source)
-                if turn < 0:  # compiles the modules
+                if turn < 0:  # the first import compiles the modules
                     continue
                 names = ("loop", "scalar") if loop_first else ("scalar", "loop")
                 times.setdefault(f"first call, {names[0]} function, CPU", {}).setdefault(peer, []).append(first)
@@ -247,7 +247,7 @@ def _dispatch(peers, quick, speed):
     return rows
 
 
-# What checks cost.
+# The costs of checks.
 
 def _checks(peers, quick, speed):
     rows = []
@@ -423,7 +423,7 @@ def _memory(peers, quick, speed):
 
 
 def _little(speed):
-    """What small arrays and the first compile of a process take."""
+    """The memory that small arrays and the first compile of a process take."""
     progress("budgets: temporaries, memory of a first compile")
     names = {"leaving": "a new array in each trip of a loop, which goes round",
              "returned": "one that a function returns", "zeros": "one of zeros, its sum taken by a function"}

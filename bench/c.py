@@ -1,8 +1,9 @@
 """Suite `c`: loops against C, compiled by `cc -O3 -march=native -ffp-contract=off -fno-strict-aliasing`, and against
 Numba with its checks off. pyjitc is judged with all its checks on.
 
-A figure is pyjitc's time over C's, in turns in one process. What every contender gives is compared with the interpreter
-before it is timed. Where there is no `cc`, the suite says so, and the figures are over Numba's time.
+A figure is the ratio of pyjitc's time to C's; both run in turns in one process. The results of every contender are
+compared with the interpreter's before it is timed. Without a `cc` the suite says so, and the figures are ratios to
+Numba's time.
 """
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ PROGRAMS = os.path.join(HERE, "c_programs.py")
 SOURCE = os.path.join(HERE, "c_programs.c")
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-strict-aliasing")
 
-# (mean over all programs, most for one program): pyjitc's time over that of the peer
+# the largest allowed ratios of pyjitc's time to the peer's: (geometric mean of all programs, one program)
 BUDGETS = {"C": (1.0, 1.25), "Numba": (0.9, 1.1)}
 RESULTS = {"void": None, "f64": ctypes.c_double, "i64": ctypes.c_int64, "u64": ctypes.c_uint64}
 
 
 class Program:
-    """A function of the library that is called with the arguments of the Python program. It converts them once for
-    arguments that come again, so that a call costs less than one microsecond more than C's."""
+    """A C function of the library, called with the arguments of the Python program. The converted arguments are kept
+    for further calls with the same objects, so that a call costs less than one microsecond more than one from C."""
 
     def __init__(self, function, result):
         self.function, self.known, self.given = function, (), ()
@@ -57,7 +58,7 @@ def _converted(value):
 
 
 def compiled(folder: str) -> dict[str, Program] | str:
-    """The functions of the C file by name, or why there are none. The library lies in `folder`."""
+    """The functions of the C file by name, or a text that says why there are none. The library lies in `folder`."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         return "there is no C compiler (cc)"
@@ -123,7 +124,7 @@ def _row(name, function, prepare, contenders, quick) -> Row:
 
 
 def _summary(peer: str, rows) -> list[Row]:
-    """The geometric mean over one peer, and the worst program."""
+    """A row with the geometric mean of the ratios to one peer, and the program with the largest ratio."""
     over = {row.name: row.cells[f"over {peer}"].median for row in rows if row.figure}
     if not over:
         return []

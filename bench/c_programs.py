@@ -1,9 +1,9 @@
 # ruff: noqa: F821
-"""Loops that are judged by C's time: the programs of bench/c_programs.c, line by line, in Python. `njit` is each
+"""Loops that are compared with C: the programs of bench/c_programs.c, translated to Python line by line. `njit` is each
 contender's own decorator, as in bench.programs.
 
-CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: those that call functions of `math`,
-in whose last bits the C library may differ.
+CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: names of the programs that call
+functions of `math`, whose results may differ from the C library's in the last bits.
 """
 import math
 
@@ -573,7 +573,7 @@ def gray_codes(out):
 
 @njit
 def queens(n):
-    """How many ways there are to put n queens on a board, with a stack of bit masks."""
+    """The number of ways to put n queens on a board, counted with a stack of bit masks."""
     full = (1 << n) - 1
     columns = np.zeros(32, np.int64)
     left = np.zeros(32, np.int64)

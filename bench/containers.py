@@ -1,14 +1,14 @@
 """Suite `containers`: programs of lists, dicts, sets, text and small classes against CPython, with Numba beside it
 where it compiles them.
 
-Every call gets arguments of its own, made anew outside the measured time, because the programs change them; all
-contenders get equal ones. The results and the changed arguments are compared with the interpreter's before anything is
-timed, by their texts: types, the order of dicts and sets and the fields of objects count. A first call is CPU time in
-a process of its own.
+Every call gets new arguments, made outside the measured time, because the programs change them; all contenders get
+equal arguments. Before anything is timed, the results and the changed arguments are compared with the interpreter's as
+text, so types, the order of dicts and sets, and the fields of objects have to agree. A first call is CPU time in a
+process of its own.
 
-Most of these programs spend their time on Python's objects, which no compiler can do without: some are also written in
-C with the interpreter's C API (container_programs.c), and `over C` is their time over pyjitc's. Where there is no `cc`
-or no headers of Python, the column is missing.
+Most of these programs spend their time on Python objects, which no compiler can avoid. Some are therefore also written
+in C with the interpreter's C API (container_programs.c); the column `over C` is the ratio of the C version's time to
+pyjitc's. Where there is no `cc` or no headers of Python, the column is missing.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["measure"]
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "container_programs.py")
 SOURCE = f"{PROGRAMS.removesuffix('.py')}.c"
 FLAGS = ("-O3", "-march=native", "-fno-strict-aliasing", "-fPIC", "-shared")
-LEAST = 30.0  # times CPython, the geometric mean
+LEAST = 30.0  # times as fast as CPython, as the geometric mean
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
@@ -63,7 +63,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 
 
 def written_in_c():
-    """The extension module of the programs that are written in C; None where it cannot be compiled."""
+    """The extension module with the programs that are also written in C; None where it cannot be compiled."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         return None
@@ -108,14 +108,14 @@ def _row(name: str, contenders: dict, quick: bool) -> Row:
 
 
 def _outcome(function: Callable, prepare: Callable) -> str:
-    """The texts of the result and of the arguments after the call."""
+    """The result and the arguments after the call, as text."""
     arguments = prepare(np.random.default_rng(0))
     return _text(function(*arguments), ()) + _text(arguments, ())
 
 
 def _text(value, within: tuple) -> str:
-    """repr, but that objects of classes of the programs are written as the name of the class, which each contender has
-    of its own, and their fields. within: the identities of the objects around this one."""
+    """The repr of a value, except that an instance of one of the programs' classes is written as the class name and its
+    fields, because each contender has its own class object. within: the ids of the objects that contain this one."""
     if id(value) in within:
         return f"<{len(within) - within.index(id(value))} levels up>"
     within = (*within, id(value))

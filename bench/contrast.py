@@ -1,8 +1,9 @@
 """Suite `contrast`: the figures that tutorials of a tracing JIT quote, for the same programs.
 
 Each contender has a process and one thread of its own and takes turns with the others; `trace` is tracing on pyjitc's
-own back end. A first call is CPU time, of a function new to a compiler that is loaded and warm; the other figures are
-those of calls after it. JAX gets arrays of its own and the time ends when the result is there.
+own back end. A first call is the CPU time of a function's first call in a process whose compiler has compiled other
+functions before; the other figures are for calls after it. JAX gets its own arrays, and its time ends when the result
+is complete.
 """
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ UNITS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 
 
 class Case(NamedTuple):
-    """name, in which {0} is the shape of the first argument; function of the programs; its arguments; unit of a call,
-    and at most so many; at least so many times as fast as the peer `than`; at most so many ms for a first call; the
-    function that JAX's user writes; who takes part beside."""
+    """Fields: name of the row, in which {0} is the shape of the first argument; the function in the file of programs;
+    its arguments; the unit of a call's time, and the budget in it; the least speedup over the peer `than`; the budget
+    of a first call in ms; the name of the function that a user of JAX writes instead; further contenders."""
 
     name: str
     function: str
@@ -84,7 +85,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     return rows
 
 
-# In the parent.
+# Functions of the parent process.
 
 def _case(case, workers, quick, speed) -> list[Row]:
     args = case.arguments(quick)
@@ -137,7 +138,7 @@ def _time(name, unit, times, budget, speed, note="") -> Row:
 
 def _run(case, args):
     space = load(PROGRAMS, "numpy", dict(np=np, TRIPS=case.trips))
-    with np.errstate(all="ignore"):  # the squares of long_loop
+    with np.errstate(all="ignore"):  # for the squares of long_loop
         return space[case.function](*args)
 
 
@@ -147,14 +148,15 @@ def _differs(expected, actual) -> str:
         return f"wrong shape: {actual.shape} for {expected.shape}"
     single = expected.dtype == np.float32 or actual.dtype == np.float32
     tolerance = 1e-4 if single else 1e-12
-    scale = max(1.0, float(np.max(np.abs(expected))))  # sums in another order: errors are those of the largest terms
+    # sums are in another order, so errors are relative to the largest terms
+    scale = max(1.0, float(np.max(np.abs(expected))))
     if not np.allclose(actual, expected, rtol=tolerance, atol=tolerance * scale):
         return f"wrong: differs by {np.max(np.abs(actual - expected)):.2g}"
     return ""
 
 
 def _random_lengths(workers, quick, speed):
-    """One function, arrays of many lengths: the calls after the first."""
+    """One function called with arrays of many lengths: the time of the calls after the first."""
     count = 50 if quick else 1000
     times, compiles = {}, {}
     for name in _those(workers, *TRACING, "numba", "numpy"):
@@ -176,8 +178,8 @@ def _anew(workers, quick, speed):
 
 
 def _loop_size(workers, quick, speed):
-    """First calls of a loop by its number of trips; not at 100,000 where it is traced: that alone would take
-    minutes."""
+    """First calls of a loop by its number of trips. Tracing contenders are left out at 100,000 trips, which would take
+    them minutes."""
     firsts = {}
     for _ in range(2 if quick else 5):
         for name in _those(workers, *TRACING, "numba"):
@@ -204,14 +206,14 @@ def _count(name, counts, budget) -> Row:
 PARTS = {"random-length": _random_lengths, "jit-in-loop": _anew, "loop-size": _loop_size}
 
 
-# In the workers.
+# Functions of the worker processes.
 
 _now: dict = {}
 _fresh = [0]
 
 
 def _space(peer, trips=0) -> dict:
-    """The programs as new functions: with nothing compiled yet."""
+    """The programs as new functions, of which nothing is compiled yet."""
     _fresh[0] += 1
     return load(PROGRAMS, peer, dict(np=_numpy(peer), TRIPS=trips), known_as=f"{PROGRAMS}#{_fresh[0]}")
 
@@ -230,7 +232,7 @@ def _own(peer, args) -> list:
 
 
 def _wait(result):
-    """JAX's results are promises."""
+    """Wait until a result is complete: JAX returns before its computation has ended."""
     return result.block_until_ready() if hasattr(result, "block_until_ready") else result
 
 
@@ -248,7 +250,7 @@ def first_call(peer, function, in_parts, trips, case, quick):
 
 
 def turn() -> float:
-    """Seconds of a call, the best of a few windows; a call of some time is a window of its own."""
+    """Seconds of a call, the best of a few windows; a long call is a window of its own."""
     f, args = _now["f"], _now["args"]
     np.seterr(all="ignore")
     if _now.get("of") is not f:
@@ -269,7 +271,7 @@ def _one(f, args) -> float:
 
 
 def _compiles(peer, f):
-    """How many compiles a function has had, where it says so."""
+    """How often a function has been compiled, where the contender reports that."""
     if peer == "jax":
         return f._cache_size()
     if isinstance(getattr(f, "stats", None), dict):  # pyjitc: equal functions share a compile

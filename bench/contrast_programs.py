@@ -1,6 +1,6 @@
 # ruff: noqa: F821
-"""The programs whose figures tutorials of a tracing JIT quote. As bench.programs; `np` is jax.numpy for JAX, and TRIPS
-a number that bench.contrast gives."""
+"""The programs whose figures tutorials of a tracing JIT quote. The free name `njit` is as in bench.programs; `np` is
+jax.numpy for JAX, and bench.contrast sets TRIPS."""
 
 
 @njit
@@ -49,11 +49,11 @@ def repeat_multiply(x, n):
 
 
 def anew():
-    """A function made and compiled in a loop, as a training loop or a notebook does."""
+    """A function that is made and compiled in each trip of a loop, as in a training loop or a notebook."""
     return njit(lambda x: x * 3.5 + 1.25)
 
 
-# What a tracing JIT's user writes instead of `repeat_multiply`: the loop stays in Python, its body is compiled.
+# A user of a tracing JIT writes this instead of `repeat_multiply`: the loop stays in Python, its body is compiled.
 
 @njit
 def multiply(product, x):

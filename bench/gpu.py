@@ -1,8 +1,8 @@
-"""Suite `gpu`: kernels on the CPU grid, and where there is a device, on it.
+"""Suite `gpu`: kernels on the CPU grid, and on a GPU where there is one.
 
-On the CPU grid: against the same work as a plain compiled loop, and against Numba's simulator of CUDA, which runs a
-small grid in a process of its own and is compared by the time for an element. The cost of binding a launch is measured
-on native functions that stand for the driver. What is measured on a GPU is in gpu_device.py.
+On the CPU grid they are compared with a plain compiled loop that does the same work, and with Numba's simulator of
+CUDA, which runs a small grid in a process of its own and is compared by its time per element. The cost of a launch is
+measured with native functions in place of the driver's. The measurements on a GPU are in gpu_device.py.
 """
 from __future__ import annotations
 

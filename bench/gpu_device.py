@@ -1,8 +1,8 @@
-"""Suite `gpu` on a device: times by its own clock, shares of the bandwidth of a device copy, launches, and other
+"""Suite `gpu` on a device: times by the device's clock, shares of the bandwidth of a device copy, launches, and other
 libraries.
 
-What a row needs and cannot have (a library, memory, a kernel that does not compile there) is said in its note: the
-suite runs to its end.
+A row that cannot be measured (no such library, too little memory, a kernel that does not compile there) says so in its
+note, and the suite goes on.
 """
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from .table import Row
 
 __all__ = ["measure"]
 
-SIZE = 1 << 26  # far more than a cache
-BANDWIDTH, LAUNCH = 0.9, 4.0  # budgets: share, microseconds
-TOUCHED = {"saxpy": 12, "block sums": 4, "transpose": 8, "stencil": 8, "grid-stride loop": 8}  # bytes for an element
-BOUND = ("saxpy", "block sums", "sum of all")  # those with the budget
+SIZE = 1 << 26  # elements of an array: far more than a cache holds
+BANDWIDTH, LAUNCH = 0.9, 4.0  # budgets: share of the bandwidth, microseconds
+# bytes read and written per element
+TOUCHED = {"saxpy": 12, "block sums": 4, "transpose": 8, "stencil": 8, "grid-stride loop": 8}
+BOUND = ("saxpy", "block sums", "sum of all")  # the rows that have the budget
 
 
 def measure(peers, quick: bool, only: str, kernels: str) -> list[Row]:
@@ -38,14 +39,14 @@ def measure(peers, quick: bool, only: str, kernels: str) -> list[Row]:
                 rows.append(_launch(cases, kernels, rounds))
             else:
                 rows.append(_row(name, cases, kernels, peers, limit, rounds))
-        except Exception as error:  # the others can still be measured
+        except Exception as error:  # the other rows can still be measured
             rows.append(Row("gpu", f"{name} on the device", "x", None, budget=0.0,
                             note=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"))
     return rows
 
 
 def _copy(rounds: int) -> float:
-    """Bytes in a second that a copy on the device moves."""
+    """The bytes per second that a copy on the device reads and writes."""
     x, y = (cuda.to_device(np.ones(SIZE, np.float32)) for _ in range(2))
     return 8 * SIZE / sample(_seconds(lambda: y.copy_to_device(x), rounds)).median
 
@@ -60,7 +61,7 @@ def _row(name: str, cases, kernels: str, peers, limit: float, rounds: int) -> Ro
     for peer, make in _theirs(name, kernels, peers).items():
         try:
             theirs = _seconds(make(), rounds)
-        except Exception as error:  # not installed, or it does not see the device
+        except Exception as error:  # it is not installed, or it does not find the device
             progress(f"gpu: {peer} is left out of {name}: {error}")
             continue
         ratios[peer] = ratio(theirs, times)
@@ -94,7 +95,7 @@ def _ours(name: str, cases):
 
 
 def _theirs(name: str, kernels: str, peers) -> dict:
-    """What makes the call of each other library that has such work: {library: function}."""
+    """{library: a function that prepares the same work in that library and returns the call to time}."""
 
     def numba_cuda():
         theirs = importlib.import_module("numba.cuda")
@@ -133,7 +134,7 @@ def _theirs(name: str, kernels: str, peers) -> dict:
 
 
 def _launch(cases, kernels: str, rounds: int) -> Row:
-    """Of a small kernel, without waiting for it."""
+    """The row for the launch of a small kernel, without waiting for its end."""
     names = {"a": np.float32(2), "x": cuda.to_device(np.ones(32, np.float32)), "launch": cases["saxpy"][0][1, 32]}
     names["launch"](names["a"], names["x"], names["x"])
     times = calls({"launch": ("launch(a, x, x)", names)}, rounds, window=400)["launch"]
@@ -154,7 +155,7 @@ def _launch(cases, kernels: str, rounds: int) -> Row:
 
 
 def _seconds(call, rounds: int) -> list[float]:
-    """Of one call, by the device's clock."""
+    """The seconds of one call in each round, by the device's clock."""
     call()
     cuda.synchronize()
     found = []

@@ -153,7 +153,7 @@ def _few(n):
     return max(n >> 14, 1), 256
 
 
-# name: (kernel, plain loop, n -> (grid, block), n -> arguments)
+# name: (kernel, plain loop, function from n to (grid, block), function from n to the arguments)
 CASES = {
     "saxpy": (saxpy, saxpy_loop, _flat, _vectors), "block sums": (block_sums, block_sums_loop, _flat, _sums),
     "transpose": (transpose, transpose_loop, _tiles, _square),

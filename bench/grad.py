@@ -1,7 +1,7 @@
-"""Suite `grad`: how long a gradient takes, by reverse mode, over the time of the function itself.
+"""Suite `grad`: the time of a gradient by reverse mode, as a ratio to the time of the function itself.
 
-Both are compiled by pyjitc, take turns, and are given the same arguments. Beside a ratio stand both times. A gradient
-is checked against forward mode before it is timed.
+Both are compiled by pyjitc, take turns, and get the same arguments. Each ratio is shown with both times. A gradient is
+checked against forward mode before it is timed.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rosenbrock(x):
 
 
 def lorenz(x, y, z, sigma, rho, beta, n, h):
-    """Euler's method by halves: the state after n steps."""
+    """The squared norm of the state of the Lorenz system after n steps of the midpoint method."""
     for t in range(n):
         ax = x + 0.5 * h * (sigma * (y - x))
         ay = y + 0.5 * h * (x * (rho - z) - y)
@@ -109,7 +109,7 @@ def ode(a, u):
     return np.sum(u * u)
 
 
-# name -> (function, arguments from a random generator, argnums, ratio that it has to keep)
+# name -> (function, arguments from a random generator, argnums, budget of the ratio)
 PROGRAMS = {
     "rosenbrock, 100,000 numbers": (rosenbrock, lambda r: (r.normal(size=100_000),), (0,), 4.0),
     "lorenz, 10,000 steps": (lorenz, lambda r: (1.0, 1.0, 1.0, 10.0, 28.0, 8 / 3, 10_000, 0.001), (0, 1, 2), 3.5),
@@ -153,7 +153,7 @@ def _row(name, function, prepare, argnums, budget, quick) -> Row:
 
 
 def _wrong(function, gradient, args, argnums) -> str:
-    """'' or what is wrong with a gradient, by forward mode in one direction."""
+    """'' if a gradient agrees with forward mode in one direction, otherwise a text about the difference."""
     random = np.random.default_rng(1)
     tangents = [(random.normal(size=np.shape(x)) if isinstance(x, np.ndarray) else random.normal()) if n in argnums
                 else np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0 if isinstance(x, float) else None

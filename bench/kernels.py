@@ -1,7 +1,8 @@
 # ruff: noqa: F821
-"""The kernels of the table of bounds-check costs, and loops of checked integer arithmetic. As bench.programs.
+"""The kernels of the table of bounds-check costs, and loops of checked integer arithmetic. The decorator is a free name
+as in bench.programs.
 
-BOUNDS, OVERFLOW: name -> (function, makes its arguments, at most this many times the unchecked time or None).
+BOUNDS, OVERFLOW: name -> (function, makes its arguments, largest allowed ratio to the unchecked time or None).
 """
 import numpy as np
 

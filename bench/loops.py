@@ -1,6 +1,6 @@
 """Suite `loops`: scalar and index programs against Numba with its checks off and against CPython.
 
-pyjitc is judged with all its checks on; beside it stands what it does with checks off. A first call is CPU time in a
+pyjitc is judged with all its checks on; its time with checks off is shown beside it. A first call is CPU time in a
 process of its own.
 """
 from __future__ import annotations
@@ -35,7 +35,8 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 
 
 def beside_numba(suite: str, programs: str, least: float, peers, *, quick: bool, only: str) -> list[Row]:
-    """A row for each program of the file `programs` and one for the geometric mean, which is at least `least`."""
+    """A row for each program of the file `programs`, and one for the geometric mean, whose budget is at least
+    `least`."""
     contenders = {"pyjitc": load(programs, "pyjitc")["CASES"],
                   "checks off": load(programs, "pyjitc", boundscheck=False, overflow="wrap")["CASES"]}
     if "numba" in peers:
@@ -94,12 +95,13 @@ def _ms(times) -> str:
 
 
 def outcome(function, args):
-    """What a call returns and what it leaves in its arrays."""
+    """The result of a call and the contents of its array arguments afterwards."""
     return function(*args), [a for a in args if isinstance(a, np.ndarray)]
 
 
 def same(expected, actual, exact: bool) -> str:
-    """'' or how two outcomes differ. Not `exact`: as peers are, a little different in the last bits and in type."""
+    """'' if two outcomes agree, otherwise a text about the difference. Without `exact` they may differ in the last bits
+    and in scalar types, as those of peers do."""
     for x, y in zip((expected[0], *expected[1]), (actual[0], *actual[1])):
         if exact and (type(x) is not type(y) or np.asarray(x).tobytes() != np.asarray(y).tobytes()):
             return f"result differs: {x!r} and {y!r}"[:200]

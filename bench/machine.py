@@ -1,4 +1,4 @@
-"""What a figure was measured on: machine and versions, without a name or an address."""
+"""The machine and the versions with which figures were measured, without the machine's name or address."""
 from __future__ import annotations
 
 import datetime
@@ -38,7 +38,7 @@ def describe(peers) -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit that is checked out, with a + where files differ from it; '' outside of a repository."""
+    """The commit that is checked out, followed by a + if files differ from it; '' outside a repository."""
     try:
         said = subprocess.run(["git", "describe", "--always", "--dirty=+"],
                               cwd=os.path.dirname(os.path.abspath(__file__)), capture_output=True, text=True,
@@ -49,9 +49,9 @@ def _commit() -> str:
 
 
 def slowness(quick) -> float:
-    """How much slower than the reference this machine is, now; 1 where it is faster. Budgets that are times hold there
-    as they are: what a call of a Python function gains on a faster machine is not what loading a library and making
-    code gain."""
+    """The factor by which this machine is slower than the reference at the moment; 1 if it is faster. On a faster
+    machine budgets that are times are not scaled, because loading a library and compiling do not speed up as much as a
+    call of a Python function."""
     def plain(x, y):
         return x * y + 1.0
 

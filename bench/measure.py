@@ -1,5 +1,5 @@
-"""Measuring: contenders take turns in short windows, so that what disturbs the machine disturbs all of them. A turn is
-the best of a few windows: one in which the scheduler ran somebody else says nothing."""
+"""Measuring: contenders take turns in short windows, so that other load on the machine affects all of them. A turn is
+the best of a few windows, because a window in which the scheduler ran another process tells nothing."""
 from __future__ import annotations
 
 import gc
@@ -39,19 +39,19 @@ def sample(values) -> Sample:
 
 
 def ratio(above, below) -> Sample:
-    """Of two lists of times measured in turns: the ratio round by round."""
+    """The ratio, round by round, of two lists of times that were measured in turns."""
     return sample(a / b for a, b in zip(above, below))
 
 
 def quotient(above: Sample, below: Sample) -> Sample:
-    """Of two figures that were not measured in turns."""
+    """The ratio of two figures that were not measured in turns."""
     return Sample(above.median / below.median, above.low / below.high, above.high / below.low, min(above.n, below.n))
 
 
 def calls(cases: Mapping[str, tuple[str, dict]], rounds: int, window: int = 2000) -> dict[str, list[float]]:
-    """ns for one evaluation of an expression, the loop around it subtracted: {label: one figure a round}.
+    """The time in ns of one evaluation of an expression, without the loop around it: {label: one figure per round}.
 
-    cases: {label: (expression, its names)}. `window` evaluations make a round of a case."""
+    cases: {label: (expression, its names)}. window: the number of evaluations in a round of a case."""
     unroll = 8
     functions = {}
     for label, (expression, names) in cases.items():
@@ -90,10 +90,10 @@ def _clock(f, *args) -> float:
 
 def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
          enough: float = 1e-3, settle: float = 0.0) -> dict[str, list[float]]:
-    """Seconds of one call `f(*prepare())`: {label: one figure a round}. All contenders work in the same arrays, which
-    are restored, untimed, before each window: where an array lies in memory matters more than a check. Short calls are
-    repeated within a window until they take `enough` seconds together, unless they change what the next one would
-    find. settle: a pause in seconds before a contender's turn."""
+    """The seconds of one call `f(*prepare())`: {label: one figure per round}. All contenders work in the same arrays,
+    which are restored, untimed, before each window: the address of an array can matter more than a check. Short calls
+    are repeated within a window until they take `enough` seconds together, unless they change their arguments. settle:
+    a pause in seconds before a contender's turn."""
     args = prepare()
     contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
 
@@ -107,13 +107,14 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
         restore()
         spent[label] = _clock(f, *args)
         changes = changes or any(not np.array_equal(array, content) for array, content in contents)
-    once = changes and min(spent.values()) > 2e-5  # for all of them: repeated calls find their data in the caches
+    # the same for all contenders, since repeated calls find their data in the caches
+    once = changes and min(spent.values()) > 2e-5
     repeat = {label: 1 if once else max(1, int(enough / max(one, 1e-9))) for label, one in spent.items()}
     windows = {label: WINDOWS if one < 0.02 else 1 for label, one in spent.items()}
     times = {label: [] for label in contenders}
     order = list(contenders.items())
     for _ in range(rounds):
-        order.reverse()  # who comes first pays for what the last one left in caches and allocators
+        order.reverse()  # the first one pays for the state in which the last one left caches and allocators
         for label, f in order:
             n, best = repeat[label], float("inf")
             time.sleep(settle)
@@ -129,9 +130,9 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
 
 def child(source: str, name: str = "child", environment: Mapping[str, str] = {}, folder: str | None = None,
           timeout: float = 600):
-    """Runs `source` as a file in a new process; what it hands to `answer(...)` comes back.
+    """Runs `source` as a file in a new process and returns the value that it passes to `answer(...)`.
 
-    The file lies in `folder` when given, so that a cache keyed by files finds it again."""
+    With `folder` the file is there, so that a cache keyed by file name finds it again."""
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(folder or scratch, f"{name}.py")
         with open(path, "w") as file:
@@ -148,7 +149,7 @@ def child(source: str, name: str = "child", environment: Mapping[str, str] = {},
 
 @contextmanager
 def one_core():
-    """Processes that start inside stay on one core, where the system can say so."""
+    """A context in which new processes stay on one core, if the system supports that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -171,7 +172,7 @@ def rss():
 
 
 def progress(message: str) -> None:
-    """One line on stderr that the next one replaces; plain lines where it is no terminal."""
+    """Shows a line on stderr that the next one replaces; plain lines if stderr is no terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{message}", end="", file=sys.stderr, flush=True)
     elif message:

@@ -1,8 +1,8 @@
-"""Suite `opening`: the first example of the README as it stands there: a call of it, and all that comes before its
-result.
+"""Suite `opening`: the first example of the README, unchanged: the time of a call, and the time of the whole program up
+to its first result.
 
-The contenders are given the same text with their own import line. A first call is the CPU time of a new process from
-the import of the compiler to the result, with NumPy imported before.
+The contenders run the same text with their own import line. A first call is the CPU time of a new process from the
+import of the compiler to the result, with NumPy imported before.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ answer((time.process_time() - start) * 1e3)
 
 
 def example() -> tuple[str, str]:
-    """(the text up to its last line, that line: the call)"""
+    """(the text of the example without its last line, the last line, which is the call)."""
     with open(README, encoding="utf-8") as file:
         block = re.search(r"^```python\n(.*?)^```", file.read(), re.S | re.M)[1]
     text, _, call = block.rstrip().rpartition("\n")
@@ -60,7 +60,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     progress("opening: a call")
     rounds = 5 if quick else 25
     times = runs({peer: space[name] for peer, space in spaces.items() if peer != "cpython"}, lambda: arguments, rounds)
-    if "cpython" in spaces:  # it takes so long that other programs run in between: CPU time is what it needs
+    if "cpython" in spaces:  # CPU time, because other programs run during such a long measurement
         times["cpython"] = [_cpu(spaces["cpython"][name], arguments) for _ in range(rounds // 3)]
     rows = [_row("a call", "us", {peer: [1e6 * one for one in found] for peer, found in times.items()})]
     progress("opening: first call")
@@ -69,7 +69,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     for turn in range(-1, 2 if quick else 9):
         for peer in compilers:
             found = settled(FIRST.format(source=f"{_written(peer)}\n{call}"))
-            if turn >= 0:  # else its modules were compiled
+            if turn >= 0:  # turn -1 compiles the compiler's own modules
                 first[peer].append(found)
     rows.append(_row("import, compile and first call in a new process", "ms", first))
     progress("")

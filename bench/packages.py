@@ -25,7 +25,7 @@ __all__ = ["measure", "CASES"]
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "examples", "numba")
 MOST_FIRST, MOST_AGAIN = 0.3, 1.1
-STEPS = 20  # windows of a contender in a row, of which the shortest counts
+STEPS = 20  # consecutive windows of a contender, of which the shortest counts
 
 
 def _signal(n):
@@ -72,7 +72,7 @@ def _example(module, name, *args):
     return _of(module, name, *args)
 
 
-# group -> {name: what makes the call}; a group is a package, or the manual's examples
+# group -> {name: a function that makes the call}; a group is a package, or the examples of the manual
 CASES = {
     "resampy": {
         "resample": lambda: _resample(_signal(8000)), "complex": lambda: _resample(_signal(4000) + 1j * _signal(4000)),
@@ -130,7 +130,7 @@ def _begin(contender: str, caches: str) -> None:
 
 
 def _first(group: str, name: str) -> tuple[float, str]:
-    """Seconds of the first call, and the bytes of what it gives, rounded, as text."""
+    """The seconds of the first call, and its result, rounded, as text."""
     call = _calls[group, name] = CASES[group][name]()
     start = time.process_time()
     result = call()
@@ -148,7 +148,7 @@ def _rounded(result):
 
 
 def _again(group: str, name: str) -> float:
-    """Seconds of a call: the shortest of some windows."""
+    """The seconds of a call in the shortest of a few windows."""
     call, best = _calls[group, name], float("inf")
     start = time.perf_counter()
     call()
@@ -162,7 +162,7 @@ def _again(group: str, name: str) -> float:
     return best
 
 
-# ---------------------------------------------------------------- here
+# ---------------------------------------------------------------- in the parent process
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
     contenders = ["pyjitc"] + ["numba"] * ("numba" in peers)

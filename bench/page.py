@@ -1,4 +1,5 @@
-"""The page with charts: for each suite how much longer the peers take, and the table of all figures."""
+"""The page with charts: for each suite a chart of the ratios of the peers' times to pyjitc's, and the table of all
+figures."""
 from __future__ import annotations
 
 import html
@@ -59,7 +60,7 @@ def write(results: Results, path: str) -> None:
 
 
 def charts(results: Results, folder: str) -> None:
-    """The charts as SVG files, one for each suite that compares."""
+    """Write the charts as SVG files, one for each suite that compares with peers."""
     for suite, rows in results.suites().items():
         drawn = chart(suite, rows)
         if drawn:
@@ -68,13 +69,13 @@ def charts(results: Results, folder: str) -> None:
 
 
 def _points(rows: list[Row]) -> list[tuple[str, dict]]:
-    """(name, {peer: its time over pyjitc's}) of the rows that compare."""
+    """(name, {peer: its time over pyjitc's}) of the rows that compare with peers."""
     return [(row.name, row.ratios) for row in rows if row.ratios and row.figure is not None]
 
 
 def chart(suite: str, rows: list[Row], format: str = "svg"):
-    """SVG text (or bytes of another format) of a dot for each peer and row, on a logarithmic axis; None where nothing
-    compares."""
+    """SVG text (or bytes of another format) of a chart with a dot for each peer and row on a logarithmic axis; None if
+    no row compares with a peer."""
     points = _points(rows)
     if not points:
         return None

@@ -1,7 +1,7 @@
 """Suite `parallel`: loops over `prange`, and whole-array statements, against Numba's with `parallel=True`, and against
-themselves on one thread. Both use all the cores that this process may use. Each waits before its turn until the threads
-of the one before it sleep: libgomp's, which Numba may use, spin for many milliseconds after a loop, on a core that the
-next contender wants."""
+themselves on one thread. Both use all cores that this process may use. There is a pause before each turn, until the
+threads of the previous contender sleep: the threads of libgomp, which Numba may use, spin for many milliseconds after a
+loop and would take cores from the next contender."""
 from __future__ import annotations
 
 import importlib

@@ -1,4 +1,4 @@
-"""The contenders: what each one's decorator is. A peer that is not installed is left out."""
+"""The contenders and their decorators. A peer that is not installed is left out."""
 from __future__ import annotations
 
 import importlib
@@ -13,9 +13,9 @@ __all__ = ["PEERS", "available", "decorator", "load"]
 PEERS = {
     "pyjitc": ("pyjitc", "pyjitc.njit", "pyjitc.njit(cache=True)"),
     "cpython": (None, "", ""),
-    "numpy": ("numpy", "", ""),  # the same function in the interpreter: what it costs is NumPy's
+    "numpy": ("numpy", "", ""),  # the same function in the interpreter, whose time is that of NumPy's functions
     "numba": ("numba", "numba.njit", "numba.njit(cache=True)"),
-    "jax": ("jax", "jax.jit", ""),  # takes part where a program can be traced
+    "jax": ("jax", "jax.jit", ""),  # takes part if a program can be traced
     "trace": ("pyjitc", "pyjitc.trace", ""),  # the tracing front end on pyjitc's own back end
 }
 
@@ -26,8 +26,8 @@ def available(peer: str) -> bool:
 
 
 def decorator(peer: str, **options) -> Callable:
-    """Of functions; for the interpreter it returns the function itself, for those that trace it is `jit` and
-    `trace`."""
+    """The decorator of functions for a peer. For the interpreter it returns the function itself; for tracing contenders
+    it is `jit` or `trace`."""
     package = PEERS[peer][0]
     if peer in ("cpython", "numpy"):
         return lambda function: function
@@ -36,12 +36,12 @@ def decorator(peer: str, **options) -> Callable:
 
 
 def load(path: str, peer: str, names: dict = {}, known_as: str | None = None, **options) -> dict:
-    """The definitions of a file of programs that decorate with the free name `njit`, for one peer.
+    """The definitions of a file of programs whose decorator is the free name `njit`, made for one peer.
 
-    names: more free names. known_as: another name for the file: code of a file with another name is new to a cache."""
+    names: further free names. known_as: another name for the file, so that its code is new to a cache."""
     with open(path) as file:
         code = compile(file.read(), known_as or path, "exec")
-    # A module of its own each time, and known as one: Numba asks for that when a function calls itself.
+    # A new module each time, which is registered in sys.modules: Numba needs that when a function calls itself.
     module = types.ModuleType(f"bench_{peer}_{len(_loaded)}")
     _loaded.append(module)
     sys.modules[module.__name__] = module

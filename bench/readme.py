@@ -1,6 +1,7 @@
-"""Tables of figures in pages, written from a file of figures, so that no number in them is anybody's memory.
+"""Tables of figures in pages, written from a file of figures, so that every number in them was measured.
 
-A page has pairs of marks; what stands between two is written here. Without a suite it is the table against peers:
+A page has pairs of marks, and this module writes the text between the two marks of a pair. A mark without a suite
+stands for the table of peers:
     <!-- bench: docs/bench/FILE.json -->                <!-- bench: docs/bench/FILE.json loops -->
     <!-- /bench -->                                     <!-- /bench -->
 """
@@ -19,7 +20,7 @@ __all__ = ["table", "suite_table", "update", "written"]
 MARKS = re.compile(r"<!-- bench: (?P<path>\S*) ?(?P<suite>\w*) -->\n(?P<between>.*?)<!-- /bench -->", re.S)
 NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython"}
 
-# Rows of a suite whose time is told; (suite, beginning of the row's name, what the page calls it).
+# Rows whose times the table of peers shows: (suite, beginning of the row's name, the name on the page).
 TOLD = (
     ("contrast", "loop-size, 1,000 trips: first call", "first call, loop of 1,000 trips"),
     ("contrast", "selu, float32, 1e6", "selu, 1e6 elements, float32"),
@@ -29,7 +30,7 @@ TOLD = (
     ("contrast", "random-length, 1,000 lengths", "`x * x * x`, an array of a new length at each call"),
     ("contrast", "jit-in-loop, 50 functions made anew: a call", "a closure compiled in a loop, with its call"),
 )
-# Suites of which the geometric mean is told.
+# Suites whose geometric mean the table shows.
 MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"),
          ("npbench", "npbench kernels"))
 
@@ -55,7 +56,7 @@ def opening_table(results: Results, source: str) -> str:
 
 
 def _told(rows, told) -> tuple[list[str], list[str]]:
-    """(the peers of any row, lines of a table: its head and the rows that are told)"""
+    """(the peers of any row, the lines of the table: its head and the rows that it shows)."""
     peers = [peer for peer in NAMES if any(peer in row.ratios for row in rows)]
     lines = [f"| | pyjitc | {' | '.join(NAMES[peer] for peer in peers)} |", "|---|" + "---:|" * (1 + len(peers))]
     for said, row in told:
@@ -85,7 +86,7 @@ def _beside(row: Row, peer: str) -> str:
 
 
 def _time(value: float, unit: str) -> str:
-    """In the unit that makes the figure short."""
+    """A time as text, in the unit that makes the number short."""
     units = ["ns", "us", "ms", "s"]
     while value >= 1000 and unit in units[:-1]:
         value, unit = value / 1000, units[units.index(unit) + 1]
@@ -93,7 +94,7 @@ def _time(value: float, unit: str) -> str:
 
 
 def _times(value: float) -> str:
-    if value >= 100:  # two digits are certain
+    if value >= 100:  # only two digits are significant
         value = round(value, 1 - math.floor(math.log10(value)))
     return f"{value:,.0f}x" if value >= 10 else f"{value:.1f}x" if value >= 1.95 else f"{value:.2f}x"
 
@@ -103,7 +104,7 @@ def _mean(values) -> str:
 
 
 def suite_table(results: Results, suite: str) -> str:
-    """Markdown of all rows of a suite, without what errors said on that machine."""
+    """Markdown of all rows of a suite, without the messages of errors on the machine."""
     rows = results.suites().get(suite)
     if not rows:
         return f"Not in this file: `python -m bench {suite}` measures it.\n"
@@ -129,14 +130,15 @@ def _text(page: str, results: Results, link: str, suite: str) -> str:
         return machine_table(results)
     if suite == "opening":
         return opening_table(results, link)
-    chart = os.path.join(os.path.dirname(link), f"{suite}.svg")  # as --charts writes it beside the figures
+    # the name under which --charts writes it beside the figures
+    chart = os.path.join(os.path.dirname(link), f"{suite}.svg")
     there = os.path.exists(os.path.join(os.path.dirname(os.path.abspath(page)), chart))
     return f"![{suite}: the peers' times over pyjitc's]({chart})\n\n" * there + suite_table(results, suite)
 
 
 def update(path: str, results: Results, source: str) -> None:
-    """Write the tables between the marks of the page: those that name this file, or none, or a suite that it has. A
-    page may show suites of several files."""
+    """Write the tables between the marks of a page: marks that name this file of figures, that name no file, or that
+    name a suite of this file. A page may show suites of several files."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not MARKS.search(text):
@@ -154,7 +156,7 @@ def update(path: str, results: Results, source: str) -> None:
 
 
 def written(path: str) -> list[tuple[str, str]]:
-    """(the text between each pair of marks of a page, what the figures it names make of it)."""
+    """For each pair of marks of a page: (the text between them, the text that the figures which they name give)."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     found = []

@@ -1,10 +1,9 @@
-"""Suite `registers`: registers of kernels beside those of the same kernels in C by nvcc, for one architecture of each
-generation.
+"""Suite `registers`: the number of registers of kernels, compared with the same kernels in C compiled by nvcc, for one
+architecture of each generation.
 
-The kernels are those of the tests (tests/cuda/kernels.py and c/), so the suite is only in a source tree; it needs nvcc
-and ptxas.
-Products and sums are not contracted on either side. The figure is the largest ratio of a row, its cells are ours /
-nvcc's.
+The kernels are those of the tests (tests/cuda/kernels.py and c/), so the suite exists only in a source tree; it needs
+nvcc and ptxas. Neither compiler contracts products and sums. The figure is the largest ratio of a row; its cells show
+pyjitc's number / nvcc's.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run found, as a JSON file; and what got worse since another run."""
+"""The results of a run as a JSON file, and the comparison with an earlier run."""
 from __future__ import annotations
 
 import json
@@ -11,23 +11,24 @@ from .table import Row
 
 __all__ = ["Results", "WrongFile", "load", "check_place", "regressions", "TOLERANCE"]
 
-TOLERANCE = 0.1  # a figure is worse when it is so much worse and the quartiles are apart
+TOLERANCE = 0.1  # a figure is worse when it is worse by this share and the interquartile ranges do not overlap
 
 
 class WrongFile(Exception):
-    """A file that is not what it should be; says which and how."""
+    """Raised for an invalid file; the message says which file and what is wrong."""
 
 
 @dataclass
 class Results:
-    """machine: what the figures were measured on, when and with what; quick: not to be quoted."""
+    """machine: the machine, the time and the versions of the measurement; quick: whether it was a quick run, whose
+    figures are not to be quoted."""
 
     machine: dict
     quick: bool
     rows: list[Row]
 
     def save(self, path: str) -> None:
-        """At once or not at all: readers never see half a file."""
+        """Write the file atomically: readers never see a part of it."""
         folder = os.path.dirname(os.path.abspath(path))
         with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".bench", delete=False) as file:
             try:
@@ -77,7 +78,7 @@ def _sample(value):
 
 
 def check_place(path: str) -> None:
-    """Whether a file can be written there: asked before hours of measuring."""
+    """Raise WrongFile if the file cannot be written. This is checked before hours of measuring."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise WrongFile(f"{path} is a folder")
@@ -88,8 +89,8 @@ def check_place(path: str) -> None:
 
 
 def regressions(old: Results, new: Results) -> tuple[list[str], list[str]]:
-    """(what got worse, remarks), a line each. Times are compared on the same processor and Python only, ratios
-    anywhere."""
+    """(lines about what got worse, lines with remarks). Times are compared only for the same processor and Python,
+    ratios always."""
     worse, remarks = [], []
     differ = [key for key in ("processor", "cores", "Python") if old.machine.get(key) != new.machine.get(key)]
     if differ:

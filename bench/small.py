@@ -1,5 +1,5 @@
-"""Suite `small`: what short arrays and a few operations of scalars cost in a loop, against Numba with its checks
-off and against CPython. Measured and judged as the suite `loops`.
+"""Suite `small`: the time of short arrays and of a few scalar operations in a loop, against Numba with its checks off
+and against CPython. Measured and judged as the suite `loops`.
 """
 from __future__ import annotations
 

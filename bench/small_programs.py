@@ -2,8 +2,8 @@
 """Programs whose work is a short array, or a few operations of scalars, in a loop. `njit` is each contender's own
 decorator, as in bench.programs.
 
-CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: those in which pyjitc may
-differ from NumPy in last bits, by deviations that docs/semantics.md lists.
+CASES: name -> (function, makes its arguments from a random generator). LAST_BITS: the programs whose results may differ
+from NumPy's in the last bits, by deviations that docs/semantics.md lists.
 """
 import math
 

@@ -10,9 +10,9 @@ __all__ = ["Row", "render", "cells_of", "number"]
 
 @dataclass
 class Row:
-    """figure: what is judged, in `unit`; cells: what stands beside it, {column: Sample or text}; budget: the figure
-    is at most (or, where `at_least`, at least) this; here: the budget at this machine's speed, where it is a time;
-    ratios: each peer's time over pyjitc's."""
+    """figure: the sample that is judged, in `unit`; cells: further columns, {column: Sample or text}; budget: the upper
+    bound of the figure (with `at_least` the lower bound); here: the budget at this machine's speed, if it is a time;
+    ratios: the ratio of each peer's time to pyjitc's."""
 
     suite: str
     name: str
@@ -24,7 +24,7 @@ class Row:
     at_least: bool = False
     note: str = ""
     ratios: dict = field(default_factory=dict)
-    clearly: bool = False  # missed only where three of four rounds miss
+    clearly: bool = False  # the budget is missed only if three of four rounds miss it
 
     @property
     def passed(self) -> bool | None:

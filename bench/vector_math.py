@@ -1,8 +1,9 @@
 """Suite `math`: functions of whole arrays, small and large, against NumPy, Numba and JAX.
 
-Each contender has a process of its own, on one thread, and makes its result in each call. JAX works on arrays that are
-its own already, with float64 enabled; the time is that until the result is there. The column `ulp` is the worst error
-of pyjitc and of NumPy, in units in the last place of the result, against 80-bit arithmetic (for float32: float64).
+Each contender has a process of its own, on one thread, and makes its result in each call. JAX gets arrays that are
+already its own, with float64 enabled, and its time ends when the result is complete. The column `ulp` is the worst
+error of pyjitc and of NumPy, in units in the last place of the result, against 80-bit arithmetic (for float32:
+float64).
 """
 from __future__ import annotations
 
@@ -129,13 +130,13 @@ def _short(times) -> str:
     return f"{seconds * 1e6:,.2f} us" if seconds < 1e-3 else f"{seconds * 1e3:,.3f} ms"
 
 
-# In the workers.
+# Functions of the worker processes.
 
-_running: list = []  # the call that takes turns, and how often it is made in one
+_running: list = []  # the call that is timed in turns, and the number of calls in a turn
 
 
 def prepare(peer, label, dtype, n):
-    """Make the call ready that takes turns from now on; its result."""
+    """Prepare the call that takes turns from now on, and return its result."""
     function, args = FUNCTIONS[label], _arguments(dtype, n)
     if peer == "jax":
         call, result = _jax_call(function, args)
@@ -163,7 +164,7 @@ def _jax_call(function, args):
 
 
 def turn() -> float:
-    """Seconds of one call."""
+    """The seconds of one call."""
     call, repeat = _running
     start = time.perf_counter()
     for _ in range(repeat):

@@ -1,4 +1,5 @@
-"""A contender in a process of its own, asked for one turn at a time: contenders take turns without sharing a process.
+"""A contender in a process of its own, which is asked for one turn at a time, so that contenders take turns without
+sharing a process.
 
     with Workers(["pyjitc", "jax"]) as workers:
         workers["jax"].ask(function, *arguments)     # runs there: function is named by its module
@@ -14,14 +15,14 @@ from typing import Callable
 
 __all__ = ["Worker", "Workers", "Failed", "ONE_THREAD"]
 
-# Everybody on one thread, so that a figure is about code and not about how many cores a library takes.
+# All contenders run on one thread, so that figures compare code and not the number of cores that a library uses.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "BLIS")} | {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "JAX_PLATFORMS": "cpu",
     "PYJITC_CACHE": "0"}
 
 
 class Failed(Exception):
-    """What was asked of a worker went wrong; one line that says how."""
+    """Raised when a call in a worker failed; the message is one line with the reason."""
 
 
 class Worker:
@@ -34,7 +35,7 @@ class Worker:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True, name=f"bench {self.name}")
         before = dict(os.environ)
-        os.environ.update(ONE_THREAD)  # read when NumPy and its like are imported there
+        os.environ.update(ONE_THREAD)  # NumPy and similar libraries read these variables when they are imported
         try:
             self._process.start()
         finally:
@@ -43,7 +44,8 @@ class Worker:
         theirs.close()
 
     def ask(self, function: Callable, *args, timeout: float = 300):
-        """`function(*args)` in the worker. After a crash or too long a time the next question starts a new worker."""
+        """The result of `function(*args)` in the worker. After a crash or a timeout the next call starts a new
+        worker."""
         if self._process is None:
             self._start()
         self._pipe.send((function, args))
@@ -82,7 +84,7 @@ def Workers(names):
 
 
 def _serve(pipe) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the command handles Ctrl-C, and it ends its workers
     while True:
         try:
             function, args = pipe.recv()

@@ -1,1 +1,2 @@
-"""Tests, a folder for every room of the package; `tests.oracle` compares with the interpreter."""
+"""Tests, with a folder for every room of the package. `tests.oracle` compares compiled functions with the
+interpreter."""

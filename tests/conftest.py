@@ -1,6 +1,6 @@
 """Every compile in the tests verifies its IR after each pass, in child processes too. Ctrl-C interrupts, also where a
-shell started the tests in the background and so had it ignored: tests send it to themselves. No compiled code is found
-on disk but in tests that name a folder for it. A test fails during which LLVM says something on stderr.
+shell started the tests in the background and so had it ignored: tests send it to themselves. Compiled code is found on
+disk only in tests that set a folder for it. A test fails if LLVM writes to stderr while it runs.
 
 Nothing that is there before the first test, or that the tests of a finished file have left, is garbage: the collector
 need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where
@@ -36,7 +36,8 @@ def pytest_runtest_teardown(item, nextitem):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """LLVM has no exceptions for what it cannot do: it writes, to a file that is no Python object."""
+    """LLVM raises no exception for a loop that it cannot transform: it writes a warning to the file descriptor of
+    stderr."""
     report = (yield).get_result()
     said = [line for line in report.capstderr.splitlines() if "<unknown>:0:0" in line]
     if said and report.passed:

@@ -1,7 +1,7 @@
 """The oracle: the same function in the interpreter and compiled must do the same.
 
-Compared are the result with its type (to the last bit; one NaN is as good as another), the exception with its class
-and arguments, what happens to mutable arguments, and what is printed. Text that names a function is compared too.
+Compared are the result with its type (to the last bit; all NaNs are equal), the exception with its class and arguments,
+the mutable arguments afterwards, and the printed text. Text that names a function is compared too.
 """
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def plain(function):
 
 
 def outcome(function, args):
-    """(how, what, arguments afterwards, printed). Copies keep it when one array is passed twice, not views."""
+    """(how the call ended, result or exception, arguments afterwards, printed text). The copies of one array that is
+    passed twice are one array, but views of it become separate arrays."""
     args = copy.deepcopy(args)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
@@ -52,7 +53,7 @@ def outcome(function, args):
 
 
 def difference(expected, actual) -> str:
-    """'' or what differs between two outcomes."""
+    """'' if two outcomes are the same, otherwise a text about the difference."""
     if expected[0] != actual[0]:
         return f"the interpreter {expected[0]} {expected[1]!r}, compiled code {actual[0]} {actual[1]!r}"
     if expected[0] == "raises":
@@ -73,7 +74,7 @@ def shown(value) -> str:
 
 
 def same(x, y) -> bool:
-    """Same type, same bits."""
+    """Whether two values have the same type and bits."""
     if type(x) is not type(y):
         return False
     if isinstance(x, (tuple, list)):

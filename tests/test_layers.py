@@ -1,7 +1,7 @@
 """Imports point down: a module imports only its own room and rooms before it, and only at its top; no modules import
 each other in a circle. `lazy(...)` is an import that happens later.
 
-That nothing is imported for its effect is for the linter to see: an unused import.
+The linter sees imports for their side effects, as unused imports; there should be none.
 """
 import ast
 import importlib
@@ -107,7 +107,8 @@ def imports(name, path, known):
             base = ".".join([*package.split(".")[:len(package.split(".")) + 1 - node.level],
                              *([node.module] if node.module else [])])
             found.update(f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base for alias in node.names)
-    for value in vars(importlib.import_module(name)).values():  # some tables of these are made from lists of names
+    # some tables of lazy modules are made from lists of names
+    for value in vars(importlib.import_module(name)).values():
         for one in value.values() if type(value) is dict else value if type(value) in (tuple, list) else (value,):
             if type(one) is _Lazy:
                 found.add(one._name)

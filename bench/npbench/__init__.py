@@ -1,11 +1,10 @@
 """Suite `npbench`: kernels in NumPy style, compiled as they are, against NumPy itself.
 
-A kernel and a peer have a process of their own, in which NumPy runs the kernel too, and what both leave behind is
-compared; then the peer takes turns with NumPy in another process. A kernel counts as slower than NumPy when it is in
-three of four
-rounds: where both call one function of BLAS, half of all medians are below 1. A first call is CPU time (pyjitc: with
-the import of llvmlite) at the tiny sizes, so that it is the compile and not the kernel's run. Everything runs on one
-thread and is CPU time.
+Each pair of a kernel and a peer has a process of its own, in which NumPy runs the kernel too and the outcomes are
+compared; then the peer takes turns with NumPy in another process. A kernel counts as slower than NumPy if it is slower
+in three of four rounds, because a ratio of two calls of the same BLAS function has a median below 1 half of the time. A
+first call is CPU time (pyjitc: with the import of llvmlite) at the tiny sizes, so that it is the compile and not the
+kernel's run. Everything runs on one thread and is CPU time.
 """
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 
 
 def _run(name, peer, quick) -> dict:
-    """What `cases.timed` finds, or {"error": a line}."""
+    """The result of `cases.timed` in a new process, or {"error": a line}."""
     try:
         return child(RUN.format(name=name, peer=peer, seconds=0.2 if quick else 2.0), environment=ONE_THREAD,
                      timeout=300)
@@ -77,7 +76,8 @@ def _row(name, found) -> Row:
     figure, ratios = None, {}
     if "error" not in own:
         figure = ratios["numpy"] = sample(own["ratios"])
-        for peer, result in found.items():  # each beside NumPy in its own process: the quotient of what they are worth
+        # each peer was timed beside NumPy in its own process, so the two ratios to NumPy are divided
+        for peer, result in found.items():
             if peer != "pyjitc" and "error" not in result:
                 ratios[peer] = quotient(figure, sample(result["ratios"]))
     return Row("npbench", name, "x", figure, cells, budget=1.0, at_least=True, note=own.get("error", ""), ratios=ratios,

@@ -37,7 +37,7 @@ def kernel(name: str) -> Kernel:
 def compiled(name: str, peer: str, **options) -> Callable:
     """The kernel for a peer, in a fresh copy of its module in which every function is decorated."""
     module = _PLACES[name][0]
-    # Under its own name, for a peer that looks a function's module up.
+    # The module has its own name, for peers that look up the module of a function.
     spec = importlib.util.find_spec(module.__name__)
     copy = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(copy)
@@ -49,7 +49,7 @@ def compiled(name: str, peer: str, **options) -> Callable:
 
 
 def outcome(case: Kernel, function: Callable, args) -> tuple:
-    """What a call returns and what it leaves in the arguments that the kernel writes."""
+    """The result of a call and the contents of the arguments that the kernel writes."""
     result = function(*args)
     return (*(result if isinstance(result, tuple) else (result,)), *_written(case, args))
 
@@ -60,7 +60,7 @@ def _written(case, args) -> list:
 
 
 def difference(case: Kernel, expected: tuple, actual: tuple, exact_types: bool = True) -> str:
-    """'' or what differs. Peers' scalars may be of other types."""
+    """'' if two outcomes agree, otherwise a text about the difference. Peers may return scalars of other types."""
     if len(expected) != len(actual):
         return f"{len(actual)} results for {len(expected)}"
     for place, (x, y) in enumerate(zip(expected, actual)):
@@ -113,8 +113,8 @@ def timed(name: str, peer: str, seconds: float) -> dict:
 
 
 def _prepared(case) -> tuple:
-    """(the arguments, what restores those that are written, the time of a call of a function with them: CPU time, all
-    on one thread, since on a busy machine a longer call is interrupted more often)"""
+    """(the arguments, a function that restores those that are written, a function that times a call with them). Times
+    are CPU time on one thread, because on a busy machine a longer call is interrupted more often."""
     args = case.arguments(**case.small)
     kept = _written(case, args)
     contents = [a.copy() for a in kept]
@@ -133,8 +133,8 @@ def _prepared(case) -> tuple:
 
 
 class _Apart:
-    """NumPy's times, from a process that has nothing else in it: what a peer holds in memory decides whether the
-    allocator gives NumPy's temporaries back to the system each time, and so up to half of its time."""
+    """NumPy's times, measured in a process without a peer: a peer's memory decides whether the allocator returns
+    NumPy's temporaries to the system each time, which can be half of NumPy's time."""
 
     def __init__(self, name: str):
         self.child = subprocess.Popen([sys.executable, "-c", f"from {__name__} import serve; serve({name!r})"],
@@ -143,7 +143,7 @@ class _Apart:
         self.tries = WINDOWS if self.turn() < 0.02 else 1
 
     def turn(self) -> float:
-        """The best of a few calls; whoever asks waits for it."""
+        """The time of the best of a few calls. The caller waits for it."""
         print(self.tries, file=self.child.stdin, flush=True)
         return float(self.child.stdout.readline())
 
@@ -156,7 +156,8 @@ class _Apart:
 
 
 def serve(name: str) -> None:
-    """The other side: a line with a number of calls, a line with the time of the best."""
+    """The loop of the process with NumPy: it reads a line with a number of calls, and prints a line with the time of
+    the best one."""
     case = kernel(name)
     _, _, clock = _prepared(case)
     with np.errstate(all="ignore"):
@@ -173,6 +174,6 @@ def _steady(clock, function, seconds) -> float:
 
 
 def _line(error) -> str:
-    """An error's first line, and the place that a compile error points at."""
+    """The first line of an error, with the location of a compile error."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {' | '.join(line.strip() for line in lines[:6])}"[:400]

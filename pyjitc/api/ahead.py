@@ -282,8 +282,8 @@ class _Finder:
 
 
 class _Made:
-    """Records what the compiler makes. tables: module -> (signatures, variants); rows: (module, function, signature),
-    for the report to the user; refused: (function, why)."""
+    """Records what the compiler makes. tables: name of a module -> (signatures, variants); rows: (module, function,
+    signature), for the report to the user; refused: (function, why)."""
 
     def __init__(self, modules, runtime: str):
         self.modules = modules

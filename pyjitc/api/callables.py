@@ -29,8 +29,8 @@ def python_of(fun) -> FunctionType:
 
 
 def opened(name: str, fun) -> tuple[Any, tuple]:
-    """(a Python function or its compiled form, the first arguments that it gets). Raises TypeError for what is not
-    callable or has no known parameters; name: who asks."""
+    """(a Python function or its compiled form, the first arguments that it gets). Raises TypeError for an object that
+    is not callable or has no known parameters; name: the public function for the message."""
     if isinstance(fun, CompiledFunction) or type(fun) is FunctionType:
         code = python_of(fun).__code__
         if code.co_kwonlyargcount or code.co_flags & (_STARRED | _NAMED) == _NAMED:

@@ -533,7 +533,8 @@ def _stand_in(proto) -> FunctionType:
 
 
 def _of_closure(made, fun):
-    """A function that compiled code makes: `made`, which was made of the stand-in of `fun`, with `fun` in its place."""
+    """The expression of a function value in compiled code: the function `made`, which captures `fun` in place of its
+    stand-in."""
     if not isinstance(made, CompiledFunction):
         raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
                        "not compiled yet", "give it positional parameters without defaults")

@@ -342,7 +342,7 @@ class CompiledFunction(Pickled, Callable_):
         return _signature.signature_of(signature)
 
     def _made_on_demand(self, types):
-        """The result type of a specialisation that is compiled for these types."""
+        """The result type of the specialisation for these types, which is compiled if necessary."""
         if types not in self._natives:
             self._asked.add(types)
         self._ready(types, ())

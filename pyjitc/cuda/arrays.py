@@ -87,7 +87,7 @@ class DeviceArray:
         # the parameters of a kernel for it; strides where its type needs them
         self.passed = struct.pack(f"P{2 * len(shape)}q", start, *shape, *strides)
 
-    # -- what it is
+    # -- properties
 
     @property
     def device(self) -> Any:

@@ -162,8 +162,8 @@ class GpuCode:
 
     @property
     def entry(self) -> str:
-        """The driver's launch function: the parameters of that for cooperative kernels are the first ones of the
-        other."""
+        """The name of the driver's launch function. The parameters of cuLaunchCooperativeKernel are the first ones of
+        cuLaunchKernel."""
         return "cuLaunchCooperativeKernel" if self.cooperative else "cuLaunchKernel"
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:

@@ -44,7 +44,8 @@ _pool: list = []  # the function that runs a grid on the threads of the pool, on
 
 
 def _on_the_pool(native: int, arguments, control, blocks: int, runs) -> int:
-    """The greatest status of the native code, which is called with the context of each run, on as many threads."""
+    """The greatest status that the native code returns: it is called once for each run, with its context, on as many
+    threads."""
     if not _pool:
         provide((pool.object_for(host_target()),))
         # called with the interpreter lock, which it releases itself; raises KeyboardInterrupt
@@ -126,7 +127,7 @@ class GridCode:
         return _AT_ONCE
 
     def _all_at_once(self, runs, arguments, where, grid, block, shared: int) -> int:
-        """Run a cooperative grid with a system thread for each block."""
+        """Run a cooperative grid, with a system thread for each block."""
         blocks = grid[0] * grid[1] * grid[2]
         if blocks > _AT_ONCE:
             raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} "

@@ -112,7 +112,7 @@ for _name in list(PRIVATE):
 
 def module_attribute(path: str, missing: frozenset[str] | None = None):
     """The `__getattr__` of the module numba.<path>, which returns placeholders for the names in `missing` (for any
-    name, where that is None), and for those that unavailable.py has for it."""
+    name, where that is None), and for the names that unavailable.py lists for the module."""
     def get(name: str):
         if name.startswith("__") or missing is not None and name not in missing and (
                 name not in _unavailable.NAMES.get(path, "").split()):

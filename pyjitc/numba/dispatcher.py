@@ -36,7 +36,7 @@ SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed i
 
 
 def _of_python(t: kinds.Type) -> kinds.Type:
-    """The type of an argument that is declared as t: Python's int in place of NumPy's shorter integers."""
+    """The type of an argument that is declared as t: Python's int in place of NumPy's integers of up to 32 bits."""
     if isinstance(t, kinds.Tuple):
         return t.with_parts(map(_of_python, t.parts))
     return kinds.Int if t in SMALL else t
@@ -58,8 +58,9 @@ def _callable(value):
 
 
 def _forced(full, given, wanted):
-    """How many of the arguments lose something as the declared types, the arguments converted, and those types; None
-    where one cannot be converted. A fraction is cut off, and digits are lost, as where Numba converts an argument."""
+    """(the number of arguments whose conversion to the declared types loses something, the converted arguments, the
+    declared types); None where an argument cannot be converted. Fractions are cut off and digits are lost as in Numba's
+    conversions of arguments."""
     if len(full) != len(wanted):
         return None
     lossy, values = 0, []
@@ -77,7 +78,7 @@ def _forced(full, given, wanted):
 
 
 def _cut(value, declared: kinds.Type):
-    """A number as one of a declared type that does not hold all of it. A whole number has to be in range."""
+    """A number converted to a declared type that cannot represent it exactly. A whole number has to be in range."""
     if declared in (kinds.Bool, kinds.NpBool):
         value = bool(value)
     elif kinds.is_integer(declared):

@@ -51,8 +51,8 @@ def can_be_literal(value) -> bool:
 
 def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
     """The parameters whose values may have to become constants, in a function whose compilation failed because a value
-    is no constant: those that it passes to literally(), or else each alone whose value can be a constant, and all of
-    them. given: the arguments."""
+    is no constant: if it passes parameters to literally(), these together; otherwise each parameter whose value can be
+    a constant, and then all of them together. given: the arguments."""
     found, expected = [], False
     for instruction in dis.get_instructions(function):
         if instruction.argval == "literally":

@@ -131,7 +131,7 @@ class _Outlined:
         return node
 
     def given(self, item: ast.withitem) -> list[ast.keyword] | None:
-        """The keywords of objmode; None for a statement with another context manager."""
+        """The keyword arguments of objmode; None for a statement with another context manager."""
         context = item.context_expr
         target = context.func if isinstance(context, ast.Call) else context
         if self.value(target) is not self.objmode:
@@ -239,7 +239,7 @@ def _inner(body):
 
 
 class _Names:
-    """The names that statements read and assign. but: a statement among them that is left out."""
+    """The names that statements read and assign. but: a statement among them that is skipped."""
 
     def __init__(self, body, but=None):
         self.loaded: set[str] = set()

@@ -371,7 +371,7 @@ class BaseTuple(Sequence, Hashable):
 
 
 def value_type(t) -> kinds.Type:
-    """The type of a part of a value, where numbers are Python's."""
+    """The type of a part of a value, in which numbers are Python numbers."""
     found = t.type
     return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
             kinds.NpBool: kinds.Bool}.get(found, found)

@@ -1,5 +1,5 @@
-"""Names of Numba's modules that have no counterpart here, by the modules here that they would be in: placeholders that
-can be imported. The installed Numba has them."""
+"""Names of Numba's modules without a counterpart here, listed by the module of this package in which a program looks
+for them. They can be imported as placeholders (absent.py)."""
 from __future__ import annotations
 
 __all__ = ["NAMES"]

@@ -248,9 +248,8 @@ def write(key: str, variant: Variant) -> bool:
 
 
 def kept(function, types, options: Options, target: tuple, make, flatten, restore):
-    """The code of a kernel: from disk if there is some that is valid for `function`, otherwise the result of `make()`,
-    which is then written. The code has `guards`. flatten(code): its parts as plain values; restore(parts, guards): the
-    code."""
+    """The code of a kernel: from disk if code there is valid for `function`, otherwise the result of `make()`, which is
+    then written. The code has `guards`. flatten(code): its parts as plain values; restore(parts, guards): the code."""
     name = None
     if options.cache:
         with timed("cache"):

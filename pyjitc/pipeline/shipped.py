@@ -19,8 +19,8 @@ from . import portable
 __all__ = ["FLAGS", "FOLDER", "Making", "file_name", "flags_here", "is_other", "key_of",
            "name_of", "read", "signatures_of", "whole", "write"]
 
-# The flags that processors of a level have in addition to those of the level below, in Linux's names; the highest level
-# first.
+# For each level, the highest first: the processor flags, in Linux's names, that it has in addition to those of the
+# level below.
 FLAGS = {"native": (),
          "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
          "x86-64-v3": ("avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"),
@@ -45,7 +45,7 @@ def read(key: str) -> list[tuple]:
 
 
 def whole(key: str | None) -> bool:
-    """Whether there is something under `key`."""
+    """Whether the package has code under `key`."""
     return key in _variants
 
 

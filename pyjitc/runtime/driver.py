@@ -135,8 +135,8 @@ class Driver:
 
 
 class Device(DeviceNames):
-    """A GPU and its primary context, retained at first use. Addresses are plain ints; stream 0 is the default stream,
-    which waits for the others and they for it."""
+    """A GPU and its primary context, retained at first use. Addresses are plain ints; stream 0 is the default stream:
+    it waits for work in the other streams, and they wait for work in it."""
 
     gpu = True
 

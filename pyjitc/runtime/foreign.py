@@ -13,7 +13,7 @@ handed = lazy(f"{__package__}.handed")
 
 __all__ = ["is_foreign"]
 
-# Classes of which some values have a native type.
+# Classes whose values have a native type in some cases only.
 _SOMETIMES = (int, tuple, list, dict, set, frozenset, np.ndarray, np.dtype, np.generic, enum.Enum, type)
 
 

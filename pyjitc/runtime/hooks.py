@@ -7,6 +7,6 @@ from typing import Callable
 __all__ = ["of_function", "of_iterator"]
 
 of_function: list[Callable] = []  # (options, function of the interpreter) -> compiled function
-# (type of an iterator, options) -> (compiled functions of a step and of its end, whether something in it handles
+# (type of an iterator, options) -> (compiled functions of a step and of closing, whether a generator in it handles
 # exceptions that are thrown into it)
 of_iterator: list[Callable] = []

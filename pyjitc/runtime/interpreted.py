@@ -151,7 +151,7 @@ def merged(x, more, unique):
 
 
 def others(x, names):
-    """The items of a dict of which the keys are not among `names`."""
+    """The items of a dict whose keys are not among `names`."""
     return {key: value for key, value in x.items() if key not in names}
 
 

@@ -89,7 +89,7 @@ def provide(runtime: tuple[bytes, ...]) -> None:
     for data in runtime:
         if data not in _provided:
             image = _provided.setdefault(data, load(data))  # another thread may have loaded it first
-            # a daemon thread may run it when the interpreter ends and frees its modules
+            # a daemon thread may still run the code when the interpreter ends and frees its modules
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(image))
             for name, address in image.symbols.items():
                 _known.setdefault(name, address)

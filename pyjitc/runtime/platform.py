@@ -192,8 +192,8 @@ _tables_known: list[bool] = []
 
 def tables_are_known() -> bool:
     """Whether dicts, sets and texts have the layout of the offsets above: then compiled code searches their tables
-    itself; otherwise it calls the interpreter. Compared with real objects once for each process, when a program has
-    some."""
+    itself; otherwise it calls the interpreter. The layout is compared with real objects once for each process, when a
+    program first uses such objects."""
     if not _tables_known:
         try:
             _tables_known.append(_dict_is_known() and _set_is_known() and _str_is_known())
@@ -337,7 +337,7 @@ def _check_numpy() -> None:
         _need(base == (id(x.base) if x.base is not None else None), "ndarray")
         _need(_read(pointer, x, ARRAY["descr"]) == id(x.dtype), "ndarray")
         flags, f = _read(int32, x, ARRAY["flags"]), x.flags
-        # the object that frees the data: a capsule where the array owns it
+        # the object that frees the data: a capsule if the array owns the data
         handler = _read(pointer, x, ARRAY["handler"])
         _need(f.owndata == (handler is not None)
               and (handler is None or pointer.from_address(handler + OB_TYPE).value == _CAPSULE), "ndarray")
@@ -373,7 +373,7 @@ def _read_at(table: int, index: int) -> int:
 
 
 def member_offset(descriptor) -> int:
-    """Offset in instances of the slot that `descriptor` (an entry of `__slots__`) stands for."""
+    """Offset in instances of the slot to which `descriptor` (made for an entry of `__slots__`) gives access."""
     return ctypes.c_ssize_t.from_address(_read(ctypes.c_void_p, descriptor, _MEMBER_DEF) + _MEMBER_OFFSET).value
 
 

@@ -20,8 +20,10 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """The address of NumPy's C function `random_...`; `global`: the address of the RandomState behind np.random's
-    functions; also of the classes."""
+    """The address of NumPy's C function with a name `random_...`, or of what another name stands for: `global` for the
+    RandomState behind np.random's functions, `Generator` and `RandomState` for the classes, `Python` for random.Random,
+    and `python_global`, `normal_tables` and `twister` for the results of the functions below. None where it is not
+    found."""
     if name == "global":
         return id(np.random.mtrand._rand)
     if name in ("Generator", "RandomState"):
@@ -91,7 +93,8 @@ def _bitgen(generator) -> list[int]:
 
 def twister() -> int:
     """Address of the function `next_uint32` of NumPy's Mersenne Twister, whose state is {uint32 words[624], int32 pos}
-    (numpy/random/src/mt19937/mt19937.h); where the state is not that, an address that is no such function's."""
+    (numpy/random/src/mt19937/mt19937.h). If the state has another layout, the result is an address that differs from
+    every such function's."""
     sample = np.random.MT19937(1)
     sample.random_raw(5)
     state, _, function, *_ = _bitgen(sample)

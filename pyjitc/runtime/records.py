@@ -14,7 +14,7 @@ def array_of(record: np.void) -> np.ndarray:
     """An array without axes of one record, in the same memory."""
     where = ctypes.c_void_p.from_address(id(record) + platform.RECORD_DATA).value
     memory = (ctypes.c_char * record.itemsize).from_address(where)
-    memory.record = record  # whose memory it is
+    memory.record = record  # the record owns the memory
     array = np.frombuffer(memory, record.dtype).reshape(())
     if not record.flags.writeable:
         array.flags.writeable = False

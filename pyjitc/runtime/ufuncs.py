@@ -144,7 +144,7 @@ def made(ufunc) -> Record | None:
 
 def add_loop(ufunc: np.ufunc, dtypes, address: int, flags: int, initial: int | None = None) -> None:
     """Add the loop at `address` for operands of these dtypes (NumPy's own). initial: address of a function that writes
-    the start value of a reduction. The caller must keep the code alive, in the record."""
+    the start value of a reduction. The caller must keep the code alive by a reference in the record."""
     record = _records[id(ufunc)]
     count = len(dtypes)
     classes = (c_void_p * count)(*(id(type(dtype)) for dtype in dtypes))
@@ -174,8 +174,8 @@ def write_back(ufunc: np.ufunc, operands) -> None:
 
 
 def looking(ufunc: np.ufunc, prepare) -> None:
-    """Redirect calls to prepare(ufunc, *args, **kwargs), which returns the result, or RETRY: then NumPy makes the call
-    as it was given."""
+    """Redirect calls to prepare(ufunc, *args, **kwargs), which returns the result, or RETRY: then NumPy makes the
+    original call."""
     fields = _Ufunc.from_address(id(ufunc))
     if prepare not in _looking:
         _looking[prepare] = thunks.slow_path(prepare, RETRY, _Ufunc.reserved3.offset)

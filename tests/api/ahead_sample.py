@@ -1,4 +1,4 @@
-"""What test_ahead.py builds: functions of many kinds, and calls of them."""
+"""The module that test_ahead.py builds: functions of many kinds, and calls of them."""
 import math
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Runs in an environment with NumPy alone: the functions of ahead_sample, which is compiled, beside the interpreter."""
+"""A script that compares the compiled functions of ahead_sample with the interpreter, where only NumPy is installed."""
 import pickle
 import sys
 import traceback
@@ -20,7 +20,7 @@ def same(a, b):
 
 
 def entered(function, *args):
-    """How many Python functions a call enters."""
+    """The number of Python functions that a call enters."""
     seen = []
     function(*args)
     sys.setprofile(lambda frame, event, arg: seen.append(event) if event == "call" else None)
@@ -57,7 +57,7 @@ assert shown["types"] == ("total() has no code for (str, int); the package was b
                           "(float64[:], int)"), shown
 assert shown["count"] == "total() missing 1 required positional argument: 'a'", shown
 assert shown["more"].startswith("product() has no code for (float64[::1], int); the package"), shown
-sample.SCALE = 3.0  # a default that was taken before, and nothing else
+sample.SCALE = 3.0  # only the default has been used before
 assert sample.total(sample.A, 3) == 7.5
 sample.TABLE = [1.0, 2.0, 4.0]
 try:

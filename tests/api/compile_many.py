@@ -1,10 +1,10 @@
 """Compiles many functions and prints a digest of each stage of each: `python -m tests.api.compile_many [DIRECTORY]`.
 
-The output is the same in every process, whatever the hash seed and wherever objects lie. So that chance does not hide a
-dependence on addresses, the hashes of the compiler's objects and the order of their addresses are mixed with the hash
-seed first.
-The stages themselves are written to the directory, one file each. Without a directory every third function gets
-object code, which LLVM makes of the text alone: it would take a third of the test's time.
+The output has to be the same in every process, for any hash seed and any addresses of objects. So that a dependence on
+addresses is not hidden by chance, the hashes of the compiler's objects and the order of their addresses are mixed with
+the hash seed first. The stages themselves are written to the directory, one file each. Without a directory only every
+third function is compiled to object code, which depends on LLVM's text alone: for all functions this would take a third
+of the test's time.
 """
 import hashlib
 import math
@@ -305,7 +305,7 @@ def of_device(kernel, args):
 
 
 def all_stages():
-    """(name, what makes its stages) of all."""
+    """(name, function that makes its stages) for all functions."""
     for function, calls in FUNCTIONS:
         yield function.__name__, partial(of_function, function, calls[0])
     for function, args in OWN:

@@ -1,4 +1,4 @@
-"""Puts the compiler of fake_compiler.py in the place of the real one."""
+"""A fixture that replaces the compiler with that of fake_compiler.py."""
 import weakref
 
 import pytest

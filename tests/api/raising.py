@@ -1,6 +1,7 @@
-"""Functions that raise, in many kinds of expressions; what test_tracebacks.py calls them with is in CALLS.
+"""Functions that raise, in many kinds of expressions; CALLS has the arguments with which test_tracebacks.py calls them.
 
-It runs this file twice, once with decorators that leave functions to the interpreter, and compares the tracebacks.
+That test runs this file twice, once with decorators that leave functions to the interpreter, and compares the
+tracebacks.
 """
 import math
 
@@ -221,7 +222,7 @@ def chain_of_calls(a, i):
 
 
 def undecorated(x, y):
-    """Called by what is compiled."""
+    """A plain function that compiled functions call."""
     return x // y
 
 

@@ -1,4 +1,5 @@
-"""`pyjitc build`: what it makes runs in an environment with NumPy alone, as in the interpreter."""
+"""`pyjitc build`: the packages that it builds run where only NumPy is installed, with the results of the
+interpreter."""
 import importlib.util
 import marshal
 import pathlib
@@ -24,7 +25,7 @@ needs = pytest.mark.skipif(not shipped.flags_here().issuperset(shipped.FLAGS["x8
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """Runs Python where NumPy is the only package."""
+    """A function that runs Python in an environment where NumPy is the only package."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder / "env", with_pip=False, symlinks=True)
     (folder / "numpy_alone").mkdir()
@@ -108,7 +109,7 @@ def test_a_wheel_passes_the_tests_of_its_package(bare, tmp_path, capsys):
         "waves.strings.curvature has no signature: the interpreter runs its calls from Python (give --types, or "
         "--run)\n"
         f"{wheel}: x86-64-v2\n")
-    with zipfile.ZipFile(wheel) as archive:  # all that an installation does
+    with zipfile.ZipFile(wheel) as archive:  # an installation does no more than this
         archive.extractall(bare.site)
     assert "OK" in bare("-m", "unittest", "test_waves", cwd=tmp_path / "waves" / "tests")
     assert bare("-c", "import waves; print(waves.energy.nopython_signatures, waves.__file__)", cwd=tmp_path) == (

@@ -1,4 +1,4 @@
-"""The disk cache: hits in other processes, keys, and everything that can go wrong with files."""
+"""The disk cache: hits in other processes, keys, and failures of files and folders."""
 import importlib
 import os
 import random
@@ -58,7 +58,8 @@ def test_functions_of_the_package_are_found_where_their_module_is_not_loaded(roo
 
 
 def test_what_no_other_process_can_name_is_compiled_and_not_kept(tmp_path, monkeypatch):
-    """The type of a generator whose function is in no module, as in a program's __main__, has no key on disk."""
+    """The type of a generator has no key on disk if its function is in no importable module, such as a program's
+    __main__."""
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path / "cache"))
     compiled = fresh("def f(n):\n    for i in range(n): yield i * 2")
     assert list(compiled(3)) == [0, 2, 4] and not files(tmp_path)
@@ -77,7 +78,7 @@ def test_an_object_of_a_class_that_no_other_process_can_name(tmp_path, monkeypat
 
 
 def test_processes_that_start_together_compile_once(tmp_path):
-    """Each function is compiled by one of them, whoever comes first; the others wait for it, or come later."""
+    """Each function is compiled by the process that needs it first; the others wait for that, or find it later."""
     (tmp_path / "program.py").write_text(textwrap.dedent("""
         import os, sys, time
         import numpy as np
@@ -226,7 +227,7 @@ def test_what_killed_processes_leave_goes(store, fake, monkeypatch):
         path.write_bytes(b"half")
     os.utime(old, (1, 1))
     assert cache.write("key1", (b"", "", "", "", (), ()))
-    assert not old.exists() and new.exists()  # the second may be in the making
+    assert not old.exists() and new.exists()  # the second one may be half written
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702, 0o1777])
@@ -237,7 +238,7 @@ def test_a_folder_that_others_can_write_is_refused(store, fake, mode):
     cache._looked_at.clear()
     with pytest.warns(RuntimeWarning, match="may be written by others.*chmod go-w .*PYJITC_CACHE_DIR"):
         assert fresh()(1.0) == 3.0
-    assert fresh(k=4.0)(1.0) == 5.0 and len(fake.compiles) == 3 and len(files(store)) == 1  # it is told once
+    assert fresh(k=4.0)(1.0) == 5.0 and len(fake.compiles) == 3 and len(files(store)) == 1  # the warning is given once
     store.chmod(0o700)
     cache._looked_at.clear()
     assert fresh()(1.0) == 3.0 and len(fake.compiles) == 3
@@ -422,7 +423,7 @@ def test_processes_at_the_same_time(store):
     assert len(files(store)) == 1
     warm = min((run("find", store).communicate()[0].split() for _ in range(5)), key=lambda words: float(words[0]))
     assert warm[1:] == ["0", "1", "False"]
-    assert float(warm[0]) < 0.015  # CPU seconds of the first call; the budget of 5 ms is for the bench suite
+    assert float(warm[0]) < 0.015  # CPU seconds of the first call; the bench suite tests the budget of 5 ms
     print(f"warm first call: {float(warm[0]) * 1e3:.2f} ms")
 
 
@@ -442,8 +443,8 @@ print(specialisation.statistics["compiled"], specialisation.statistics["disk"])
 
 
 def test_processes_that_are_killed_while_they_fill_one_cache(store):
-    """Whatever they leave, results are right and nobody gets an error. PYJITC_TEST_PROCESSES and PYJITC_TEST_FUNCTIONS
-    make it longer: 20 and 50 take a minute or so."""
+    """Whatever files they leave, results are right and no process gets an error. PYJITC_TEST_PROCESSES and
+    PYJITC_TEST_FUNCTIONS make it longer: 20 and 50 take a minute or so."""
     processes = int(os.environ.get("PYJITC_TEST_PROCESSES", 6))
     functions = os.environ.get("PYJITC_TEST_FUNCTIONS", "6")
     environment = {**os.environ, "PYJITC_CACHE_DIR": str(store), "PYJITC_VERIFY": "0"}
@@ -461,7 +462,7 @@ def test_processes_that_are_killed_while_they_fill_one_cache(store):
     assert all(code == 0 and not error for (_, error), code in ended[1::2]), ended
     assert all(code in (0, -signal.SIGKILL) and not error for (_, error), code in ended[::2]), ended
     last = start().communicate()
-    assert last == (f"0 {functions}\n", "")  # all of them lie there, whole
+    assert last == (f"0 {functions}\n", "")  # all of them are there and complete
 
 
 def test_no_temporary_files_stay(store, fake):

@@ -1,4 +1,4 @@
-"""Functions that C calls, and functions of C that compiled code calls."""
+"""Compiled functions that C calls, and C functions that compiled code calls."""
 import ctypes
 import gc
 import sys

@@ -1,5 +1,5 @@
-"""What a program changes between two calls holds in the second: functions that are given other code or other defaults,
-as IPython's autoreload does, and what a failed compile depended on."""
+"""Changes between two calls take effect in the second: functions that get other code or other defaults, as from
+IPython's autoreload, and values on which a failed compile depended."""
 import collections
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def helper(x, k=1, *, m=0):
 
 @pytest.fixture
 def parts():
-    """What the tests change is put back."""
+    """Restores what the tests change."""
     functions = helper, Thing.static, Thing.of_class.__func__
     before = [(f.__code__, f.__defaults__, f.__kwdefaults__) for f in functions]
     yield
@@ -117,7 +117,7 @@ def test_compiled_function_itself(through):
 
 
 def test_still_kept_on_disk(tmp_path):
-    """Functions whose parts are compared are found again in another process."""
+    """Functions whose code and defaults are compared are still found in another process."""
     (tmp_path / "program.py").write_text("""
 from pyjitc import njit
 class Thing:
@@ -165,7 +165,7 @@ def test_arrays_and_generators_of_a_changed_function():
     assert total(a) == total.py_func(a) == 12.0
 
 
-# What failed
+# Compiles that failed
 
 module = types.ModuleType("module_of_a_program")
 table: dict = {}
@@ -315,7 +315,7 @@ def test_defaults_come_change_and_go():
     def g(x, *, k):
         return x + k
 
-    assert f(1, 2) == 3 and g(1, k=2) == 3  # compiled without any
+    assert f(1, 2) == 3 and g(1, k=2) == 3  # it was compiled without defaults
     f.__defaults__, g.__kwdefaults__ = (10,), {"k": 5}
     assert f(1) == 11 and g(1) == 6
     f.__defaults__ = (20,)

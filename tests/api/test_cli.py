@@ -130,7 +130,7 @@ def test_info_says_that_a_folder_is_refused(tmp_path, monkeypatch, capsys):
 
 def test_clear_fails_where_files_stay(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
-    (tmp_path / "ab" / ("0" * 62)).mkdir(parents=True)  # cannot be unlinked, whoever asks
+    (tmp_path / "ab" / ("0" * 62)).mkdir(parents=True)  # cannot be unlinked, not even by root
     assert main(["cache", "clear"]) == 1
     shown = capsys.readouterr()
     assert "stays: " in shown.err and shown.out.startswith("0 files removed")

@@ -1,4 +1,4 @@
-"""What a compile leaves as it was."""
+"""State of the process that a compile does not change."""
 import gc
 import os
 import subprocess
@@ -25,7 +25,8 @@ def test_garbage_collection_is_put_back(collects):
 
 @pytest.mark.parametrize("frozen", [False, True])
 def test_what_a_first_call_loads_is_old_at_once(frozen):
-    """The collector need not go through it; what the program has frozen itself stays so, and nothing else does."""
+    """The garbage collector need not visit the modules of the compiler. Objects that the program has frozen stay
+    frozen, and no others do."""
     program = f"""
 import gc
 from pyjitc import njit

@@ -1,4 +1,4 @@
-"""Arrays of Dask and of xarray, delayed calls, and a cluster of this machine. (Pickles are in test_travelling.py.)"""
+"""Arrays of Dask and of xarray, delayed calls, and a cluster on this machine. (Pickles are in test_travelling.py.)"""
 import os
 import pathlib
 import subprocess

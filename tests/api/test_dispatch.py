@@ -142,7 +142,7 @@ def test_cells(fake):
 
 
 def test_values_that_stubs_cannot_compare(fake, monkeypatch):
-    """A guard without a word: every call looks at the value first."""
+    """A guard without a data word for stubs: every call compares the value first."""
     plain = fake.compile_signature
 
     def compile_signature(function, types, options, form=None):
@@ -219,7 +219,7 @@ def test_no_python_frame_between_caller_and_native_code(fake):
 @pytest.mark.parametrize("decorator", [njit, jit])
 @pytest.mark.parametrize("function", [lambda given: given.nothing(3), lambda given: given[0].x])
 def test_a_compile_keeps_no_arguments(decorator, function):
-    """Nor do errors on the way that a program never sees: of None, which is one of the list's items."""
+    """Nor do errors inside the compiler keep them, here for None, which is one of the list's items."""
     class Thing:
         def __init__(self):
             self.x = 1
@@ -364,10 +364,10 @@ def test_pickles(fake):
     def odd(n):
         return 0.0 if n == 0.0 else even(n - 1.0)
 
-    even, odd = njit(even), njit(odd)  # their cells lead to each other
+    even, odd = njit(even), njit(odd)  # their cells refer to each other
     e, o = pickle.loads(pickle.dumps((even, odd)))
     assert [c.cell_contents for c in e.__closure__] == [k, o] and o.__closure__[0].cell_contents is e
-    # compiled when its cells are filled
+    # it can be compiled once its cells are filled
     d = pickle.loads(pickle.dumps(njit("(int64, float64)")(lambda x, y: x + y + k)))
     assert d.signatures == [] and d(1, 2) == 8.0 and d.signatures == [(Int, Float)]
     program = """
@@ -415,7 +415,7 @@ def test_a_fork_waits_for_a_compile_and_the_child_can_compile(fake):
     thread.start()
     held.wait()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # a warning about forks with threads
         child = os.fork()
     if child == 0:
         signal.alarm(20)
@@ -434,7 +434,7 @@ def test_replaced_code_is_freed_when_nobody_is_inside(fake):
     f(1.0)
     word = f._natives[Float,].active
     image = weakref.ref(f._natives[Float,].image)
-    ctypes.c_int64.from_address(word).value = 1  # as if a call were inside
+    ctypes.c_int64.from_address(word).value = 1  # as if a call were running in the code
     SCALE = 7.5
     assert f(1.0) == 8.5 and image() is not None
     ctypes.c_int64.from_address(word).value = 0
@@ -445,7 +445,7 @@ def test_replaced_code_is_freed_when_nobody_is_inside(fake):
     f(1.0)
     SCALE = 10.5
     f(1.0)
-    assert len(f._retired) == 1  # cannot know: kept as long as the function
+    assert len(f._retired) == 1  # it cannot be known: kept as long as the function
     SCALE = 100
 
 
@@ -470,8 +470,8 @@ def test_memory_stays_flat(fake):
 
 
 def test_typed_code_is_freed_with_its_function():
-    """Types that name the places of one program, such as those of its lists, are found in a table by these places,
-    which know the code that reads them."""
+    """Some types are identified by places in one function, such as the types of its lists. The table of these types is
+    keyed by the places, which refer to the code object."""
     def instructions():
         gc.collect()
         return sum(type(o) is ir.Inst for o in gc.get_objects())
@@ -605,7 +605,7 @@ def test_closures_that_come_and_go_do_not_stay(monkeypatch):
     gc.collect()
     assert len(compiled.signatures) == 4 and len(dispatch._functions) == before + 4
     assert [r() is not None for r in seen] == [False] * 8 + [True] * 4
-    assert compiled(adding(0), 1) == 1 and compiled(adding(11), 1) == 12  # one comes back, one is still there
+    assert compiled(adding(0), 1) == 1 and compiled(adding(11), 1) == 12  # one is made again, one is still there
     del compiled
     gc.collect()
     assert len(dispatch._functions) == before

@@ -1,4 +1,4 @@
-"""Generalised ufuncs made of functions of rows and matrices, against NumPy and the functions in loops."""
+"""Generalised ufuncs made from functions of rows and matrices, against NumPy and against loops over the functions."""
 import pickle
 
 import numpy as np

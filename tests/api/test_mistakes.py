@@ -1,4 +1,4 @@
-"""What the messages say about common mistakes: what is wrong, where, which types, what to write instead."""
+"""Messages about common mistakes: they say what is wrong, where, with which types, and what to write instead."""
 import functools
 import sys
 
@@ -23,7 +23,7 @@ thing = Thing()
 
 
 class Frame:
-    """As data frames and columns are."""
+    """A class like those of data frames and columns."""
 
     def to_numpy(self):
         return np.zeros(2)
@@ -45,7 +45,7 @@ def message(function, *args):
 
 
 def expected(text):
-    """What is marked: Python 3.10 has no columns."""
+    """The text that the message marks, or None in Python 3.10, which has no columns."""
     return text if sys.version_info >= (3, 11) else None
 
 
@@ -309,7 +309,8 @@ def test_shapes_that_do_not_say_how_many_axes():
 
 
 def test_a_gradient_that_is_none_shows_the_function_without_columns():
-    """The code that computes a gradient was made of another text: its columns would point at other words."""
+    """The code that computes a gradient was made from another source text, so its columns would mark the wrong
+    words."""
     with pytest.raises(CompileError) as caught:
         pyjitc.grad(lambda x: np.linalg.eig(np.ones((2, 2)) * x)[0][0])(1.0)
     d = caught.value.diagnostic

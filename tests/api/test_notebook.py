@@ -1,5 +1,5 @@
-"""Compiled functions in notebooks: what they show there, and cells that are run again, wrong, interrupted or in another
-kernel."""
+"""Compiled functions in notebooks: their representation, and cells that are run again, contain an error, are
+interrupted or run in another kernel."""
 import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
@@ -143,7 +143,7 @@ def test_functions_of_cells_travel(outputs):
 
 
 def test_a_debugger_is_told_why_there_are_no_locals(outputs):
-    """What %debug shows of a local of the function that raised."""
+    """The text that %debug shows for a local variable of the function that raised."""
     shown = outputs[0]["locals"][-1]
     assert shown["ename"] == "NameError" and "PYJITC_DISABLE=1" in shown["evalue"]
 

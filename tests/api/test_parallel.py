@@ -1,5 +1,5 @@
-"""Loops over `prange`, and whole-array statements, under `njit(parallel=True)`: beside the interpreter, which runs them
-in order."""
+"""Loops over `prange`, and whole-array statements, under `njit(parallel=True)`, compared with the interpreter, which
+runs them in order."""
 import contextlib
 import copy
 import gc
@@ -42,7 +42,7 @@ def all_threads():
 
 
 def regions(function, *args, **options):
-    """The functions of chunks in the optimised module."""
+    """The names of the functions that run chunks, in the optimised module."""
     given = Options(parallel=True, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ParallelWarning)
@@ -52,8 +52,8 @@ def regions(function, *args, **options):
 
 
 def agree(function, *args, rtol=0.0, outlined=1):
-    """The compiled function does what the interpreter does, on one thread and on all; the sums of floats may differ by
-    `rtol`, not from one number of threads to another."""
+    """Assert that the compiled function does what the interpreter does, on one thread and on all. Sums of floats may
+    differ from the interpreter's by `rtol`, but not between numbers of threads."""
     assert len(regions(function, *args)) == outlined
     expected = outcome(function, args)
     f = njit(parallel=True)(function)
@@ -443,7 +443,7 @@ def distances(a):
 
 
 def test_a_chunk_knows_which_arrays_share_no_memory():
-    """So that the sum of the inner loop is not written and read on every trip."""
+    """Then the sum of the inner loop is not stored and loaded on every trip."""
     chunk, = regions(distances, A[:50])
     assert "held" in {name for block in chunk.blocks for inst in block.insts for name in inst.attrs}
     agree(distances, A[:500])
@@ -516,7 +516,7 @@ def total_int(a):
     return s
 
 
-# ---------------------------------------------------------------- what is not independent
+# ---------------------------------------------------------------- iterations that are not independent
 
 
 def carries(a):
@@ -572,7 +572,8 @@ def test_loops_that_are_not_independent(function, argument, message, line):
         njit(parallel=True)(function)(argument)
     assert caught.value.diagnostic.line == function.__code__.co_firstlineno + line and caught.value.diagnostic.hint
     argument = argument.copy()
-    assert not difference(outcome(function, (argument,)), outcome(njit(function), (argument,)))  # prange is range there
+    # without parallel=True prange is range
+    assert not difference(outcome(function, (argument,)), outcome(njit(function), (argument,)))
 
 
 def leaves(a):
@@ -702,7 +703,7 @@ def test_nothing_leaks_when_a_region_raises(function):
     before = held()
     run()
     run()
-    assert held() - before < 8 << 20  # an array of a chunk for each call would be 100 MB
+    assert held() - before < 8 << 20  # keeping the arrays of the chunks of each call would take 100 MB
     references = sys.getrefcount(a)
     run()
     assert sys.getrefcount(a) == references
@@ -742,7 +743,7 @@ def test_an_interrupt_leaves_the_region():
         done.stderr
 
 
-# ---------------------------------------------------------------- threads
+# ---------------------------------------------------------------- the threads of the pool
 
 
 def thread_of(n):
@@ -889,7 +890,7 @@ def swept_finally(a, b, n):
 
 @pytest.mark.parametrize("function", [swept, swept_finally])
 def test_a_region_in_a_loop_that_has_two_copies(function):
-    """One for indices that were tested before it, and one that tests each."""
+    """One copy is for indices that were tested before the loop, the other one tests each index."""
     for n in (9, 11):
         args = np.ones(30000), np.ones(10), n
         expected, found = outcome(function, copy.deepcopy(args)), outcome(njit(parallel=True)(function), args)
@@ -964,7 +965,7 @@ def test_whole_arrays(function, args):
     assert not difference(outcome(njit(function), args), outcome(njit(parallel=True)(function), copy.deepcopy(args)))
 
 
-# ---------------------------------------------------------------- what was done
+# ---------------------------------------------------------------- reports of what was compiled
 
 
 def report(function, *args):
@@ -1219,8 +1220,8 @@ def asked_for_what_is_missing(a):
 
 @pytest.mark.parametrize("function", [lists_of_rows, stacks, reached, emptied, tables, asked_for_what_is_missing])
 def test_containers_of_iterations(function):
-    """A list, dict or set that an iteration makes and that no other one sees is native, and threads make such; a dict
-    from before the loop is one that threads read."""
+    """A list, dict or set that an iteration makes and that no other iteration sees is native, so threads can make it; a
+    dict that was made before the loop can be read by all threads."""
     agree(function, A)
 
 
@@ -1316,7 +1317,8 @@ def raises_later(a):
 @pytest.mark.parametrize("function, outlined", [(sums_of_products, 2), (nested_comprehensions, 1), (either, 1),
                                                 (counted_up, 1), (raises_later, 1)])
 def test_variables_that_functions_capture(function, outlined):
-    """A variable that an iteration sets first is its own, also where a comprehension or a lambda reads it."""
+    """A variable that an iteration sets before it reads it is private to the iteration, even if a comprehension or a
+    lambda reads it."""
     agree(function, A, outlined=outlined)
 
 
@@ -1407,7 +1409,7 @@ def test_functions_that_are_called_keep_the_option():
     assert plain_caller(I) == 3 * I.sum()
 
 
-# ---------------------------------------------------------------- what may depend on each other
+# ---------------------------------------------------------------- iterations that may depend on each other
 
 
 def from_far(a):
@@ -1735,8 +1737,8 @@ def _of_ints(a):
 @pytest.mark.parametrize("function, dtype", [
     (_sums, np.float64), (_sums, np.float32), (_extremes, np.float64), (_counts, np.float64), (_of_ints, np.float64)])
 def test_folds_of_whole_arrays(function, dtype):
-    """To the last bit NumPy's result, with any number of threads: long sums of floats are added in its order, which is
-    that of NumPy 2.3 and later."""
+    """The results are NumPy's to the last bit with any number of threads: long sums of floats are added in the order of
+    NumPy 2.3 and later."""
     rtol = 1e-15 * (1 if dtype is np.float64 else 2**29) if OLD and function is _sums else 0
     compiled = njit(parallel=True)(function)
     before = get_num_threads()
@@ -1786,8 +1788,8 @@ def _places(a):
     (_along, [(130, 601), (2, 4), (1, 700), (0, 3), (3, 40_000)], 4), (_along_three, [(60, 3, 512), (4, 2, 1)], 1),
     (_places, [(300, 401), (3, 1)], 1)])
 def test_folds_along_an_axis_are_shared(function, shapes, shared, capsys):
-    """Each element of the result is folded by one thread, in NumPy's order; the first of equal elements, or of nans,
-    is found."""
+    """Each element of the result is computed by one thread, in NumPy's order; argmin and argmax find the first of equal
+    elements and of nans."""
     compiled = njit(parallel=True)(function)
     for shape in shapes:
         a = np.round(np.random.default_rng(1).random(shape), 2)
@@ -1802,8 +1804,7 @@ def test_folds_along_an_axis_are_shared(function, shapes, shared, capsys):
 
 
 def test_chunks_of_a_chosen_size():
-    """The threads of a loop take as many iterations at a time as the program says; sums do not change with it where
-    they are exact."""
+    """The threads of a loop take as many iterations at a time as the program sets; exact sums do not depend on this."""
     @njit(parallel=True)
     def owners(n):
         out = np.zeros(n, np.int64)
@@ -1820,7 +1821,7 @@ def test_chunks_of_a_chosen_size():
             out, total = owners(1_000)
             assert total == 499_500
             runs = np.flatnonzero(np.diff(out)) + 1
-            assert not (runs % min(size, 1_000)).any()  # another thread goes on only where a chunk ends
+            assert not (runs % min(size, 1_000)).any()  # another thread takes over only at the end of a chunk
             assert owners(0)[1] == 0
     assert get_parallel_chunksize() == 0
 
@@ -1856,7 +1857,7 @@ def test_chunks_of_a_chosen_size():
 
 
 def test_what_was_compiled_without_threads_before_is_shared_among_them(capsys):
-    """What the library's functions mean is kept from one compilation to the next."""
+    """The typed functions of the library are kept from one compilation to the next."""
     def total(a):
         return (a * 3).sum()
 

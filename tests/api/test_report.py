@@ -1,4 +1,4 @@
-"""`f.report()` and `pyjitc report`: what costs time in each line, as data and as a page."""
+"""`f.report()` and `pyjitc report`: the costs of each line, as data and as a page."""
 import inspect
 import json
 import os

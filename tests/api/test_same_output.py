@@ -1,4 +1,4 @@
-"""The same input gives the same output: in every process, whatever the hashes, the addresses and what was compiled
+"""The same input gives the same output in every process, whatever its hashes, its addresses and the functions compiled
 before."""
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Compile time grows as the program does: what the compiler does for twice as much is counted, not timed."""
+"""Compile time is linear in the size of the program: the work for a program of twice the size is counted, not timed."""
 import linecache
 import sys
 
@@ -65,13 +65,13 @@ def calls(n):
 
 
 def chain(n):
-    """Functions that each call the one before twice."""
+    """Functions, each of which calls the previous one twice."""
     body = "".join(f"def g{j}(x):\n    return g{j - 1}(x) + g{j - 1}(x * 2)\n" for j in range(1, n))
     return f"def g0(x):\n    return x + 1\n{body}def f(x):\n    return g{n - 1}(x)\n", (1,)
 
 
 def made(program, n):
-    """(function, arguments) of a program of size n."""
+    """(the function, its arguments) for a program of size n."""
     source, args = program(n)
     name = f"<{program.__name__} {n}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -85,7 +85,7 @@ class Stop(BaseException):
 
 
 def work(program, n, monkeypatch):
-    """(calls of Python functions, characters of LLVM text) that a program takes until LLVM is asked."""
+    """The work for a program before LLVM's: (calls of Python functions in the compiler, characters of LLVM text)."""
     function, args = made(program, n)
     compiled = pyjitc.njit(function)
     counted, text = 0, ""
@@ -119,7 +119,7 @@ def work(program, n, monkeypatch):
 def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     monkeypatch.setenv("PYJITC_VERIFY", "0")
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
-    work(program, 3, monkeypatch)  # what the library's functions mean is found once
+    work(program, 3, monkeypatch)  # the library's functions are inferred once
     work(program, 2 * n, monkeypatch)  # and which there are
     once, twice = work(program, n, monkeypatch), work(program, 2 * n, monkeypatch)
     assert twice[0] < 2.4 * once[0] and twice[1] < 2.4 * once[1], (once, twice)
@@ -135,7 +135,7 @@ def test_a_chain_of_calls_is_no_larger_for_llvm(monkeypatch):
         function, args = made(chain, n)
         assert pyjitc.njit(function)(*args) == function(*args)
         sizes.append(len(link.to_text(*found[-1])))
-    assert sizes[1] < 4 * sizes[0]  # copies of g0 in each other's place would be 128 times as many
+    assert sizes[1] < 4 * sizes[0]  # inlining at every level would make 128 times as many copies of g0
 
 
 def test_a_small_function_takes_the_place_of_its_calls(monkeypatch):

@@ -7,7 +7,7 @@ from tests.oracle import same
 
 
 def expected(kernel, arrays, neighborhood, cval=0, relative=None, out=None):
-    """What the interpreter gives, with objects that add the index of the element."""
+    """The interpreter's result, with array objects that add the index of the element to each index."""
     class Window:
         def __init__(self, a, at):
             self.a, self.at, self.ndim, self.shape = a, at, a.ndim, a.shape
@@ -149,7 +149,7 @@ def test_assignments_are_refused():
 
 
 def test_the_dtype_is_that_of_all_that_the_kernel_returns():
-    """Which way it takes for the first element says nothing."""
+    """The branch that it takes for the first element does not determine the dtype."""
     @stencil
     def halves(a):
         return 0 if a[0] > 2 else a[-1] * 0.5

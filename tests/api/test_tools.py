@@ -1,4 +1,4 @@
-"""Compiled functions in the tools that people use: what docs/debugging.md says of each."""
+"""Compiled functions in debuggers, profilers and other tools: each does what docs/debugging.md says."""
 import copy
 import doctest
 import functools
@@ -89,7 +89,7 @@ def needs(package: str) -> None:
 
 def test_doctest_finds_the_examples(tried):
     done = doctest.testmod(tried)
-    assert (done.failed, done.attempted) == (1, 4)  # that of total(4, step=2) is wrong
+    assert (done.failed, done.attempted) == (1, 4)  # the doctest of total(4, step=2) is wrong
 
 
 def test_inspection(tried):

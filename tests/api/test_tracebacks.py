@@ -1,4 +1,4 @@
-"""What tracebacks show: the frames of compiled functions, with their source, and none of the dispatcher's own."""
+"""Tracebacks show the frames of compiled functions, with their source, and no frames of the dispatcher."""
 import copy
 import inspect
 import linecache
@@ -83,7 +83,8 @@ def test_far_lines():
     # numbers and names of arguments
     (TypeError, outer, (), {}), (TypeError, outer, (1, 2, 3), {}), (TypeError, outer, (1,), {"j": 2}),
     (TypeError, outer, (np.array([None]), 1), {}),  # an argument without native form
-    (TypingError, outer, (1.5, 1), {}), (TypingError, outer, (1.5, 1), {}),  # found by the compiler; again, from memory
+    # an error of the compiler; the second time it comes from memory
+    (TypingError, outer, (1.5, 1), {}), (TypingError, outer, (1.5, 1), {}),
 ])
 def test_no_frames_of_the_dispatcher(error, function, args, kwargs):
     assert entries(error, function, *args, **kwargs) == []
@@ -108,13 +109,13 @@ def test_errors_keep_their_cause():
     assert type(cause) is ZeroDivisionError and cause.__traceback__.tb_lineno == line_of(chained, 3)
 
 
-# -- against the interpreter's, to the letter
+# -- exactly the text of the interpreter's tracebacks
 
 RAISING = pathlib.Path(__file__).with_name("raising.py")
 
 
 def calls(disabled: str):
-    """What raising.py calls, by name; with PYJITC_DISABLE=1 its functions are the interpreter's."""
+    """The calls of raising.py by name; with PYJITC_DISABLE=1 the interpreter runs its functions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYJITC_DISABLE", disabled)
         space = {"__name__": "raising"}
@@ -126,7 +127,7 @@ INTERPRETED, COMPILED = calls("1"), calls("0")
 
 
 def without_numpy(entry):
-    """Unlink the frames of NumPy's own Python code: what compiled code does in its place has none."""
+    """Unlink the frames of NumPy's own Python code, because compiled code that replaces it has no frames."""
     while entry is not None:
         while entry.tb_next is not None and "numpy" in pathlib.Path(entry.tb_next.tb_frame.f_code.co_filename).parts:
             entry.tb_next = entry.tb_next.tb_next
@@ -148,7 +149,7 @@ def test_text_is_the_interpreters(name):
     expected = shown(*INTERPRETED[name])
     assert str(RAISING) in expected
     assert shown(*COMPILED[name]) == expected
-    assert shown(*COMPILED[name]) == expected  # from the code objects that the first made
+    assert shown(*COMPILED[name]) == expected  # from the code objects that the first error made
 
 
 @pytest.mark.parametrize("name", ["chain", "expression_over_lines", "raise_from", "try_finally"])
@@ -165,7 +166,7 @@ def test_text_at_the_end_of_a_program(name, tmp_path):
 
 
 def test_columns_far_to_the_right_and_many_lines():
-    """Positions take more bytes the larger they are; the place of one has room for 16."""
+    """Larger positions take more bytes, and the record of a place in the code has room for 16."""
     far = "a[0] + " * 400
     source = "def f(a, i):\n" + "\n" * 70_000 + f"    return ({far}\n{' ' * 5000}a[i])\n"
     space = {}
@@ -187,7 +188,8 @@ def test_a_debugger_is_told_why_there_are_no_locals():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_text_of_generated_programs(seed):
-    """Where a program raises the same (what differs on purpose is in docs/semantics.md), the traceback is the same."""
+    """Where a program raises the same exception (docs/semantics.md lists intended differences), the traceback is the
+    same."""
     source, name = program(seed), f"<generated {seed}>"
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     interpreted, compiled = {"njit": lambda function: function}, {"njit": njit}

@@ -51,7 +51,7 @@ def test_what_a_name_leads_to_is_found_by_it(function, protocol):
 
 
 def test_modules_that_cloudpickle_takes_by_value(tmp_path, monkeypatch):
-    """In a process that has not got the module."""
+    """The functions work in a process that does not have the module."""
     cloudpickle = pytest.importorskip("cloudpickle")
     (tmp_path / "only_here.py").write_text(
         "from pyjitc import njit\nN = 3\ndef helper(x):\n    return x * N\n\n"
@@ -91,7 +91,7 @@ def test_what_was_assigned_since_travels():
 
 
 def test_namesakes_of_attributes_are_left_behind():
-    """Only globals that the code reads are written: `total.real` needs no global `real`."""
+    """Only globals that the code reads are pickled: `total.real` needs no global `real`."""
     space = {"__name__": "nowhere", "real": open(os.devnull), "njit": njit}
     exec("f = njit(lambda total: total.real + 1)", space)
     with space["real"]:

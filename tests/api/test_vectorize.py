@@ -47,7 +47,7 @@ def values(code, n=7):
 
 
 def looped(function, *arrays):
-    """What the elements give one by one, as an array."""
+    """The results of the elements, computed one by one, as an array."""
     spread = np.broadcast_arrays(*arrays)
     found = [function(*(a[i] for a in spread)) for i in np.ndindex(spread[0].shape)]
     return np.array(found).reshape(spread[0].shape)
@@ -73,7 +73,7 @@ def test_mixed_dtypes(x, y):
 @pytest.mark.parametrize("code", "bBhiIlefdFD")
 @pytest.mark.parametrize("number", [2, 2.5, 1j])
 def test_numbers_of_python_are_weak(code, number):
-    """Beside numbers of their kind: an int beside floats is an integer in the function."""
+    """They are weak only beside numbers of their kind: an int beside floats is an integer in the function."""
     a = values(code)
     as_operand = np.int64(number) if type(number) is int and a.dtype.kind in "fc" else number
     assert same(add(a, number), np.add(a, as_operand))
@@ -105,7 +105,7 @@ def test_out_where_and_casting():
     with pytest.raises(TypeError, match="Cannot cast"):
         add(a, a, out=np.zeros(6, np.int64))
     assert same(add(np.arange(3), np.arange(3), dtype=np.float32), np.add(np.arange(3), np.arange(3), dtype=np.float32))
-    assert same(add(a[:-1], a[:-1], out=a[1:]), np.add(*[np.arange(6.0)[:-1]] * 2))  # what overlaps is copied
+    assert same(add(a[:-1], a[:-1], out=a[1:]), np.add(*[np.arange(6.0)[:-1]] * 2))  # overlapping operands are copied
 
 
 @pytest.mark.parametrize("code", "bilfdD")
@@ -299,7 +299,7 @@ def test_a_changed_ufunc_is_seen():
     assert same(use(a), a * 5)
 
 
-# -- lives
+# -- lifetimes
 
 
 def test_pickles():
@@ -348,7 +348,7 @@ def test_code_is_kept_on_disk(tmp_path):
 
 
 def test_what_is_wrong_with_the_call_is_an_error():
-    """The loop, which the user has not written, has errors like any function."""
+    """The loop that calls the function is not the user's, but its errors are ordinary errors."""
     def made(x):
         return x
 

@@ -1,4 +1,4 @@
-"""A script whose functions travel to other processes: `python travelling.py HOW`. Prints what does not come back right.
+"""A script whose functions travel to other processes: `python travelling.py HOW`. Prints the wrong results.
 
 HOW is joblib, distributed, cloudpickle, or spawn, fork, forkserver (multiprocessing) or executor (concurrent.futures).
 """
@@ -118,7 +118,7 @@ def relu(x):
 
 
 def launched(n):
-    """Calls a kernel: a function that calls compiled functions of __main__ too."""
+    """Launches a kernel of __main__ and calls a compiled function of it."""
     x = np.zeros(n)
     kernel[1, 8](x)
     return x.tolist(), relu(np.array([-1.0, 2.0])).tolist()
@@ -136,7 +136,7 @@ CASES = {
 
 
 def said(function, args):
-    """What a worker answers: (whether it is another process, the result, about the function)."""
+    """The answer of a worker: (whether it is another process, the result, facts about the function)."""
     names = "__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"
     about = [getattr(function, name, None) for name in names]
     options, count = tuple(getattr(function, "options", ())), len(getattr(function, "_declared", ()))
@@ -147,7 +147,8 @@ def check(name, answer):
     function, args, expected = CASES[name]
     pid, result, about, options, count = answer
     _, own, own_about, own_options, own_count = said(function, args)
-    own_about[2] = about[2] if about[2] == "__mp_main__" else own_about[2]  # what multiprocessing calls it
+    # the name that multiprocessing gives __main__
+    own_about[2] = about[2] if about[2] == "__mp_main__" else own_about[2]
     if HOW != "cloudpickle" and pid == os.getpid():
         print(name, "ran in the same process")
     given, right = (result, own, about, options, count), (expected, expected, own_about, own_options, own_count)

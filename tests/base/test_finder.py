@@ -1,4 +1,4 @@
-"""Our way to find modules gives what the import system's gives."""
+"""The package's own module finder gives the same as that of the import system."""
 import os
 import subprocess
 import sys
@@ -55,7 +55,7 @@ def cached(package):
 def test_modules_are_what_they_are(package):
     assert run(package) == EXPECTED
     before = cached(package).stat().st_mtime_ns
-    assert run(package) == EXPECTED  # of compiled code this time
+    assert run(package) == EXPECTED  # this time from the compiled code
     assert cached(package).stat().st_mtime_ns == before
 
 
@@ -79,7 +79,7 @@ def test_code_of_another_python_is_compiled_anew(package):
 
 
 def test_moved_package(package):
-    """Compiled code says where its source was: tracebacks must say where it is."""
+    """Compiled files contain the path of their source when they were made; tracebacks must show the present path."""
     run(package)
     other = package / "elsewhere"
     other.mkdir()

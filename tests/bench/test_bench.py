@@ -1,4 +1,5 @@
-"""The bench command: what it refuses, what it writes, how it compares, and that the pages tell what the files say."""
+"""The bench command: the arguments that it refuses, the files that it writes, its comparisons, and that the pages
+contain the figures of the files."""
 import json
 import math
 import os
@@ -209,7 +210,7 @@ def test_table_of_a_page(tmp_path):
     other.rows = [row for row in other.rows if row.suite == "loops"]
     more = tmp_path / "more.json"
     other.save(str(more))
-    readme.update(str(text), load(str(more)), str(more))  # only what this file has
+    readme.update(str(text), load(str(more)), str(more))  # only the suites that this file has
     assert "<!-- bench: all.json -->" in text.read_text() and "<!-- bench: more.json loops -->" in text.read_text()
     assert all(between == expected for between, expected in readme.written(str(text)))
     with pytest.raises(WrongFile, match="no marks"):

@@ -1,4 +1,5 @@
-"""Typed functions by hand, compiled and made callable from Python: what every test of this room starts from."""
+"""Typed functions that tests write by hand, compiled and made callable from Python; all tests in this folder use
+them."""
 import ctypes
 from types import SimpleNamespace
 
@@ -20,7 +21,7 @@ _count = iter(range(1_000_000))
 
 
 class NotTaken(Exception):
-    """The stub sent the call on."""
+    """Raised where the stub passed the call to the next one."""
 
 
 class Base(dispatcher.Callable_):
@@ -101,7 +102,7 @@ def spec_of(types, names=None, guards=(), positional_only=0, simple=True):
 
 def compiled(*builders, names=None, guards=(), defaults=(), closure=(), positional_only=0, options=Options(),
              simple=True):
-    """A callable of the first builder's function; the others are those it invokes."""
+    """A callable for the first builder's function; the other builders' functions are those that it calls."""
     spec = spec_of(builders[0].types, names, guards, positional_only, simple)
     artifact = compile_module([b.fn for b in builders], spec, options=options)
     provide(artifact.runtime)
@@ -122,12 +123,12 @@ def set_defaults(call, *values):
 
 
 def expect(call, symbol, value):
-    """Tell the code that a guarded value is `value` now."""
+    """Set the expected value of a guard in the code to `value`."""
     ctypes.c_void_p.from_address(call.image.address(symbol)).value = 0 if value is ABSENT else id(value)
 
 
 def inside(call):
-    """How many calls are in the code."""
+    """The number of calls that are running in the code."""
     return ctypes.c_int64.from_address(call.image.address("pyjitc_active")).value
 
 
@@ -144,7 +145,7 @@ def through(op, types, **attrs):
 
 
 def identity(t):
-    """A compiled function that gives back its argument (retained, as results are owned)."""
+    """A compiled function that returns its argument (retained, because results are owned)."""
     from pyjitc.ops.memory import RETAIN
     from pyjitc.types.kinds import is_refcounted
 

@@ -1,5 +1,5 @@
-"""The effects of operations are honest: code that leaves with an exception, writes or reads memory is of an operation
-that says so."""
+"""The declared effects of operations are true: an operation whose code raises, or reads or writes memory, declares
+that."""
 import re
 
 import pytest
@@ -24,8 +24,9 @@ _SAME_MEMORY = re.compile(r"(%[\w.]+) = getelementptr [^\n]*?ptr (%[\w.]+)")
 
 
 def accesses(lines, regions):
-    """Kinds of access, with the region where it is known, to memory that is not a variable of the function's own
-    (%a1, ...) and no constant table. regions: pointer -> what it leads to; pointers made of those are added."""
+    """The kinds of access, with the region where it is known, to memory other than the function's own variables (%a1,
+    ...) and constant tables. regions: pointer -> the region to which it points; pointers computed from these are
+    added."""
     own = set()
     for line in lines:
         same = _SAME_MEMORY.search(line)
@@ -42,8 +43,8 @@ def accesses(lines, regions):
 
 
 def regions_of(operands):
-    """Pointer -> the region that it leads to: the data of an array, the box of a cell (behind its count), the object of
-    a random number generator."""
+    """Pointer -> the region to which it points: the data of an array, the box of a cell (after its count), the object
+    of a random number generator."""
     found = {}
     for t, x in operands:
         if isinstance(t, (Array, Cell, Iterator)) or isinstance(t, Instance) and t.cls.__module__.startswith("numpy"):
@@ -53,9 +54,9 @@ def regions_of(operands):
 
 @pytest.fixture
 def seen(monkeypatch):
-    """Operation -> what its code does, for all that is compiled in the test."""
+    """Operation -> the effects of its code, for all functions that the test compiles."""
     found: dict = {}
-    regions: dict = {}  # emitter -> pointer -> region: an address that is there already is not computed again
+    regions: dict = {}  # emitter -> pointer -> region: an address that was computed before is not computed again
     instruction, fail = FunctionEmitter.instruction, FunctionEmitter.fail
     now = []
 
@@ -94,6 +95,6 @@ def test_what_code_does_is_declared(seen):
         if not op.effects & TERMINATOR and op is not INVOKE:
             assert all(op.effects & allowed[what] for what, _ in does), (op, does)
             for what, region in does:
-                if region:  # that of an operand: nothing allows it but to name the region
+                if region:  # the region of an operand: an access to it has to be declared with the region
                     named = regions_written(op.effects) | (regions_read(op.effects) if what == "reads" else 0)
                     assert named & REGIONS[region], (op, does)

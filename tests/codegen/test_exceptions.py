@@ -1,4 +1,5 @@
-"""Exceptions: classes, texts, tracebacks, contexts and causes, handlers, what is released on the way out."""
+"""Exceptions: classes, texts, tracebacks, contexts and causes, handlers, and references that are released when a
+function raises."""
 import gc
 import os
 import sys
@@ -66,7 +67,8 @@ def test_tracebacks_have_an_entry_for_every_compiled_frame():
 
 
 def catching(classes, body, result=k.Int):
-    """try: body(b) except classes as e: return 1 (unmatched ones go on); a function of one int."""
+    """A function of one int: try: body(b) except classes as e: return 1; an exception that does not match
+    propagates."""
     b = Builder([k.Int], result)
     handler, matched, other = b.new("handler"), b.new("matched"), b.new("other")
     b.unwind = (handler, ())

@@ -1,4 +1,5 @@
-"""Forms for vectors: what is looked up, what few elements need, on processors that permute a register and on others."""
+"""Implementations of functions for vectors: table look-ups and rare cases, on processors that can permute a register
+and on others."""
 import re
 
 import numpy as np
@@ -19,7 +20,7 @@ def without_permutes(target: Target) -> Target:
 
 @pytest.fixture(params=["this processor", "none that permutes"])
 def machine(request, monkeypatch):
-    """The target that code is made for."""
+    """The target for which code is made."""
     target = link.host_target()
     if request.param != "this processor":
         target = without_permutes(target)
@@ -60,7 +61,7 @@ def test_a_table_is_one_instruction_where_there_is_one(machine, dtype, form):
 
 
 def test_no_code_for_the_forms_themselves(machine):
-    """They are inlined; what they call is private."""
+    """They are inlined, and the functions that they call are private."""
     power = njit(lambda x, y: x**y)
     power(np.ones(4), np.ones(4))
     text = power.inspect_asm(power.signatures[0])
@@ -70,7 +71,7 @@ def test_no_code_for_the_forms_themselves(machine):
 
 
 def test_loops_of_numbers_look_up_too(machine):
-    """One after the other, where the loop cannot be vectors."""
+    """Also scalar loops, which cannot be vectorised, use the tables."""
     def chain(x, n):
         for i in range(n):
             x = np.float64(1.5) + x ** np.float64(0.25)

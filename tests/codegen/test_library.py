@@ -1,4 +1,4 @@
-"""LLVM's library, as it is loaded: what it keeps in memory."""
+"""The loaded library of LLVM: the memory that it keeps."""
 import subprocess
 import sys
 
@@ -30,4 +30,4 @@ def test_pages_that_only_loading_reads_are_let_go():
     done = subprocess.run([sys.executable, "-c", PAGES], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     loaded, used = map(int, done.stdout.split())
-    assert loaded < 2_000 < used  # and those that compiling needs come back
+    assert loaded < 2_000 < used  # the pages that compiling needs are loaded again

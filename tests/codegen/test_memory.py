@@ -1,4 +1,4 @@
-"""Arrays, cells, references: what the memory operations compile to."""
+"""Arrays, cells and references: the code of the operations on memory."""
 import gc
 import itertools
 import os
@@ -114,7 +114,7 @@ def test_new_arrays(layout, shape):
         assert not zero or not a.any()
         if a.size:
             a[...] = 1
-            a.resize(10, refcheck=False)  # NumPy may free and reallocate what it took over
+            a.resize(10, refcheck=False)  # NumPy may free and reallocate the memory that it took over
 
 
 @pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**62,), (2**40, 2**40), (0, 2**62), (2**63 - 1,), (0, -1),
@@ -160,7 +160,7 @@ def test_memory_is_freed():
 
 
 def view_of(n):
-    """A function that makes n zeros and returns a view of them from the second on."""
+    """A function that makes an array of n zeros and returns a view without the first element."""
     b = Builder([], A1)
     a = b.op(memory.ARRAY_NEW, b.int(n), type=A1, zero=True)
     b.ret(b.op(memory.ARRAY_VIEW, a, b.int(8), b.int(n - 1), b.int(8), type=A1))
@@ -347,11 +347,11 @@ def test_polling_costs_little():
         return [line.strip() for line in text.splitlines()]
 
     without, polled = loop(False), loop(True)
-    # What counts is in a register, and an iteration takes a branch that is not taken; the rest is in a cold block.
+    # The counter is in a register, and an iteration has one branch, which is not taken; the rest is in a cold block.
     assert not any("alloca" in line.split() for line in polled)
-    # on the way in, as the word that is kept from call to call
+    # at the entry, from the word that is kept from call to call
     assert sum("load" in line.split() for line in polled) == 1
-    assert sum(line.startswith("store") for line in polled) == 2  # on the way out, and the result
+    assert sum(line.startswith("store") for line in polled) == 2  # at the exit, and the result
     assert sum(line.startswith("br i1") for line in polled) <= sum(line.startswith("br i1") for line in without) + 2
     signals = [line for line in polled if "@pyj_signals" in line and "call" in line]
     assert len(signals) == 1 and "preserve_mostcc" in signals[0]
@@ -398,7 +398,8 @@ def in_an_iterator(a):
 @pytest.mark.parametrize("function", [in_a_list, in_a_dict, in_an_object, in_a_function, in_a_generator,
                                       in_an_iterator])
 def test_an_argument_that_is_kept_beyond_the_call_lives_as_long(function):
-    """Each read of what keeps it, for as long as it is kept, finds the elements; then the array has its count again."""
+    """As long as an object keeps the argument, reads through that object find its elements; afterwards the array has
+    its old reference count."""
     read = {in_a_list: lambda x: (x[0][1], x[1][2]), in_a_dict: lambda x: x["a"][0][2], in_an_object:
             lambda x: x.held[2], in_a_function: lambda x: x(2), in_a_generator: next, in_an_iterator: next}[function]
     compiled = njit(function)
@@ -435,11 +436,13 @@ def test_one_function_drops_the_values_of_a_layout():
         compiled(a, 7)
     (text,) = compiled.inspect_llvm().values()
     uses = [line for line in text.splitlines() if "@pyj_drop_all_aaaa(" in line]
-    assert sum(["define" in line for line in uses]) == 1 and 8 <= len(uses) <= 16  # four on each way out
+    # four on each path out of the function
+    assert sum(["define" in line for line in uses]) == 1 and 8 <= len(uses) <= 16
 
 
 def test_the_ways_out_share_what_they_give_up():
-    """Of 16 arrays that are made one after the other each is given up once where one fails, not once for each later."""
+    """If one of 16 allocations in a row fails, shared code releases the arrays before it: there is one release per
+    array, not one for each later failure."""
     lines = ["def f(a):", *[f"    t{k} = a + {k}.5" for k in range(16)],
              f"    return {', '.join([f't{k}[::-1]' for k in range(16)])}"]
     space: dict = {}

@@ -1,4 +1,4 @@
-"""The parts of a module's text: what both of a text say, and that the result is one object."""
+"""The partition of a module's text into two halves: the contents of each, and that the result is one object."""
 import re
 
 import numpy as np
@@ -28,7 +28,7 @@ PLAIN = """define internal i64 @f1.plain(i64 %x) nounwind noinline {
 def test_each_half_declares_what_it_uses_of_the_other():
     head, other, forms = partition.parted(partition.joined(FIRST, [PLAIN]))
     assert not forms
-    assert "define hidden i64 @helper(i64 %x)" in head  # stays as it is, for the other half to call
+    assert "define hidden i64 @helper(i64 %x)" in head  # stays unchanged, so that the other half can call it
     assert "declare i64 @f1.plain(i64 %x)" in head and "define hidden i64 @f1.plain" in other
     assert "declare i64 @helper(i64 %x)" in other and "declare i32 @puts(ptr)" in other and "@.s0 = private" in other
     assert "getpid" not in other and "@entry" not in other
@@ -46,7 +46,7 @@ def test_the_halves_become_one_object(monkeypatch):
 
 @pytest.fixture
 def texts(monkeypatch):
-    """Those that LLVM gets."""
+    """The texts that LLVM gets."""
     found = []
     to_object = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: found.append(text) or to_object(text, *more))
@@ -65,8 +65,8 @@ def test_what_sorts_and_selects_is_not_vectorised(texts):
     f(np.array([3.0, 1.0, 2.0] * 20))
     head, other, text = halves(texts[-1])
     assert {"sort_keys", "radix_sort", "inserted", "median_row", "select_key"} == other
-    assert not other & head and "extent" in head  # one that is vectorised
-    assert "!llvm.loop" in text  # not to be: one loop each
+    assert not other & head and "extent" in head  # `extent` is vectorised
+    assert "!llvm.loop" in text  # the loops are marked, so that LLVM does not vectorise them
     a = np.arange(40.0)[::-1].copy()
     assert f(a) == np.median(a)
 
@@ -129,7 +129,7 @@ def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, 
 
 
 def test_kernels_get_the_whole_pipeline(texts):
-    """Threads of a grid are run as loops, which vectorise."""
+    """The threads of a grid are run as loops, which LLVM vectorises."""
     x = np.ones(5)
     cuda.jit(doubled)[1, 8](x)
     assert x.tolist() == [2.0] * 5
@@ -144,7 +144,7 @@ def doubled(x):
 
 
 def test_a_comparison_that_chooses_a_sum_is_no_jump():
-    """As LLVM's whole pipeline has it: the element is read once, and the sum is selected."""
+    """As with LLVM's whole pipeline, the element is read once, and the sum is a select instruction."""
     f = njit(added)
     f(np.ones(3), 0.5)
     body = f.inspect_llvm(f.signatures[0])

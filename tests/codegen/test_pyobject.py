@@ -18,7 +18,7 @@ A1 = k.Array(k.float64, 1)
 
 
 def calling(function, *types, kwnames=()):
-    """A compiled function that calls `function` with its boxed parameters."""
+    """A compiled function that boxes its parameters and calls `function` with them."""
     b = Builder(types, k.Object)
     boxed = [p if p.type is k.Object else b.op(pyobject.PY_BOX, p) for p in b.params]
     result = b.op(pyobject.PY_CALL, b.const(k.Object, function), *boxed, kwnames=kwnames)

@@ -30,7 +30,7 @@ def texts(monkeypatch):
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    """As in a process of an installation that nobody has used."""
+    """A new folder and empty tables, as in the first process after an installation."""
     monkeypatch.setattr(shared, "_made", [])
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
@@ -57,7 +57,7 @@ def test_no_module_has_them(texts, folder):
     assert first(3).tolist() == [0.0] * 3 and second(2).tolist() == [1.0] * 2
     made = [set(filter(shared.is_shared, helpers_of(text))) for text, *level in texts if level]
     assert {"pyj_new", "pyj_new_1", "pyj_box_array", "pyj_release_header"} <= made[0]
-    assert sum(map(len, made)) == len(set().union(*made))  # each once
+    assert sum(map(len, made)) == len(set().union(*made))  # each of them once
     for text, *level in texts:
         if not level:
             assert not any(map(shared.is_shared, helpers_of(text)))
@@ -75,7 +75,7 @@ def test_more_are_made_when_they_are_needed(folder):
 @pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {
     *helpers.TEXT, *memory.TEXT, *memory.NEEDS, *errors.TEXT, *mersenne.TEXT, *helpers.NEEDS})))
 def test_each_stands_alone(name, folder):
-    """With those that it calls, each is a module that LLVM takes, and an image that loads."""
+    """Each helper, together with those that it calls, is a valid LLVM module and an image that can be loaded."""
     *before, made = shared.objects_for([name], link.host_target())
     loader.provide(tuple(before))
     assert name in loader.load(made).symbols
@@ -101,7 +101,7 @@ def test_they_are_kept_beside_the_bytecode(folder, texts, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert again() == made and not list(folder.rglob("*.o"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(sys, "pycache_prefix", "/proc/nowhere")  # cannot be written, by anybody
+    monkeypatch.setattr(sys, "pycache_prefix", "/proc/nowhere")  # cannot be written, not even by root
     assert again() == made
     monkeypatch.setattr(sys, "pycache_prefix", str(folder))
     for n in range(80):
@@ -153,8 +153,9 @@ def test_the_next_process_finds_them(tmp_path):
 
 
 def test_two_threads_provide_one(monkeypatch):
-    """What the first thread has loaded stays: its addresses may be in use."""
-    *before, data = shared.objects_for(["pyj_new_1"], link.host_target())  # it may call what another test has had made
+    """The helpers that the first thread has loaded stay, because their addresses may be in use."""
+    # it may call helpers that another test has made
+    *before, data = shared.objects_for(["pyj_new_1"], link.host_target())
     monkeypatch.setattr(loader, "_provided", {})
     monkeypatch.setattr(loader, "_known", {})
     loader.provide(tuple(before))
@@ -162,7 +163,7 @@ def test_two_threads_provide_one(monkeypatch):
 
     def interrupted(given):
         image = load(given)
-        if not inner:  # the other thread runs here, to its end
+        if not inner:  # the other thread runs from start to end here
             inner.append(None)
             loader.provide((given,))
         return image
@@ -173,7 +174,7 @@ def test_two_threads_provide_one(monkeypatch):
 
 
 def test_the_pool_is_made_after_the_helpers_of_dicts_and_texts(folder, monkeypatch):
-    """Their declarations are known then, and each symbol may be declared once."""
+    """Then their declarations exist already, and each symbol may be declared only once."""
     monkeypatch.setattr(pool, "_made", {})
     for home in tables, strings:
         assert all(helpers.TEXT[name] for name in home.TEXT if name.startswith(("pyj_dict_", "pyj_str_char")))

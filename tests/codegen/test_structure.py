@@ -1,4 +1,4 @@
-"""Compounds are rearrangements of components: making, taking apart, unions, selection."""
+"""Operations on compound values only rearrange their components: construction, access to parts, unions, selection."""
 import collections
 import sys
 

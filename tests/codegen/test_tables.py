@@ -1,4 +1,5 @@
-"""The searches of the tables of dicts and sets beside the interpreter: what they find, add and leave to it."""
+"""The searches of the tables of dicts and sets, compared with the interpreter: the items that they find and add, and
+the cases that they leave to it."""
 import ctypes
 import random
 
@@ -10,7 +11,7 @@ from pyjitc.runtime import loader, platform
 
 
 class Pair(ctypes.c_int64 * 2):
-    """A key of two ints, as the helpers take it."""
+    """A key of two ints, in the form in which the helpers take it."""
 
     @classmethod
     def from_param(cls, key):
@@ -86,7 +87,7 @@ def test_dicts(helper, key, make, values, mixed, size):
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("key, make", [("int", ints), ("str", texts), ("pair", pairs)])
 def test_sets(helper, key, make, mixed, size):
-    """The order too: it shows where each key lies."""
+    """The order is compared too, because it shows the position of each key."""
     R = random.Random(size)
     has, add = helper(f"pyj_set_has_{key}"), helper(f"pyj_set_add_{key}")
     one = {None, (1, 2), 2.5, b"x", "q", 3} if mixed else set()
@@ -132,7 +133,7 @@ def test_keys_of_other_classes(helper):
 
 
 def test_attributes_of_instances(helper):
-    """Their dicts have keys and values apart."""
+    """Their dicts have separate tables of keys and values."""
     class Point:
         def __init__(self):
             self.x = 5
@@ -144,7 +145,7 @@ def test_attributes_of_instances(helper):
 
 
 def test_values_in_place(helper):
-    """Only an object that nobody else refers to becomes another number."""
+    """A number is changed in place only if there is no other reference to the object."""
     put = helper("pyj_dict_put_int_int")
     held = int("1000")
     d = {1: held, 2: int("2000"), 3: int("300"), 4: 7}
@@ -164,11 +165,11 @@ def test_values_in_place(helper):
 @pytest.mark.skipif(platform.DICT_VERSION is None, reason="dicts have no version in this Python")
 @pytest.mark.parametrize("key, k", [("int", 5), ("str", "a")])
 def test_a_change_gives_a_new_version(helper, key, k):
-    """What looks at the version of a namespace sees that a value was replaced; the lowest bits of it stay."""
+    """A replaced value changes the version of a namespace; its lowest bits stay the same."""
     put = helper(f"pyj_dict_put_{key}_int")
     d, e = {k: 1}, {k: 1}
     seen = set()
-    for v in (2, 3, 1000, 5):  # each replaces an object that others have
+    for v in (2, 3, 1000, 5):  # each replaces an object with other references
         for one in (d, e):
             before = ctypes.c_uint64.from_address(id(one) + platform.DICT["version"]).value
             put(one, k, v)

@@ -1,4 +1,5 @@
-"""The stub: every type in and out, what it refuses, keywords and defaults, guards, counts of calls inside."""
+"""The stub: arguments and results of every type, refused arguments, keywords and defaults, guards, the count of running
+calls."""
 import collections
 import gc
 import sys
@@ -255,7 +256,7 @@ def test_references_do_not_leak():
     a, s, name = np.arange(3.0), "".join(["some", "text"]), np.float64(2.5)
     value = (a, s, range(10**6, 10**7), slice(10**6, None, None), (name, np.dtype("f8")))
     held = [a, s, name, np.dtype("f8"), value]
-    gc.collect()  # what earlier tests left holds the dtype too
+    gc.collect()  # objects of earlier tests hold the dtype too
     before = [sys.getrefcount(x) for x in held]
     for _ in range(1000):
         assert f(value)[0] is a
@@ -265,7 +266,7 @@ def test_references_do_not_leak():
     thing = object()
     assert identity(k.Object)(thing) is thing
     with pytest.raises(NotTaken):
-        identity(k.Object)(s)  # for which there is better code
+        identity(k.Object)(s)  # a str has code for its own type
 
 
 def test_unions():

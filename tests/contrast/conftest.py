@@ -1,4 +1,4 @@
-"""The tracing JIT as a fixture: a test that asks for it is skipped where it is not installed."""
+"""The tracing JIT as a fixture: a test that uses it is skipped where the tracing JIT is not installed."""
 import os
 
 import pytest

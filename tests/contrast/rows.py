@@ -1,7 +1,7 @@
 """The rows of the contrast with tracing, and how the tests name them.
 
 A test of a row is marked `@row("id")`. One that takes the fixture `jax` says what the tracing JIT does today with the
-same program, and is skipped where JAX is not installed; the others say what pyjitc does, CPython being the oracle.
+same program, and is skipped where JAX is not installed; the others say what pyjitc does, compared with CPython.
 """
 import types
 
@@ -25,7 +25,7 @@ TRANSFORMATIONS = ("grad", "grad-loop", "vmap", "pytree", "devices")
 
 
 def traced(jax, function, **options):
-    """`function` under `jax.jit`, where it says `np` with `jax.numpy` in its place."""
+    """`function` under `jax.jit`, with `jax.numpy` as its global `np`."""
     space = {**function.__globals__, "np": jax.numpy}
     copy = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
     return jax.jit(copy, **options)

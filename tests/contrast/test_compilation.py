@@ -1,4 +1,4 @@
-"""How compiling behaves: trip counts, functions made in a loop, what is decided at compile time, what can be seen."""
+"""Compilation: trip counts, functions made in a loop, decisions at compile time, what a user can inspect."""
 import functools
 import os
 import re
@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def squares(trips):
-    """A loop of a number of trips that the source says."""
+    """A loop whose number of trips is a constant in the source."""
     scope = {}
     exec(f"def looping(x):\n    for _ in range({trips}):\n        x = x * 1.0000001\n    return x\n", scope)
     return scope["looping"]
@@ -42,7 +42,7 @@ def test_tracing_unrolls_loops(jax):
 
 
 def long_loop(trips):
-    """Its loop is dead: what it returns was copied before."""
+    """Its loop is dead code: the result is copied before it."""
     def looping(x):
         kept = x.copy()
         for _ in range(trips):
@@ -164,10 +164,11 @@ def dense_relu(weights, x):
 
 
 def assert_close(function, *args):
-    """Sums in another order and exp of its own: the last bits may differ from NumPy's. Types and shapes may not."""
+    """The last bits may differ from NumPy's, because sums are in another order and exp is another implementation. Types
+    and shapes may not."""
     expected, actual = function(*args), njit(function)(*args)
     assert actual.dtype == expected.dtype and actual.shape == expected.shape
-    # ~ 2 roundings of each of the few products that a sum here has
+    # about 2 roundings of each of the few products in a sum here
     np.testing.assert_allclose(actual, expected, rtol=32 * np.finfo(expected.dtype).eps, atol=1e-6)
 
 
@@ -186,7 +187,8 @@ def test_tracing_agrees_on_whole_arrays(jax):
                            (dense_relu, (random(4, 30), random(30, 5)))]:
         expected, actual = function(*args), traced(jax, function)(*args)
         assert actual.dtype == expected.dtype
-        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)  # of single precision, in its own order
+        # of single precision, added in its own order
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5)
     assert traced(jax, selu)(random(100, dtype=np.float64)).dtype == np.float32  # double precision is an option there
 
 
@@ -199,7 +201,7 @@ def test_selu(dtype):
 @row("selu")
 def test_selu_passes_over_memory_once():
     llvm = njit(selu).inspect_llvm("(float64[::1], float64, float64)")
-    assert len(re.findall(r"call .*@malloc\(", llvm)) <= 2  # the result and its header, and nothing in between
+    assert len(re.findall(r"call .*@malloc\(", llvm)) <= 2  # the result and its header, and no temporaries
 
 
 @row("selu-ints")
@@ -256,7 +258,7 @@ def test_program_can_be_seen():
     compiled = njit(both_ways)
     compiled(np.arange(5.0), 2.0)
     (types, ir), = compiled.inspect_ir().items()
-    assert len(types) == 2 and "branch" in ir and "float64" in ir  # control flow is there
+    assert len(types) == 2 and "branch" in ir and "float64" in ir  # it has control flow
     llvm, = compiled.inspect_llvm().values()
     assert "define" in llvm and "br i1" in llvm
     assembly, = compiled.inspect_asm().values()

@@ -1,4 +1,4 @@
-"""Control flow on values: the rows of that part of the contrast with tracing, each as an ordinary function."""
+"""Control flow that depends on values: these rows of the contrast with tracing, each as an ordinary function."""
 import re
 
 import numpy as np
@@ -42,7 +42,7 @@ def test_abs(x):
 
 @row("abs")
 def test_abs_of_the_smallest_int():
-    with pytest.raises(OverflowError):  # the interpreter's int has no end; a row of docs/semantics.md
+    with pytest.raises(OverflowError):  # the interpreter's int has no limit; a row of docs/semantics.md
         njit(absolute)(-2 ** 63)
 
 
@@ -216,7 +216,7 @@ def test_tracing_takes_no_case(jax):
 
 
 def many_cases(kind, count):
-    """A function that dispatches over `count` cases."""
+    """A function that selects one of `count` cases."""
     if kind == "match":
         cases = (f"        case {i}:\n            return x + {i * 7 % 1000}\n" for i in range(count))
         body = "    match k:\n" + "".join(cases)
@@ -239,11 +239,11 @@ def test_switch_over_hundreds(kind, monkeypatch):
     compiled = njit(function)
     for k in (0, 1, 299, 598, 599, 600, -1):
         agree(function, k, 5, compiled=compiled)
-    # not hundreds of comparisons in turn: LLVM makes a switch of each 64 or so
+    # not hundreds of comparisons in a row: LLVM makes a switch of about 64 each
     assert 1 <= next(iter(compiled.inspect_llvm().values())).count(" switch i") <= 12
 
 
-# Higher-order control flow in plain Python: the user's own.
+# Higher-order control flow in plain Python, written by the user.
 
 def fori_loop(low, high, body, initial):
     value = initial

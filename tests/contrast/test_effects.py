@@ -404,7 +404,7 @@ def test_tracing_draws_once(jax):
     assert jax.random.normal(key) == jax.random.normal(key)
 
 
-# where the first NaN comes from
+# the origin of the first NaN
 
 def first_nan(x, y):
     root = np.sqrt(x) + 1.0

@@ -254,7 +254,7 @@ def wraps_to_zero(n, a):
 
 
 def test_counters_that_wrap():
-    """What is known of a counter ends where it may wrap."""
+    """The known range of a counter ends where it may wrap."""
     wrap = njit(overflow="wrap")
     assert wrap(wraps_below_zero)(10, np.zeros(10)) == 1
     with pytest.raises(ZeroDivisionError):
@@ -262,7 +262,7 @@ def test_counters_that_wrap():
 
 
 def test_a_nan_in_a_tuple():
-    """CPython asks whether two items are one object before it compares them; with another object they agree."""
+    """CPython tests whether two items are one object before it compares them. With another nan object both agree."""
     def f(x, y):
         return x in (1.0, x), x in [x], (x,) == (x,), x in (1.0, y), (x,) == (y,)
 
@@ -271,7 +271,7 @@ def test_a_nan_in_a_tuple():
 
 
 def test_sign_of_a_nan_that_is_made():
-    """LLVM folds and expands operations without keeping it; that of a nan which is handed on stays."""
+    """LLVM folds and expands operations without preserving the sign. A nan that is only passed on keeps its sign."""
     sign = njit(lambda x: math.copysign(1.0, x % 1))
     assert abs(sign(math.inf)) == abs(sign.py_func(math.inf)) == 1.0
     assert math.isnan(njit(lambda x: x % 1)(math.inf))

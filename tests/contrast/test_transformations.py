@@ -1,4 +1,4 @@
-"""Transformations of programs, the tracing JIT's strength; expected failures say what is missing."""
+"""Transformations of programs, the strength of the tracing JIT; expected failures show what is missing here."""
 import numpy as np
 import pytest
 

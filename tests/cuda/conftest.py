@@ -1,4 +1,4 @@
-"""Kernels run on the CPU here, whatever the machine has; tests of a device set their own."""
+"""In these tests kernels run on the CPU, also where there is a GPU; tests of a device set their own devices."""
 import os
 
 os.environ.setdefault("PYJITC_CUDA", "cpu")

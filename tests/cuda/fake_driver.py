@@ -1,6 +1,6 @@
 """A CUDA driver without a GPU: the functions of the library, on host memory.
 
-Device memory is host memory that is watched: an address outside every allocation fails as the driver would fail. A
+Device memory is host memory with checked addresses: an address outside every allocation fails as in the driver. A
 launch calls the Python function registered for the kernel, with its parameters as PTX declares them. `install()` makes
 it the driver of this process.
 """
@@ -22,7 +22,7 @@ ERRORS = {1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"), 2: ("CUDA_ERROR_O
           218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed")}
 _KINDS = {"b8": ctypes.c_uint8, "u8": ctypes.c_uint8, "b16": ctypes.c_uint16, "u16": ctypes.c_uint16, "u32": c_uint,
           "b32": c_uint, "f32": c_float, "u64": c_uint64, "b64": c_uint64, "f64": ctypes.c_double}
-_kept = []  # what C code may still call
+_kept = []  # functions that C code may still call
 
 
 def put(pointer, kind, value):
@@ -30,7 +30,7 @@ def put(pointer, kind, value):
 
 
 class FakeLibrary:
-    """count: devices; version, capability, memory (bytes): what they say of themselves. bodies: kernel -> Python
+    """count: devices; version, capability, memory (bytes): the properties that they report. bodies: kernel -> Python
     function (grid, block, shared, stream, parameters), called by launches; launches: their records."""
 
     def __init__(self, count=1, version=13000, capability=(9, 0), memory=1 << 30, pools=True):
@@ -347,15 +347,15 @@ define i32 @stub_launch(ptr %f, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32
 
 
 def make_native(library):
-    """Give the library native functions for what a launch calls, so that what is measured is the cost of binding alone;
-    returns a function that says how many launches there were."""
+    """Give the library native functions in place of those that a launch calls, so that only the cost of binding is
+    measured. Returns a function that returns the number of launches."""
     target = link.host_target()
     image = loader.load(link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = '
                                        f'"{target.layout}"\n{_STUB}', target))
     for name, symbol in (("cuCtxSetCurrent", "stub_current"), ("cuLaunchKernel", "stub_launch")):
         setattr(library, name, ctypes.CFUNCTYPE(c_int, *driver._SIGNATURES[name])(image.address(symbol)))
     _kept.append(image)
-    library.current = 0x100  # the stub makes nothing current
+    library.current = 0x100  # the stub makes no context current
     return lambda: ctypes.c_int64.from_address(image.address("launches")).value
 
 

@@ -1,4 +1,4 @@
-"""Kernels as people write them, each with the result that NumPy gives: for the grid on the CPU, for PTX, for a GPU.
+"""Typical kernels, each with the result of NumPy: for the grid on the CPU, for PTX, and for a GPU.
 
 `CASES` has them by name. A case makes its arguments afresh; `expected` are the arrays after the launch, None for those
 that stay.
@@ -25,7 +25,8 @@ class Case(NamedTuple):
     shared: int = 0
 
     def check(self, launch=None):
-        """Launch (as `launch(kernel, grid, block, shared, arguments)`, or here) and compare."""
+        """Launch the kernel, by `launch(kernel, grid, block, shared, arguments)` if that is given, and compare the
+        results."""
         args, expected = self.make(np.random.default_rng(7))
         kept = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
         if launch is None:
@@ -261,7 +262,7 @@ def _blelloch(rng):
 
 @case(1, 128, _blelloch)
 def exclusive_scan(x, out):
-    """Blelloch's, two elements a thread."""
+    """Blelloch's exclusive scan, with two elements for each thread."""
     s = cuda.shared.array(256, np.int64)
     t, n = cuda.threadIdx.x, 256
     s[2 * t] = x[2 * t]
@@ -324,7 +325,7 @@ def _grid_sum(rng):
 
 @case(6, 128, _grid_sum)
 def grid_sum(x, total):
-    """Warps by shuffles, the block through shared memory, the grid by one atomic addition a block."""
+    """A sum: of warps by shuffles, of the block in shared memory, of the grid by one atomic addition for each block."""
     parts = cuda.shared.array(32, np.float64)
     v = 0.0
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
@@ -353,7 +354,7 @@ def _last_block(rng):
 
 @case(6, 128, _last_block)
 def last_block_sum(x, parts, ticket, total):
-    """The block that finishes last adds the others' sums: fences and a counter that wraps."""
+    """A sum in which the last block to finish adds the sums of the others, with fences and a counter that wraps."""
     s = cuda.shared.array(128, np.int32)
     last = cuda.shared.array(1, np.bool_)
     t, i = cuda.threadIdx.x, cuda.grid(1)
@@ -389,7 +390,7 @@ def _compact(rng):
 
 @case(4, 64, _compact)
 def compact(x, out, counts):
-    """Keep the positive ones: votes give each lane its place, the second warp starts behind the first."""
+    """Keep the positive elements: votes give each lane its position, and the second warp starts after the first."""
     first = cuda.shared.array(1, np.int32)
     b, t = cuda.blockIdx.x, cuda.threadIdx.x
     v = x[cuda.grid(1)]
@@ -541,7 +542,7 @@ def _fft(rng):
 
 @case(1, 32, _fft, 1e-12)
 def fft64(x, out):
-    """Radix-2 in shared memory: a butterfly a thread and step."""
+    """A radix-2 FFT in shared memory: each thread computes one butterfly in each step."""
     re = cuda.shared.array(64, np.float64)
     im = cuda.shared.array(64, np.float64)
     t = cuda.threadIdx.x
@@ -648,7 +649,7 @@ def _early(rng):
 
 @case(1, 128, _early)
 def early_exit(x, out):
-    """Threads leave before the barriers; the others go on."""
+    """Some threads return before the barriers; the others continue."""
     s = cuda.shared.array(1, np.int32)
     t = cuda.threadIdx.x
     if t == 0:
@@ -699,7 +700,8 @@ def dates(a, late, start, out, months, early):
         early[t] = a[t] < start
 
 
-# ---------------------------------------------------------------- failing: here pytest rewrites no assertions
+# ---------------------------------------------------------------- kernels that fail: in this file pytest does not
+# rewrite assertions
 
 
 @cuda.jit

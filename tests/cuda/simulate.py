@@ -1,4 +1,4 @@
-"""A second opinion on kernels: the interpreter runs each thread of a block as a thread of its own, waiting at real
+"""An independent way to run kernels: the interpreter runs each thread of a block as a system thread, with real
 barriers."""
 import threading
 from types import FunctionType, SimpleNamespace
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class _Meeting:
-    """A barrier for the threads that are still there."""
+    """A barrier for the threads that have not returned yet."""
 
     def __init__(self, count):
         self.condition = threading.Condition()
@@ -33,7 +33,7 @@ class _Meeting:
 
 
 class _Block:
-    """What kernels call `cuda`, for one thread; `common` holds what the block shares."""
+    """The object that kernels call `cuda`, for one thread; `common` has the shared state of the block."""
 
     def __init__(self, common, thread, block, threads, blocks):
         self.common, self.number = common, thread
@@ -58,7 +58,7 @@ class _Block:
         self.common.meeting.wait()
 
     def _exchange(self, value):
-        """Values of all threads that are there."""
+        """The values of all threads that have not returned yet."""
         self.common.values[self.number] = value
         self.syncthreads()
         found = dict(self.common.values)

@@ -1,6 +1,6 @@
-"""A GPU without a GPU: the fake driver, whose launches run the same kernel on the CPU grid, on the memory and the
-parameters that the launch gave. What a kernel computes is the grid's; how it is compiled for a GPU, loaded, bound,
-launched and waited for is what a GPU would see."""
+"""Replaces a GPU by the fake driver, whose launches run the same kernel on the CPU grid, with the memory and the
+parameters of the launch. The results are those of the CPU grid; compilation for a GPU, loading, binding, launches and
+waiting are the same as on a GPU."""
 import ctypes
 import struct
 
@@ -48,7 +48,7 @@ class StandIn(FakeLibrary):
 
 
 def _value(t, given):
-    """An argument of type `t` from the parameters that are passed for it."""
+    """An argument of type `t`, made from the parameters that are passed for it."""
     if isinstance(t, Array):
         address, shape = next(given), tuple([next(given) for _ in range(t.ndim)])
         dtype = dtype_of(t.dtype)

@@ -1,4 +1,4 @@
-"""The benchmarks of a GPU run to their end on what stands for one."""
+"""The benchmarks for a GPU run to their end on the replacement for a GPU (stand_in.py)."""
 import importlib
 
 from pyjitc.cuda import devices

@@ -18,7 +18,7 @@ from .stand_in import StandIn
 
 @cuda.jit
 def steps(x, y, n):
-    """Jacobi steps: each needs what the neighbours in other blocks wrote."""
+    """Jacobi steps: each step reads values that threads of other blocks have written."""
     grid = cuda.cg.this_grid()
     i = cuda.grid(1)
     for k in range(n):
@@ -145,13 +145,13 @@ def test_code_for_a_gpu(arch):
     types = Array(float64, 1, "C"), Array(float64, 1, "C"), Int
     kernel = ptx.compile_ptx(steps.py_func, types, steps.options, steps.bounds, arch).kernel
     assert kernel.cooperative and "pyjitc_arrived" in kernel.ptx
-    # in the one function that all calls share
+    # in the one launch function that all calls share
     assert kernel.ptx.count("bar.sync") + kernel.ptx.count("barrier.sync") == 2
     ptxas.assemble(kernel.ptx, arch)
 
 
 def test_launches_on_a_gpu(monkeypatch):
-    """The fake driver has four processors, each with two blocks at once."""
+    """The fake driver has four multiprocessors, each of which runs two blocks at once."""
     library = StandIn(monkeypatch)
     install(library)
     try:

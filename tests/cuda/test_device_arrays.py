@@ -302,7 +302,7 @@ def test_dlpack_both_ways_with_numpy(host, dtype):
     address = there.address
     del there, view
     gc.collect()
-    np.testing.assert_array_equal(seen, values)  # the memory lives as long as what looks at it
+    np.testing.assert_array_equal(seen, values)  # the memory lives as long as the views of it
     assert seen.ctypes.data == address
     back = arrays.from_dlpack(values)
     back[1, 1] = 1
@@ -315,7 +315,7 @@ def test_dlpack_memory_is_given_back(host):
     before = len(from_)
     capsule = there.__dlpack__()
     assert len(from_) == before + 1
-    del capsule  # nobody took it
+    del capsule  # the capsule was not consumed
     assert len(from_) == before
     seen = np.from_dlpack(there)
     assert len(from_) == before + 1
@@ -361,7 +361,7 @@ def test_dlpack_refusals(host):
     capsule = on_gpu.__dlpack__(stream=stream.handle)
     del capsule
     before = len(arrays.dlpack._exported)
-    # NumPy takes a capsule, and drops it while its own error is on the way
+    # NumPy consumes a capsule, and releases it while its own exception is set
     with pytest.raises((RuntimeError, BufferError), match="device"):
         np.from_dlpack(on_gpu)
     assert len(arrays.dlpack._exported) == before

@@ -1,7 +1,7 @@
-"""The code that becomes PTX computes what NumPy does: its LLVM text, run by this processor, one thread after the other.
+"""The LLVM text that becomes PTX computes what NumPy does: it is run on this processor, one thread after the other.
 
 Only the special registers are replaced, by variables that the test sets. Kernels whose threads wait for each other, or
-that use instructions of GPUs, cannot be run so.
+that use instructions of GPUs, cannot be run in this way.
 """
 import ctypes
 import math
@@ -27,7 +27,7 @@ _C = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16
 
 
 def flat(x, t):
-    """What is passed for an argument."""
+    """The parameters that are passed for an argument."""
     if isinstance(x, tuple):
         return [v for part, p in zip(x, t.elements) for v in flat(part, p)]
     if isinstance(x, np.ndarray):
@@ -54,7 +54,7 @@ def run(kernel, grid, block, args):
                       f"  %v = load volatile i32, ptr %p\n  ret i32 %v\n}}", text)
     text = text.replace("declare void @llvm.nvvm.exit() noreturn",
                         "declare void @abort()").replace("@llvm.nvvm.exit()", "@abort()")
-    # 20 bits of the one, all but one of the other
+    # a double keeps 20 bits of the fraction, a float all but the last bit
     for kind, letter, bits, keep in (("double", "d", "i64", -(1 << 32)), ("float", "f", "i32", -2)):
         text = re.sub(rf"declare {kind} @llvm\.nvvm\.rcp\.approx\.ftz\.{letter}.*",
                       f"define internal {kind} @rcp_{letter}({kind} %x) alwaysinline {{\n  %y = fdiv {kind} 1.0, %x\n "
@@ -82,7 +82,7 @@ def test_kernels(name):
 
 
 def results(function, *args):
-    """What a kernel of one thread stores, and what the function stores in the interpreter."""
+    """The values that a kernel of one thread stores, and those that the function stores in the interpreter."""
     ours, theirs = np.zeros(14, np.complex128), np.zeros(14, np.complex128)
     run(cuda.jit(function), 1, 1, (*args, ours))
     with np.errstate(all="ignore"):

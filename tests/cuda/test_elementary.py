@@ -1,4 +1,4 @@
-"""The elementary functions of GPUs, run by CPython on the operations' own meanings, against NumPy in higher
+"""The elementary functions of GPUs, run by CPython with the Python meanings of the operations, against NumPy in higher
 precision."""
 import math
 import types
@@ -16,7 +16,7 @@ RANDOM = np.random.default_rng(5)
 
 @pytest.fixture(autouse=True)
 def constant_arrays(monkeypatch):
-    """The operation has no meaning in Python: here its data as an array."""
+    """The operation has no Python meaning; here it returns its data as an array."""
     names = types.SimpleNamespace(**vars(gpu))
     names.CONSTANT_ARRAY = lambda type, shape, data: np.frombuffer(bytes.fromhex(data), np.int32)
     monkeypatch.setattr(elementary, "gpu", names)
@@ -59,7 +59,7 @@ NUMPY = {"atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "asinh": np.ar
 
 
 def reference(name, x):
-    """In higher precision than x: long double for double; erf is math's own."""
+    """The result in higher precision than x, in long double for double; erf is that of `math`."""
     wide = np.longdouble(x) if isinstance(x, float) else np.float64(x)
     if name in ("erf", "erfc"):
         return np.longdouble(getattr(math, name)(float(x)))
@@ -68,7 +68,7 @@ def reference(name, x):
 
 
 def distance(found, exact, cls):
-    """In units in the last place of `exact`, as a number of class `cls`."""
+    """The difference in units in the last place of `exact`, as a number of class `cls`."""
     rounded = cls(exact)
     if np.isnan(rounded) or np.isinf(rounded) or np.isnan(found) or np.isinf(found):
         same = np.isnan(rounded) and np.isnan(found) or rounded == found
@@ -92,7 +92,7 @@ def test_double(name):
 
 @pytest.mark.parametrize("module, cls, place", [(elementary, float, 1), (elementary32, np.float32, 2)])
 def test_reciprocals_may_be_off(monkeypatch, module, cls, place):
-    """What a GPU computes for them is within 1 ulp, not always the nearest number."""
+    """A GPU's reciprocals are within 1 ulp, not always the nearest number."""
     numpy = np.float64 if cls is float else np.float32
     for towards in (-INF, INF):
         monkeypatch.setattr(module, "RECIPROCAL", lambda x: cls(np.nextafter(numpy(gpu.RECIPROCAL(x)), numpy(towards))))
@@ -104,7 +104,7 @@ def test_reciprocals_may_be_off(monkeypatch, module, cls, place):
 
 
 def test_reciprocal_from_twenty_bits():
-    """The steps of codegen/nvptx_ops.py, from what the instruction gives."""
+    """The Newton steps of codegen/nvptx_ops.py, from the approximation that the instruction gives."""
     for x in map(float, spread(-300, 300, 200)):
         y = float((np.float64(1 / x).view(np.int64) & -0x100000000).view(np.float64))
         h = FMA(-x, y, 1.0)

@@ -124,7 +124,7 @@ def test_operands_that_the_result_lies_over(to):
 
 
 class Tensor:
-    """Of another library, known by DLPack."""
+    """A tensor of another library, which is exchanged by DLPack."""
 
     def __init__(self, array):
         self.array = array

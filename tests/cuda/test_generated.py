@@ -13,8 +13,8 @@ THREADS = 8
 
 
 class Program:
-    """Text of a kernel. Variables a, b, c differ between threads, u and v do not; only where control is the same for
-    all may threads wait, or u and v change."""
+    """Text of a kernel. Variables a, b, c differ between threads, u and v do not; threads may wait, and u and v may
+    change, only where control flow is the same for all threads."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

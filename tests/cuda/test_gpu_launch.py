@@ -1,4 +1,4 @@
-"""Launches on a fake driver: what the kernel is given, misuse, failures of threads, code on disk."""
+"""Launches on a fake driver: the parameters of the kernel, misuse, failures of threads, code on disk."""
 import collections
 import ctypes
 import enum
@@ -52,11 +52,11 @@ def test_arrays_of_the_device_and_of_the_host(library):
     np.testing.assert_array_equal(y, 1 + 2 * np.arange(1000.0))
     there = arrays.to_device(y)
     stream = devices.stream()
-    for n in range(3):  # the second launch takes the short way
+    for n in range(3):  # the second launch takes the fast path
         kernel[4, 256, stream](3.0, arrays.to_device(x), there)
         assert library.launches[-1][1:5] == ((4, 1, 1), (256, 1, 1), 0, stream.handle)
     np.testing.assert_array_equal(there.copy_to_host(), y + 9 * x)
-    kernel[4, 256](np.float32(3), x, y)  # other types: another version
+    kernel[4, 256](np.float32(3), x, y)  # other types need other code
     assert len(kernel.signatures) == 2
     before = len(library.launches)
     kernel.forall(0)(2.0, x, y)
@@ -94,8 +94,8 @@ def test_every_kind_of_argument_arrives_as_declared(library):
 
 
 def test_strides_arrive_where_the_kernel_takes_any(library):
-    """Host arrays become contiguous ones on the device, and a declared type may ask for less than an array is: the
-    strides are passed."""
+    """Strides are passed where the type does not determine them. Host arrays become contiguous arrays on the device,
+    and a declared type may be less specific than the array's own."""
     table, other = np.arange(24.0).reshape(4, 6), np.zeros((4, 6))
     for declared in (None, "void(float64[:, :], UniTuple(float64[:], 1))"):
         kernel = cuda.jit(declared)(lambda a, b: None) if declared else cuda.jit(lambda a, b: None)
@@ -261,7 +261,7 @@ def raising(x, n):
 
 
 def failing(library, block, thread):
-    """A kernel body that fails as the code of a device does, at the place where it says `too large`."""
+    """A kernel body that fails in the way of device code, at the place whose message is `too large`."""
     def body(grid, sizes, shared, stream, given):
         (place, size), = (variables["pyjitc_error"] for _, variables in library.modules.values())
         at(place, size, np.uint8)[:] = np.frombuffer(struct.pack("<I3I3I4x4Q", body.site, *block, *thread, 0, 0, 0, 0),
@@ -298,7 +298,7 @@ def test_messages_show_the_values_of_the_failure():
 
 
 def test_the_short_way_is_native(library):
-    """Not a time, which a loaded machine cannot promise: `bench gpu` measures it."""
+    """No time is tested, because it depends on the load of the machine: `bench gpu` measures it."""
     native = FakeLibrary()
     count = make_native(native)
     install(native)
@@ -387,7 +387,7 @@ def test_failures_are_seen_at_copies_too_and_the_short_way_is_taken(library):
     x = arrays.to_device(np.zeros(10))
     kernel[2, 32](x, 1)
     launch = kernel[2, 32]
-    kernel.launch = None  # it is not used any more
+    kernel.launch = None  # the slow path must not be called any more
     body = library.bodies["raising"] = failing(library, (0, 0, 0), (1, 0, 0))
     body.site = 1
     launch(x, 6)

@@ -1,4 +1,4 @@
-"""The kernels of kernels.py on the CPU grid give what NumPy gives."""
+"""The kernels of kernels.py have NumPy's results on the CPU grid."""
 import pytest
 
 from .kernels import CASES

@@ -1,4 +1,4 @@
-"""Launches on the CPU grid: what is checked before, what failing threads raise, what is specialised."""
+"""Launches on the CPU grid: checks before the launch, exceptions of failing threads, specialisation."""
 import copy
 import enum
 import os
@@ -36,7 +36,7 @@ def test_an_index_error_says_where():
     assert str(error.value).startswith("index 100 is out of bounds for axis 0 with size 100\n")
     assert error.value.block == (3, 0, 0) and error.value.thread == (4, 0, 0)
     assert error.value.line == line_of(put.py_func, "# out of bounds")
-    assert (x == 1).all()  # what the threads before wrote stays
+    assert (x == 1).all()  # the values that earlier threads wrote stay
     put[1, 32](x, -32)  # negative indices count from the end
 
 
@@ -469,7 +469,8 @@ def test_an_interrupt_ends_a_launch():
             cuda.syncthreads()
 
     for kernel, sizes in ((forever, (1, 1)), (forever, (100, 128)), (waits, (64, 128))):
-        kernel[sizes](np.ones(2))  # compiled: an interrupt may get lost in a callback while that goes on
+        # it is compiled before, because an interrupt during the compile may be lost in a callback
+        kernel[sizes](np.ones(2))
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             kernel[sizes](np.zeros(2))
@@ -547,7 +548,7 @@ def test_pickles():
 
 
 def test_exceptions_of_classes_of_the_program():
-    """The host is told which it was."""
+    """The exception on the host names the class."""
     with pytest.raises(cuda.KernelError, match=r"^Refusal\n  in refuses\(\) at .* thread \(2, 0, 0\)"):
         refuses[1, 4](np.zeros(4))
     with pytest.raises(cuda.KernelError,
@@ -562,7 +563,7 @@ def refuses_last(x):
 
 
 def test_other_code_and_defaults():
-    """As a program may give them to a function: IPython's autoreload does."""
+    """A program may assign them to a function, as IPython's autoreload does."""
     def add(x, s=2):
         x[cuda.grid(1)] += 10 * s
 

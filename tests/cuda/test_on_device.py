@@ -1,7 +1,7 @@
-"""Kernels on a GPU. Without one the tests run on what stands for it (stand_in.py): they pass there before they ever see
-a GPU.
+"""Kernels on a GPU. Without one the tests run on its replacement (stand_in.py), so that they pass before they are run
+on a GPU.
 
-With a GPU: `python -m pytest tests/cuda/test_on_device.py`; nothing needs to be asked for.
+With a GPU: `python -m pytest tests/cuda/test_on_device.py`; no option is needed.
 """
 import ctypes
 import importlib
@@ -106,7 +106,7 @@ def test_arguments_that_stay_on_the_device():
     assert start.elapsed_time(end) >= 0
     np.testing.assert_allclose(there_y.copy_to_host(), expected, 1e-6)
     zero = there_y.copy_to_host()
-    for _ in range(3):  # the short way
+    for _ in range(3):  # the fast path
         launch(np.float32(0), there_x, there_y)
     stream.synchronize()
     np.testing.assert_array_equal(there_y.copy_to_host(), zero)
@@ -150,7 +150,7 @@ def test_records():
     there = cuda.to_device(r)
     cuda.jit(test_whole_arrays.fields)[1, 8](there, out)
     there.copy_to_host(r)
-    for name in r.dtype.names:  # not the bytes between
+    for name in r.dtype.names:  # not the bytes between the elements
         assert (r[name].tolist() == expected[name].tolist()
                 and there[2:4].copy_to_host()[name].tolist() == r[name][2:4].tolist())
     assert out.tolist() == wanted.tolist()

@@ -1,4 +1,4 @@
-"""Operations of threads on the CPU grid: places, atomics on all types, warps, bits, memory."""
+"""Operations of threads on the CPU grid: positions, atomics on all types, warps, bits, memory."""
 import math
 
 import numpy as np
@@ -15,7 +15,7 @@ def run(body, *args, grid=1, block=32, shared=0):
     return args[0]
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- positions
 
 
 def test_places():
@@ -100,7 +100,7 @@ def test_atomics_of_bits(dtype):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint32])
 def test_counting_beyond_the_limit(dtype):
-    """inc and dec where the element is not between 0 and the limit; signed numbers are compared as such."""
+    """inc and dec of an element that is not between 0 and the limit; signed numbers are compared as signed numbers."""
     @cuda.jit
     def count(a, limit):
         i = cuda.grid(1)

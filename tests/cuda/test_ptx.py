@@ -1,4 +1,4 @@
-"""Every kernel of kernels.py as PTX that NVIDIA's assembler takes, for all architectures that are supported."""
+"""Every kernel of kernels.py as PTX that NVIDIA's assembler accepts, for all supported architectures."""
 import math
 import pathlib
 import re
@@ -55,7 +55,7 @@ needs_nvcc = pytest.mark.skipif(ptxas.find("nvcc") is None or ptxas.find("ptxas"
 @needs_nvcc
 @pytest.mark.parametrize("arch", ARCHS)
 def test_as_few_registers_as_the_same_kernels_in_c(arch, tmp_path):
-    """Without contraction to fma on both sides: that is what NumPy computes."""
+    """Neither compiler contracts to fma, as NumPy does not."""
     sources = sorted(C.glob("*.cu"))
     whole = tmp_path / "all.cu"
     whole.write_text("\n".join(path.read_text() for path in sources))
@@ -71,7 +71,7 @@ def test_as_few_registers_as_the_same_kernels_in_c(arch, tmp_path):
         assert ours.shared == theirs.shared, name
 
 
-# ---------------------------------------------------------------- what the text says
+# ---------------------------------------------------------------- the text of the code
 
 
 def ptx_of(function, *types, arch="sm_80", **options):
@@ -149,7 +149,7 @@ def test_a_function_may_have_any_name():
     assert f".entry {kernel.name}(" in kernel.ptx
 
 
-# ---------------------------------------------------------------- what a GPU cannot do
+# ---------------------------------------------------------------- operations that a GPU cannot do
 
 
 def allocates(x, n):

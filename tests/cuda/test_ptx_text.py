@@ -1,5 +1,5 @@
-"""What codegen/ptxtext.py rewrites computes the same addresses: the integer part of PTX, run for a few threads before
-and after."""
+"""The rewritten PTX of codegen/ptxtext.py computes the same addresses: its integer instructions are run for a few
+threads before and after."""
 import re
 
 import pytest
@@ -13,8 +13,8 @@ M32, M64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 def memory_accesses(ptx, place, parameters, steps=3000):
-    """The addresses that a thread reads and writes, in order. Floats and what is loaded are 3; shared arrays are above
-    1 << 40."""
+    """The addresses that a thread reads and writes, in order. Floats and loaded values count as 3; shared arrays are
+    above 1 << 40."""
     body = ptx[ptx.rindex(".visible .entry"):]
     lines = [line.strip() for line in body[body.index("\n{") + 2:body.index("\n}")].split("\n")]
     labels = {line[:-1]: k for k, line in enumerate(lines) if line.startswith("$")}

@@ -1,5 +1,4 @@
-"""Loops in which threads stride over data, which the CPU grid turns into loops over neighbours: against the
-interpreter."""
+"""Grid-stride loops, which the CPU grid turns into loops over neighbouring elements, against the interpreter."""
 import numpy as np
 import pytest
 
@@ -15,13 +14,13 @@ STRIDED, PLAIN = [], []
 
 
 def strided(function):
-    """One whose loop is turned."""
+    """A kernel whose loop is turned."""
     STRIDED.append(function)
     return function
 
 
 def plain(function):
-    """One whose loop is not."""
+    """A kernel whose loop is not turned."""
     PLAIN.append(function)
     return function
 
@@ -186,7 +185,7 @@ def test_which_are_turned(function, monkeypatch):
 
 
 def test_kernels_keep_their_ranges_beside_numbas(monkeypatch):
-    """What range() means under Numba's names is known once a function of these is compiled."""
+    """The meaning of range() under Numba's semantics is loaded once a function of pyjitc.numba is compiled."""
     assert njit(lambda n: len(range(n)))(2.5) == 2
     test_which_are_turned(over_range, monkeypatch)
 
@@ -198,7 +197,7 @@ def test_they_become_vectors():
 
 
 def test_the_first_step_that_fails():
-    """Steps are taken together: the error is of the first step in which a thread fails."""
+    """The threads take each step together, so the error is that of the first step in which a thread fails."""
     kernel = cuda.jit(over_range)
     with pytest.raises(IndexError, match="index 30 is out of bounds for axis 0 with size 30") as info:
         kernel[1, 8](np.arange(30.0), np.zeros(50), 40)

@@ -1,4 +1,4 @@
-"""NVIDIA's tools, by programs that stand for them; what is kept on disk, in another process."""
+"""NVIDIA's tools, replaced by scripts; code on disk that another process finds."""
 import os
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def twice(x):
 
 @pytest.fixture
 def tools(tmp_path, monkeypatch):
-    """A folder, the only one where tools are; tool(name, script) puts one there."""
+    """The only folder with tools; tool(name, script) puts one there."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     monkeypatch.setattr(ptxas, "_toolkits", lambda: [])
     monkeypatch.setattr(ptxas, "_from_packages", lambda function, name: None)
@@ -37,7 +37,7 @@ def tools(tmp_path, monkeypatch):
     return tool
 
 
-# The assembler writes what it was given, and says what ptxas says of a kernel.
+# This assembler writes its arguments, and prints what ptxas prints for a kernel.
 ASSEMBLER = """for last; do :; done
 previous=; for word; do [ "$previous" = -o ] && cp "$last" "$word"; previous=$word; done
 cat >&2 <<'END'
@@ -76,7 +76,7 @@ def test_report_of_registers_and_spills(tools):
         twice.report(SIGNATURE, "sm_90")
 
 
-# ---------------------------------------------------------------- kept on disk
+# ---------------------------------------------------------------- code on disk
 
 PROGRAM = """\
 import sys
@@ -140,7 +140,7 @@ def run(folder, text, **values):
 def test_ptx_is_kept_for_other_processes(tmp_path):
     assert run(tmp_path, PROGRAM, scale=2.0) == "True 2 ['scaled', 'scaled'] True False"
     assert run(tmp_path, PROGRAM, scale=2.0) == "True 2 ['scaled', 'scaled'] False False"  # no compiler was needed
-    # a global that the code has in it
+    # a global whose value is a constant in the code
     assert run(tmp_path, PROGRAM, scale=3.0) == "True 2 ['scaled', 'scaled'] True False"
 
 

@@ -1,4 +1,4 @@
-"""float4 and its kin: in kernels, in functions of kernels, and on the host."""
+"""float4 and the other vector types: in kernels, in device functions, and on the host."""
 import pickle
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What one thread does with whole arrays and with records: against the interpreter, thread by thread; and as PTX."""
+"""Operations of one thread on whole arrays and on records: against the interpreter, thread by thread, and as PTX."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""Kernels without waits: neighbouring blocks run as one, and threads without work are left out of the loops."""
+"""Kernels without barriers: neighbouring blocks run as one, and threads without work are left out of the loops."""
 import numpy as np
 import pytest
 
@@ -136,7 +136,7 @@ def five_points(a, c):
 
 
 def test_a_stencil_becomes_vectors():
-    """No test and no check is left in the loop over the threads."""
+    """No branch and no check is left in the loop over the threads."""
     matrix = Array(float32, 2)
     assert "x float>" in blockcode.inspect(five_points.py_func, (matrix, matrix), five_points.options, "llvm")
     a = np.random.default_rng(0).random((70, 45), np.float32)

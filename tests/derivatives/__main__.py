@@ -43,7 +43,8 @@ def outcome(seed):
     product = by_x @ dx + by_a * da + np.sum(by_m * dm)
     scale = 1 + max(np.max(np.abs(by_x)), abs(by_a), np.max(np.abs(by_m)))
     if not math.isfinite(change) or not math.isfinite(product):
-        if math.isnan(product) and math.isfinite(change):  # 0 * inf: a root of 0, or a product with what overflowed
+        # 0 * inf: the root of 0, or a product with an overflowed value
+        if math.isnan(product) and math.isfinite(change):
             return "no number in reverse mode", f"forward {change}"
         return ("not finite", "") if not math.isfinite(change) and not math.isfinite(product) else (
             "DIFFERS", f"reverse {product}, forward {change}")

@@ -1,4 +1,4 @@
-"""What derivatives are tested against: central differences, and forward mode."""
+"""The references for tests of derivatives: central differences, and forward mode."""
 import copy
 
 import numpy as np
@@ -10,7 +10,7 @@ __all__ = ["agree", "central"]
 
 
 def central(function, args, argnum, step=1e-6):
-    """The gradient by one argument, by central differences in the interpreter."""
+    """The gradient with respect to one argument, by central differences in the interpreter."""
     def at(x):
         given = copy.deepcopy(list(args))
         given[argnum] = x
@@ -30,8 +30,8 @@ def central(function, args, argnum, step=1e-6):
 
 
 def agree(function, *args, argnums=None, tolerance=1e-6):
-    """The value is that of the compiled function, arguments stay as they are, the gradient is what differences say,
-    and forward mode along a direction is the gradient's product with it."""
+    """Assert that the value is that of the compiled function, that arguments are not changed, that the gradient agrees
+    with differences, and that forward mode in a direction gives the product of gradient and direction."""
     if argnums is None:
         argnums = tuple(n for n, x in enumerate(args) if isinstance(x, float)
                         or isinstance(x, np.ndarray) and x.dtype.kind == "f")
@@ -43,7 +43,7 @@ def agree(function, *args, argnums=None, tolerance=1e-6):
     contiguous = all(x.flags.c_contiguous for x in args if isinstance(x, np.ndarray))
     if contiguous:
         assert value == expected and type(value) is type(expected), (value, expected)
-    else:  # sums of a copy in C order are added up in that order
+    else:  # sums of a copy in C order are added in that order
         assert value == pytest.approx(expected, rel=1e-14)
     random = np.random.default_rng(1)
     tangents = [random.normal(size=x.shape) if isinstance(x, np.ndarray) and x.dtype.kind == "f"

@@ -1,4 +1,4 @@
-"""Programs made at random, for derivatives: loops, branches, writes into arrays, views and whole-array expressions."""
+"""Random programs for tests of derivatives: loops, branches, writes into arrays, views and whole-array expressions."""
 import random
 
 __all__ = ["program"]

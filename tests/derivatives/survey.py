@@ -1,4 +1,4 @@
-"""What the derivative of each NumPy callable is: calls of tests/lib/np/conformance, differentiated.
+"""A survey of the derivatives of NumPy's callables: the calls of tests/lib/np/conformance, differentiated.
 
 right     reverse mode, forward mode and central differences agree in a random direction
 zero      the result does not depend on the arguments to first order: both modes give 0, and so do differences
@@ -35,7 +35,7 @@ def cases(group, name, most=3):
 
 
 def inputs(names, domain, dtype):
-    """The values of variables: floats that vary lie in a domain, those of square matrices beside the diagonal."""
+    """The values of variables: floats that vary are in a domain, in square matrices only those beside the diagonal."""
     given = next(values(dtype, "C"))
     low, high = domain
     found = {}
@@ -58,7 +58,7 @@ def floats_of(y, path="y"):
     """[(expression of a part, the part)] of the numbers in a result that are no integers."""
     if isinstance(y, (tuple, list)):
         return [part for n, x in enumerate(y) for part in floats_of(x, f"{path}[{n}]")]
-    if isinstance(y, np.matrix):  # of which a product is another
+    if isinstance(y, np.matrix):  # `*` of matrices is the matrix product
         return []
     if isinstance(y, (float, complex)) or isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind in "fc":
         return [(path, np.asarray(y))]
@@ -66,7 +66,8 @@ def floats_of(y, path="y"):
 
 
 def function_of(case, given):
-    """(a function of the variables that returns a number, how many parts of the result are floats)."""
+    """(a function of the variables that returns a number, the number of parts of the result that are floats, whether
+    all of these are finite)."""
     names = list(given)
     setup = run.SETUP.get(case.group)
     lines = [f"{name} = {name}.copy()" for name in names if isinstance(given[name], np.ndarray) and varies(given[name])]
@@ -99,7 +100,7 @@ def function_of(case, given):
 
 
 def state(case, dtype="float64"):
-    """(state, detail)"""
+    """(the state of the case, as the module's docstring lists them, a detail)."""
     names = run.variables(case.call)
     for domain in _DOMAINS:
         given = inputs(names, domain, dtype)
@@ -153,7 +154,7 @@ def state(case, dtype="float64"):
 
 if __name__ == "__main__":
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what NumPy or compiled code prints is no answer
+    os.dup2(2, 1)  # output of NumPy or of compiled code must not appear among the answers
     for line in sys.stdin:
         text, dtype = json.loads(line)
         print(json.dumps(state(run.Case(*text), dtype)), file=out, flush=True)

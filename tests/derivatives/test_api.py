@@ -1,4 +1,4 @@
-"""The functions that give derivatives: what they take and return, and that they compose."""
+"""The functions that make derivatives: their arguments and results, and that they compose."""
 import math
 import pickle
 from functools import partial
@@ -373,7 +373,7 @@ def test_what_has_no_derivative_is_refused_at_its_line(function, args, line, tex
 
 
 def test_nothing_is_lost():
-    """Tapes and arrays of adjoints are freed, also where the function raises."""
+    """Tapes and arrays of adjoints are freed, also when the function raises."""
     def f(x, n):
         for i in range(n):
             x = np.sin(x) * x[0]

@@ -15,7 +15,7 @@ def normal(*shape):
 
 
 def central(function, args, place, h=1e-6):
-    """The gradient by one argument, by differences of what the interpreter computes."""
+    """The gradient with respect to one argument, by central differences in the interpreter."""
     x = np.array(args[place])
     found = np.zeros(x.shape, x.dtype)
     for at in np.ndindex(x.shape):

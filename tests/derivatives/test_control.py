@@ -1,5 +1,5 @@
 """Derivatives of `try`, of variables that inner functions change, of variables of several types and of functions that
-call themselves, and second derivatives of loops that are left in the middle."""
+call themselves, and second derivatives of loops that end early."""
 import math
 
 import numpy as np
@@ -11,7 +11,7 @@ from .differences import agree, central
 
 
 def division(x, d):
-    """What raises is skipped by the derivative as well."""
+    """The derivative, too, skips the trips that raise."""
     s = 0.0
     for i in range(len(d)):
         try:
@@ -176,7 +176,7 @@ class Particle:
 
 
 def lists(x):
-    """Lists that no one else sees."""
+    """Lists to which no other code has a reference."""
     squares, changed = [v * v for v in x] + [x[0]], [0.0] * 3
     for i in range(3):
         changed[i] = squares[i] * x[0]

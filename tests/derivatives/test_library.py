@@ -12,7 +12,7 @@ H = V @ V.T + 3.0 * np.eye(3)
 
 
 def test_of_symmetric_matrices():
-    """LAPACK reads one triangle, and differences see that."""
+    """LAPACK reads only one triangle, so finite differences depend on that triangle alone."""
     def f(h):
         w, v = np.linalg.eigh(h)
         return (np.sum(np.linalg.cholesky(h) * V + w * w + np.abs(v * V))
@@ -33,7 +33,7 @@ def test_of_tall_matrices():
 def test_what_has_none():
     with pytest.raises(ValueError, match="the derivative of np.linalg.qr is that of matrices with at least as many"):
         grad(lambda a: np.sum(np.linalg.qr(a)[0]))(TALL.T.copy())
-    # equal values have no vectors of their own, and what does not ask for these is not hurt
+    # equal eigenvalues have no unique vectors; functions that do not use the vectors still have a derivative
     np.testing.assert_allclose(grad(lambda a: np.sum(np.linalg.eigh(a)[0]))(np.eye(2)), np.eye(2))
 
 
@@ -77,7 +77,7 @@ def test_sets():
 
 def test_products_of_stacks():
     def f(a, b, v):
-        found = a @ b  # axes of length 1 and axes that one of them lacks are broadcast
+        found = a @ b  # axes of length 1 and missing axes are broadcast
         return np.sum(np.einsum("sijk,sikl->sijl", found, b)) + np.sum((a @ v) ** 2) + np.sum((v @ b) ** 3)
 
     agree(f, R.normal(size=(2, 1, 3, 3)), R.normal(size=(2, 2, 3, 3)), V[0])

@@ -1,4 +1,4 @@
-"""Gradients of programs, against differences and against forward mode."""
+"""Gradients of programs, against finite differences and against forward mode."""
 import math
 
 import numpy as np
@@ -220,7 +220,7 @@ def broadcast(x, a):
 
 
 def test_what_a_sum_broadcasts():
-    """Each number counts as often as it is added, also where its adjoint is the same everywhere."""
+    """Each number contributes as often as it is added, also if all its adjoints are equal."""
     def whole(a, column, x, s):
         return np.sum(a + column + x + s)
 
@@ -285,7 +285,7 @@ def test_arguments_that_are_written_into_stay_as_they_are():
 
 
 def test_numbers_that_begin_as_pythons_and_are_returned_in_tuples():
-    """`a` is a float before the loop and a float64 behind it, so the tuple has one of two types in it."""
+    """`a` is a float before the loop and a float64 after it, so the item of the tuple has one of two types."""
     def orbit(a, b, rates, n):
         for _ in range(n):
             a1, b1 = rates[0] * a - rates[1] * a * b, rates[2] * a * b - rates[3] * b

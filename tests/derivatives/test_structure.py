@@ -1,4 +1,4 @@
-"""What derivatives are made of: no tape where none is needed, nests that stay nests."""
+"""The code of derivatives: no tape where none is needed, and loop nests that remain nests."""
 import numpy as np
 import pytest
 
@@ -13,7 +13,7 @@ VECTOR = np.ones(5)
 
 
 def body(function, *args):
-    """The typed IR of the gradient of a function by its first argument, before it is optimised."""
+    """The typed IR of the gradient of a function with respect to its first argument, before it is optimised."""
     made = grad(function)
     made(*args)
     seen = []
@@ -122,7 +122,8 @@ def test_loops_that_do_not_run(n):
 
 
 def test_steps_of_a_descent_leave_memory_flat():
-    """A tape that grows, one of elements of arrays, and one made for a counted loop."""
+    """Three programs: with a tape that grows, with one of array elements, and with one that is allocated for a counted
+    loop."""
     import os
 
     def f(x, n):

@@ -1,4 +1,5 @@
-"""Derivatives of stencils gather: every width, few trips, several rows, and what must stay as it is."""
+"""Derivatives of stencils become loops that gather: all widths, few trips, several rows, and loops that must not be
+changed."""
 import numpy as np
 import pytest
 
@@ -37,7 +38,7 @@ def wide(u, x):
     return np.sum(v * v * x)
 
 
-def in_itself(u, x):  # the next trip reads what this one writes
+def in_itself(u, x):  # the next trip reads the element that this one writes
     for i in range(1, len(u) - 1):
         u[i] = u[i - 1] * x[i] + u[i + 1]
     return np.sum(u * x)

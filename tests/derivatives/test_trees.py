@@ -129,7 +129,7 @@ def test_checkpoint_of_trees():
 
 
 def test_jacobians_by_trees():
-    """The structure of the argument is inside that of the result, as in JAX."""
+    """Each leaf of the result's structure is a tree with the structure of the argument, as in JAX."""
     def f(p, x):
         return p["w"] * x, p["c"][0] * np.sum(p["w"])
 

@@ -1,4 +1,5 @@
-"""What the documents say is there: links, tests named in the table of deviations, programs, environment variables."""
+"""The things that the documents refer to exist: links, tests named in the table of deviations, programs, environment
+variables."""
 import ast
 import inspect
 import pathlib
@@ -47,7 +48,7 @@ def test_public_names_are_in_the_reference_with_their_types():
 
 
 def untyped(value):
-    """Functions, or public methods of a class, that do not say what they take or give."""
+    """Functions, or public methods of a class, without annotations of their parameters or result."""
     if inspect.isfunction(value):
         found = inspect.signature(value)
         given = [p for p in found.parameters.values() if p.name not in ("self", "cls")]

@@ -1,5 +1,5 @@
-"""Measured numbers in pages: those of bench's files stand between marks (tests/bench compares them); no others may
-stand anywhere."""
+"""Measured numbers in pages: those of bench's files are between marks (tests/bench compares them), and no others are
+allowed."""
 import pathlib
 import re
 
@@ -22,12 +22,12 @@ MEASURED = re.compile(
     rf"|{NUMBER} percent|\btwice as\b|\b(?:halves|doubles|halved|doubled) (?:the|what|its) (?:time|cost|speed)"
     r"|\bhalf (?:of (?:that|its|the time)|as)\b"
     rf"|\b(?:an?|one|two|three|four|by) (?:{PARTS})s?\b(?! of all)", re.I)
-# a limit that a test holds stands in one paragraph with the test's name
+# a limit that a test checks is in one paragraph with the test's name
 LIMIT = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 
 
 def prose(text):
-    """The text without programs and what they print, which the tests run, and without what is written from files of
+    """The text without programs and their output, which tests run, and without the parts that are written from files of
     figures."""
     text = MARKS.sub("", text)
     text = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
@@ -35,7 +35,7 @@ def prose(text):
 
 
 def paragraphs(text):
-    """Table rows one by one."""
+    """The paragraphs of a text; each row of a table is one."""
     for paragraph in re.split(r"\n\s*\n", prose(text)):
         yield from paragraph.splitlines() if paragraph.lstrip().startswith("|") else [" ".join(paragraph.split())]
 

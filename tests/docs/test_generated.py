@@ -1,4 +1,4 @@
-"""What scripts write into the documents is what they write today."""
+"""The parts of documents that scripts write are what the scripts write now."""
 import importlib.util
 import json
 import pathlib

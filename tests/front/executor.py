@@ -1,7 +1,7 @@
-"""Runs generic IR on Python objects: what the front end's operations mean, without inference or native code.
+"""Runs generic IR on Python objects, by the meanings of the front end's operations, without inference or native code.
 
-Each operation does what ops/generic.py says of it, by the interpreter's own means. Functions made inside, and functions
-of the modules in `spaces`, run here too.
+Each operation does what ops/generic.py specifies, by means of the interpreter. Functions made inside, and functions of
+the modules in `spaces`, run here too.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Cell:
 
 
 class Made:
-    """A function value. closure: name -> what stands for it."""
+    """A function value. closure: the cells of the captured variables."""
 
     def __init__(self, proto, defaults=None, kwdefaults=None, closure=()):
         self.proto = proto
@@ -222,7 +222,7 @@ def unpack_ex(inst, function, value):
 
 
 def _unpacker(before, after):
-    """A Python function that takes its argument apart as the statement does, errors and all."""
+    """A Python function that unpacks its argument as the statement does, with the same errors."""
     if (before, after) not in _unpackers:
         names = [f"a{i}" for i in range(before)]
         if after is not None:

@@ -20,7 +20,7 @@ ROWS = [row for name in MODULES for row in importlib.import_module(f"tests.langu
 case, CASES = corpus()
 
 
-# What the compiler refuses, the front end still has to get right: containers, comprehensions.
+# Functions that the compiler refuses, but that the front end has to translate: containers, comprehensions.
 
 @case((4,))
 def comprehensions(n):
@@ -57,7 +57,7 @@ def displays(n):
 
 @case((4,), (0,))
 def long_displays(n):
-    """Of more than 30 items: they are made item by item."""
+    """Displays of more than 30 items, which bytecode makes item by item."""
     first = [n, n, n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13,
              n + 14, n + 15, n + 16, n + 17, n + 18, n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26,
              n + 27, n + 28, n + 29, n + 30, n + 31, n + 32]

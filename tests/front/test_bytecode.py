@@ -15,7 +15,7 @@ MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasse
 
 
 def every_code(module):
-    """The code of the module and of everything in it."""
+    """The code objects of a module and of everything in it."""
     work = [importlib.import_module(module).__spec__.loader.get_code(module)]
     while work:
         code = work.pop()
@@ -24,7 +24,7 @@ def every_code(module):
 
 
 def decoded(code):
-    """(offset of its first unit, instruction) of each as the package has them."""
+    """(offset of the first unit, instruction) for each instruction, as decoded by the package."""
     found = []
     offset, start = 0, None
     for instruction in bytecode.ConcreteBytecode.from_code(code, extended_arg=True):
@@ -84,5 +84,6 @@ def test_lines(module):
     for code in every_code(module):
         plain = [i for i in bytecode.ConcreteBytecode.from_code(code) if i.name != "CACHE"]
         for x, i in zip(decode(code), plain):
-            if isinstance(i.lineno, int) and x.name != "GET_ITER":  # ours is where the iterated expression is
+            # our decoder gives the position of the iterated expression
+            if isinstance(i.lineno, int) and x.name != "GET_ITER":
                 assert x.loc.line == i.lineno, (code, x)

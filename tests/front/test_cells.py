@@ -1,4 +1,4 @@
-"""Variables that closures share: each run of a comprehension has its own, and so has each name a slot of its own."""
+"""Variables that closures share: each run of a comprehension has its own cells, and each name has its own slot."""
 from tests.front.executor import run
 from tests.language.corpus import corpus, each
 from tests.oracle import difference, outcome

@@ -18,7 +18,7 @@ from .worker import Worker
 
 
 def key_of(status, text):
-    """What makes two failures the same: the text without numbers and names of variables."""
+    """The key by which two failures count as the same: the text without numbers and names of variables."""
     line = text.splitlines()[0] if text else ""
     if status == "crash":
         return status, ""
@@ -26,7 +26,7 @@ def key_of(status, text):
 
 
 def rough(key):
-    """Which failures a shrunk program may have instead: the same status and the same kind of difference."""
+    """A coarser key, which a shrunk program must share with the original: the status and the kind of difference."""
     return key[0], re.sub(r"\(.*|_| |in block.*", "", key[1])[:60]
 
 
@@ -45,7 +45,7 @@ def main():
     program, how = (containers.program, "containers") if given.containers else (programs.program, "check")
     if given.containers:
         given.interpreter = given.passes = 0
-    warnings.simplefilter("ignore", SyntaxWarning)  # of what the shrinker tries
+    warnings.simplefilter("ignore", SyntaxWarning)  # from the programs that the shrinker tries
     worker = Worker()
     if given.show is not None:
         print(program(given.show))
@@ -54,7 +54,7 @@ def main():
             return worker.stop()
         print(worker.ask(program(given.show), "stages")[1], worker.ask(program(given.show), "passes")[1], sep="\n")
         return worker.stop()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # says what was found so far
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # prints the findings so far
     signal.signal(signal.SIGINT, signal.default_int_handler)
     start, counts, found = time.monotonic(), Counter(), {}
     seed = given.seed * 1_000_000

@@ -86,14 +86,14 @@ def run(function, args):
 
 
 def coarsest(args) -> float:
-    """The largest machine epsilon among the arguments: what an elementary function of them may be off by (NumPy's as
-    well)."""
+    """The largest machine epsilon among the arguments, which is the error that elementary functions of them may
+    have."""
     return max(float(np.finfo(x.dtype).eps) if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 0.0
                for x in args)
 
 
 def same(x, y, least=0.0):
-    """least: the epsilon that results are compared with where their own is smaller."""
+    """least: the epsilon for the comparison of results whose own epsilon is smaller."""
     if isinstance(x, tuple):
         return isinstance(y, tuple) and len(x) == len(y) and all(same(a, b, least) for a, b in zip(x, y))
     if type(x) is not type(y):

@@ -1,11 +1,11 @@
-"""What the writers of random functions share: lines, nested blocks, and the names that are bound in them."""
+"""The common part of the writers of random functions: lines, nested blocks, and the names that are bound in them."""
 
 __all__ = ["Blocks"]
 
 
 class Blocks:
-    """A function that is being written. names: variables that are bound for sure -> kind; loops: how many loops of the
-    function are around the place."""
+    """A function that is being written. names: variables that are certainly bound -> kind; loops: the number of loops
+    of the function around the present line."""
 
     def __init__(self, r):
         self.r = r
@@ -19,7 +19,7 @@ class Blocks:
         self.lines.append("    " * self.depth + text)
 
     def inside(self, *, loop=False, write=None):
-        """A nested block; names bound in it are only maybe bound behind it. Gives what is bound at its end."""
+        """A nested block; names bound in it may be unbound after it. Yields the names that are bound at its end."""
         saved, self.names = self.names, dict(self.names)
         self.depth += 1
         self.loops += loop

@@ -1,7 +1,7 @@
 """One program under CPython and compiled: the same value, type, dtype, exception and mutation of arguments.
 
-What docs/semantics.md declares different is excluded here, and nowhere else (`excused`, and programs whose ints leave
-64 bits). The answer is (status, text): ok; wrong; refused (does not compile); skipped."""
+The differences that docs/semantics.md lists are excluded here, and nowhere else (`excused`, and programs whose ints
+leave 64 bits). The answer is (status, text): ok; wrong; refused (does not compile); skipped."""
 import ast
 import gc
 import linecache
@@ -21,15 +21,15 @@ from pyjitc.types.typeof import typeof
 __all__ = ["check", "containers", "forgiving", "stages", "passes"]
 
 _LIMIT = 200_000  # instructions of the IR interpreter
-_CALLS = 20  # calls that are to leave no memory behind
+_CALLS = 20  # calls after which no more memory may be in use than before
 
 
 class TooBig(BaseException):
-    """An int of the program left 64 bits, which is a documented deviation."""
+    """Raised where an int of the program leaves 64 bits, which is a documented deviation."""
 
 
 class _Watched(ast.NodeTransformer):
-    """Every int that an operation makes goes through `watch_`."""
+    """A transformation of the program that passes every int made by an operation to `watch_`."""
 
     def visit_expression(self, node):
         self.generic_visit(node)
@@ -46,7 +46,7 @@ class _Watched(ast.NodeTransformer):
 
 
 def _watched(source):
-    """The program with `watch_`, which notes in `seen` that an int grew too big and stops it."""
+    """The program with calls of `watch_`, which records in `seen` that an int is too big and stops the program."""
     seen = []
 
     def watch(x):
@@ -110,10 +110,10 @@ def check(source: str) -> tuple[str, str]:
                 if compiled is None:
                     compiled = _loaded(source, njit, "<compiled>")["f"]
                 actual = outcome(compiled, args)
-            except TypeError as error:  # a default that has no type
+            except TypeError as error:  # a default value without a type
                 return "refused", str(error)
             if actual[0] == "raises" and isinstance(actual[1], CompileError):
-                # a literal beyond the bounds, where no call goes
+                # a literal beyond the bounds, in code that no call reaches
                 if "does not fit in 64 bits" in actual[1].diagnostic.message:
                     return "skipped", "ints beyond 64 bits"
                 return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
@@ -150,7 +150,7 @@ def stages(source: str) -> tuple[str, str]:
 
 
 def _wrong(functions, passed, args, expected) -> str:
-    """How what the IR interpreter makes of a call differs from CPython, or ''."""
+    """The difference between the IR interpreter's outcome of a call and CPython's, or ''."""
     from pyjitc.ir import interp
 
     try:
@@ -178,7 +178,7 @@ def passes(source: str) -> tuple[str, str]:
         calls.setdefault(tuple(map(typeof, args)), []).append((number, args, expected))
 
     class Found(BaseException):
-        """A pass has made a difference."""
+        """Raised by the first pass that makes a difference."""
 
     for given in calls.values():
         stage = typed(function, given[0][1])
@@ -205,7 +205,7 @@ def passes(source: str) -> tuple[str, str]:
 
 
 class _Slow(BaseException):
-    """The interpreter takes too long for the program."""
+    """Raised if the interpreter takes too long for the program."""
 
 
 def _too_slow(*_):
@@ -213,7 +213,7 @@ def _too_slow(*_):
 
 
 def described(value, known=None):
-    """The value and everything in it: types, texts, order, and which mutable objects are the same one."""
+    """A description of the value and everything in it: types, texts, order, and which mutable objects are identical."""
     known = {} if known is None else known
     cls = type(value)
     if cls is tuple:
@@ -242,7 +242,7 @@ def _without_addresses(text) -> str:
 
 
 def _called(function, make):
-    """(how, what) with the arguments afterwards."""
+    """(how the call ended, its result or exception, the arguments afterwards)."""
     args = make()
     try:
         how, what = "returns", function(*args)
@@ -252,7 +252,7 @@ def _called(function, make):
 
 
 def _grown(function, make, calls=_CALLS) -> int:
-    """How many blocks of memory the interpreter has more after some calls."""
+    """The number of memory blocks by which the interpreter has grown after some calls."""
     gc.collect()
     before = sys.getallocatedblocks()
     for _ in range(calls):
@@ -262,11 +262,11 @@ def _grown(function, make, calls=_CALLS) -> int:
 
 
 def _leak(plain, compiled, number) -> str:
-    """What calls leave behind, or ''."""
+    """A text about memory that calls leave behind, or ''."""
     function, make = compiled["f"], compiled["CALLS"][number]
     if _grown(function, make) < _CALLS // 2 or _grown(function, make) < _CALLS // 2:
         return ""
-    many = 100 * _CALLS  # free lists and the interpreter's own caches are full before so many
+    many = 100 * _CALLS  # free lists and the interpreter's own caches are full after fewer calls
     left = _grown(function, make, many)
     if left < many // 2 or _grown(plain["f"], plain["CALLS"][number], many) >= many // 2:
         return ""
@@ -274,7 +274,7 @@ def _leak(plain, compiled, number) -> str:
 
 
 def _in_threads(compiled) -> str:
-    """How calls from two threads at a time differ from calls from one, or ''."""
+    """The difference between calls from two threads at a time and calls from one, or ''."""
     calls = [(compiled["f"], make) for make in compiled["CALLS"]]
     expected = [described(_called(*call)) for call in calls]
     wrong = []
@@ -299,8 +299,9 @@ def forgiving(source: str) -> tuple[str, str]:
 
 
 def containers(source: str, decorator=njit) -> tuple[str, str]:
-    """As `check`, of a program whose CALLS are functions that make arguments: the result, what it shares with the
-    arguments, and what has become of these; that calls leave nothing behind, and are the same from several threads."""
+    """As `check`, of a program whose CALLS are functions that make arguments: it compares the result, the objects that
+    it shares with the arguments, and the arguments afterwards, and checks that calls leave no memory behind and do the
+    same from several threads."""
     compiled, ran = None, 0
     gc.freeze()
     signal.signal(signal.SIGALRM, _too_slow)

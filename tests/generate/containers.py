@@ -171,7 +171,7 @@ def program(seed) -> str:
 
 
 def _used(*texts) -> str:
-    """The definitions that the texts mention, and those that these mention."""
+    """The definitions to which the texts refer, directly or through other definitions."""
     head, *parts, _ = _HEAD.split("\n\n\n")
     names = {part: part.partition("class " if "class " in part else "def ")[2].partition("(")[0].partition(":")[0]
              for part in parts}
@@ -610,7 +610,7 @@ class _Writer(Blocks):
             self.inside()
 
     def with_(self):
-        """A block after which a list is as it was where the block raised."""
+        """A `with` block that restores a list if the block raises."""
         name = self.some("list")
         if name is None:
             return self.assign()
@@ -622,7 +622,7 @@ class _Writer(Blocks):
         self.names = saved
 
     def half_way(self):
-        """A nested container that is not built to its end where an item is too large; generators that are left."""
+        """A nested container whose construction ends early if an item is too large; generators that are abandoned."""
         r, name, x, y = self.r, self.fresh(), self.fresh_item(), self.fresh_item()
         rows, least = self.expr(("list", "int"), 1), r.randint(2, 30)
         built, kind = r.choice((
@@ -668,7 +668,7 @@ class _Writer(Blocks):
         self.bind(kind, f"sorted({name}, key={self.key(kind[1])})")
 
     def delete(self):
-        """A name that is bound again after it has gone."""
+        """A name that is deleted and bound again."""
         name = self.r.choice(list(self.names))
         kept = self.fresh()
         self.line(f"{kept} = {name}")
@@ -731,7 +731,7 @@ class _Writer(Blocks):
         self.depth -= 1
 
     def written(self, lines, names):
-        """Those of the names that the lines bind."""
+        """The names among these that the lines bind."""
         text = "\n".join(lines)
         return [n for n in names if re.search(
             rf"\b{n}\b(, \*?\w+)* ([-+*/%|&^]|//)?= |\b(for|as|del|case) (\w+, )?{n}\b|, \*?{n}\b[^\n]* = |\({n} :=",
@@ -840,7 +840,7 @@ class _Writer(Blocks):
         self.functions[name] = (tuple(kinds), result)
 
     def private(self):
-        """Containers that are made here, filled in a loop that runs longer, and asked."""
+        """Containers that the function makes, fills in a longer loop, and queries."""
         r = self.r
         made = []
         for _ in range(r.choice((1, 1, 2, 3))):
@@ -904,7 +904,7 @@ class _Writer(Blocks):
         self.loops -= 1
         self.depth -= 1
         self.names = saved
-        if r.random() < .4:  # only numbers leave
+        if r.random() < .4:  # only numbers are returned
             for name in made:
                 kind = self.names.pop(name)
                 x = r.random()
@@ -933,7 +933,7 @@ class _Writer(Blocks):
                               f":{self.expr('int', 0)}"))
 
     def key(self, kind) -> str:
-        """A function of an item that gives something with an order."""
+        """The text of a key function, which maps an item of a kind to a value that can be ordered."""
         name = self.fresh()
         made = {"int": (f"-{name}", f"{name} % 3", f"({name} % 2, {name})", f"str({name})"),
                 "float": (f"-{name}", f"abs({name})"), "bool": (f"not {name}",),
@@ -957,7 +957,7 @@ class _Writer(Blocks):
             return _literal(r, kind)
         if r.random() < .05:
             return f"({self.expr(kind, depth - 1)} if {self.expr('bool', depth - 1)} else {self.expr(kind, depth - 1)})"
-        if r.random() < .3:  # an item of a container that there is
+        if r.random() < .3:  # an item of an existing container
             made = self.item_of(kind, depth)
             if made:
                 return r.choice(made)
@@ -1051,7 +1051,7 @@ class _Writer(Blocks):
                 if what == "set":
                     made += [f"({name} <= {self.expr(k, 0)})", f"{name}.isdisjoint({self.expr(k, 0)})"]
                 others = [n for n, other in self.names.items() if other == k and n != name]
-                if others and what not in ("many", "tuple"):  # these have no identity
+                if others and what not in ("many", "tuple"):  # these objects have no identity to compare
                     made += [f"({name} is {r.choice(others)})", f"({name} is not {r.choice(others)})"]
             elif what == "str":
                 made += [f"{name}.startswith({self.expr('str', 0)})", f"{name}.isdigit()",
@@ -1123,7 +1123,7 @@ class _Writer(Blocks):
         return "(" + "".join(self.expr(part, depth) + ", " for part in kind[1:]) + ")"
 
     def source(self, item, depth):
-        """Something to iterate over with items of a kind, and whether its items may be unlike each other."""
+        """An iterable with items of a kind, and whether its items may differ from each other."""
         made = [n for n, k in self.names.items() if k[0] in ("list", "many", "deque", "set", "dict") and k[1] == item]
         made += [f"{n}.values()" for n, k in self.names.items() if k[0] == "dict" and k[2] == item]
         made += [f"{n}({', '.join(self.expr(k, 0) for k in kinds)})" for n, (kinds, of) in self.generators.items()

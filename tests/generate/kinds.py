@@ -1,4 +1,5 @@
-"""Kinds of values in generated programs, and what operators make of them: asked of Python and NumPy themselves.
+"""Kinds of values in generated programs, and the results of operators on them, which are found by running Python and
+NumPy.
 
 A scalar kind is the name of its class; ("array", dtype, ndim) and ("tuple", kinds...) are the others."""
 import operator

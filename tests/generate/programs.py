@@ -1,7 +1,7 @@
 """Random small typed programs: the text of a module with functions under @njit, of which `f` is called with CALLS.
 
-A variable keeps one kind in all of a function, but for those that are meant to have several (`mix`, `grow`). Loops are
-bounded. The same seed gives the same text."""
+A variable keeps one kind in a whole function, except those that are to have several (`mix`, `grow`). Loops are bounded.
+The same seed gives the same text."""
 import random
 
 from .blocks import Blocks
@@ -127,7 +127,7 @@ class _Writer(Blocks):
             self.assign()
 
     def statement(self) -> bool:
-        """Writes one statement; whether what follows is unreachable."""
+        """Writes one statement; returns whether the code after it is unreachable."""
         r = self.r
         choices = [(6, self.assign), (5, self.augmented), (4, self.store), (2, self.unpack)]
         if self.depth < 5:
@@ -301,7 +301,7 @@ class _Writer(Blocks):
             self.inside()
 
     def with_else(self):
-        """A search loop with `else`, and what it found."""
+        """A search loop with `else`, and the use of its result."""
         name, found = self.counter(), self.fresh("int")
         self.line(f"for {name} in range({self.small()}):")
         self.line(f"    if {self.condition()}:")
@@ -360,7 +360,7 @@ class _Writer(Blocks):
         self.names = saved
 
     def closure(self):
-        """An inner function that reads, and may write, what is around it."""
+        """An inner function that reads, and may write, variables of the enclosing function."""
         self.nested += 1
         name = f"h{self.count}"
         kind = self.r.choice(("int", "float"))
@@ -431,7 +431,7 @@ class _Writer(Blocks):
         return "f" + repr(" ".join(parts).replace("'", '"'))
 
     def mix(self):
-        """A variable that is one number here and another there, or None."""
+        """A variable that has different types of numbers on different paths, or None."""
         name = self.fresh("mixed")
         self.frozen.add(name)
         kinds = self.r.sample(("int", "float", "bool", "None", "tuple", *self.r.sample(NUMPY, 3)), 2)
@@ -493,7 +493,7 @@ class _Writer(Blocks):
         name, item = f"h{self.count}", self.counter()
         kind = self.kinds[item] = self.r.choice(("int", "float"))
         saved, frozen, maybe, loops = self.names, set(self.frozen), self.maybe, self.loops
-        self.names = dict(saved)  # what this function binds is its own
+        self.names = dict(saved)  # names that this function binds are local to it
         self.line(f"def {name}(n):")
         self.names["n"] = "int"
         self.frozen.add("n")
@@ -523,7 +523,7 @@ class _Writer(Blocks):
 
     def recursion(self):
         """An inner function that calls itself."""
-        if self.loops:  # bound once in a round: refused
+        if self.loops:  # bound in a loop: the compiler refuses it
             return self.assign()
         self.nested += 1
         name, kind = f"h{self.count}", self.r.choice(("int", "float"))

@@ -24,7 +24,7 @@ def shrink(source: str, fails, seconds: float = 30.0) -> str:
             text = ast.unparse(ast.fix_missing_locations(smaller))
             if text != best and len(text) <= len(best) and _is_program(text) and fails(text):
                 best = text
-                improved = True  # the next candidate has this number now
+                improved = True  # the next candidate now has this number
             else:
                 k += 1
     return best
@@ -39,7 +39,7 @@ def _is_program(text):
 
 
 def _nth(tree, number):
-    """The tree with its `number`-th simplification, larger ones first; None behind the last."""
+    """The tree with its `number`-th simplification, larger ones first; None after the last one."""
     for k, (owner, field, index, made) in enumerate(_candidates(tree)):
         if k == number:
             made = [copy.deepcopy(node) for node in made] if isinstance(made, list) else copy.deepcopy(made)

@@ -1,4 +1,5 @@
-"""The generator says the same again, covers the language, and finds nothing in a small batch; what it found before."""
+"""The generator is reproducible, covers the language, and finds nothing in a small batch; programs on which it found
+bugs."""
 import ast
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def test_shrinking_keeps_the_failure():
 
 def test_difference_is_seen():
     source = "import time\n\n\ndef f(x):\n    return time.perf_counter_ns()\n\n\nCALLS = [(1,)]\n"
-    assert check(source)[0] == "wrong"  # two calls never give the same
+    assert check(source)[0] == "wrong"  # two calls never have equal results
     assert check("def f(x):\n    return x * 2 ** 62\n\n\nCALLS = [(5,)]\n") == ("skipped", "ints beyond 64 bits")
     assert check("@njit\ndef f(x):\n    return [].sort\n\n\nCALLS = [(5,)]\n")[0] == "refused"
 

@@ -1,4 +1,4 @@
-"""Checks programs in a child process, so that a crash or a hang of compiled code is an answer as well."""
+"""Checks programs in a child process, so that a crash or a hang of compiled code becomes a result, too."""
 import json
 import os
 import select
@@ -10,7 +10,8 @@ __all__ = ["Worker"]
 
 
 class Worker:
-    """A child that answers one text after the other; started anew when it dies or does not answer in time."""
+    """A child process that checks one program after the other; it is restarted when it dies or does not answer in
+    time."""
 
     def __init__(self, seconds: float = 20.0):
         self.seconds = seconds
@@ -30,7 +31,7 @@ class Worker:
         except BrokenPipeError:
             return self.ended()
         start = _used(self.child.pid)
-        for _ in range(20):  # a busy machine is no hang; a child that only waits is one after twenty rounds
+        for _ in range(20):  # slowness of a busy machine is no hang; a child that uses no CPU for twenty rounds hangs
             ready, _, _ = select.select([self.child.stdout], [], [], self.seconds)
             if ready or _used(self.child.pid) - start > self.seconds:
                 break
@@ -68,7 +69,7 @@ def _serve():
     from tests.generate import check
 
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what programs print is no answer
+    os.dup2(2, 1)  # output of programs must not appear among the answers
     for line in sys.stdin:
         source, wanted = json.loads(line)
         try:

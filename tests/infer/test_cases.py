@@ -1,8 +1,8 @@
-"""Generic IR as text, and what inference makes of it: cases/*.ir. `python -m tests.infer.test_cases --update` writes
-what is expected.
+"""Generic IR as text, and the result of inference: cases/*.ir. `python -m tests.infer.test_cases --update` writes the
+expected results.
 
 A case: `# case: what it shows`, `# types: int, float` of the arguments, a generic function `f`, and `# expect:` with
-typed IR, or with the error that names what is wrong. Names of globals are Python's builtins.
+typed IR, or with the expected error. Names of globals are Python's builtins.
 """
 import re
 import sys

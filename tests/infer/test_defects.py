@@ -1,5 +1,5 @@
-"""What is wrong in the library is an error where the program calls it, however often it does: no crash, no wrong
-number, no endless compile."""
+"""A defect in a library function is an error at each call in the program: no crash, no wrong number, no endless
+compile."""
 import numpy as np
 import pytest
 
@@ -13,7 +13,8 @@ from pyjitc.lib.np.elementwise import elementwise
 def test_an_element_function_takes_elements_one_by_one(parameters, monkeypatch):
     space: dict = {}
     exec(f"def kernel({parameters}):\n    return 1.0", space)
-    for reader in (array_operations.elementwise, elementwise):  # the first keeps what it has read of the second
+    # the first is a lazy reference, which caches attributes of the second
+    for reader in (array_operations.elementwise, elementwise):
         monkeypatch.setattr(reader, "unary", lambda op, x: elementwise.over(space["kernel"], [], [x]))
     with pytest.raises(TypingError, match=r"the element function kernel\(\) has \* or \*\* parameters"):
         njit(lambda a: -a)(np.arange(3.0))
@@ -52,7 +53,7 @@ def test_a_defect_is_told_where_it_is_found_and_leaves_nothing_half_analysed(mon
     def unmarked(of_analysis, block, inst):
         raise AssertionError("a list that is written out is no list")
 
-    # what loads the module keeps what it has read of it: the module comes last
+    # the lazy references cache attributes of the module, so the module is the last one
     for reader in (analysis.displays, evaluate.displays, operations.displays, displays):
         monkeypatch.setattr(reader, "changed", lambda fn, shape: set())
         monkeypatch.setattr(reader, "mark", unmarked)

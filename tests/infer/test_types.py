@@ -1,6 +1,6 @@
-"""What inference says of whole functions: result types, which functions are specialised, and errors with their places.
+"""Inference of whole functions: result types, the functions that are specialised, and errors with their positions.
 
-What a Python constant becomes beside a NumPy number is not asked here."""
+The types of Python constants beside NumPy numbers are not tested here."""
 import numpy as np
 import pytest
 from tests.ir.stages import typed

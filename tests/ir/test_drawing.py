@@ -1,4 +1,4 @@
-"""The picture of a control-flow graph: well formed, every block and edge in it, no two boxes over each other."""
+"""The picture of a control-flow graph: it is well formed, contains every block and edge, and no two boxes overlap."""
 import itertools
 import xml.etree.ElementTree as ElementTree
 

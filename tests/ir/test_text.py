@@ -24,7 +24,7 @@ def test_text_is_read_back(function, calls, stage):
             text = show_module(functions, locs)
             again = parse_module(text, OPS, references(functions))
             assert show_module(again, locs) == text
-        if function is not applied:  # the types of its two lambdas read the same
+        if function is not applied:  # the types of its two lambdas have the same text
             for fn in again:
                 verify(fn)
 

@@ -1,4 +1,4 @@
-"""What the IR interpreter makes of operations of threads: warps, barriers, atomics; and of draws, BLAS and checks."""
+"""Operations of threads in the IR interpreter: warps, barriers, atomics; also random draws, BLAS and checks."""
 import numpy as np
 import pytest
 
@@ -12,7 +12,7 @@ ONE = (1, 1, 1)
 
 
 def of_lanes(lines, n=40, result="int64", kind=np.int64):
-    """`out[t] = r` of what `lines` make r of for the threads t of one block."""
+    """The array `out` after the threads t of one block have run `lines`, which compute r, and `out[t] = r`."""
     text = f"""
 fn k(out: {result}[::1]) -> None:
   entry(out: {result}[::1]):

@@ -251,7 +251,7 @@ fn f(a: float64[::1], n: int, t: bool) -> float64[::1]:
      "on the ways to right references of b are counted differently")])
 def test_references_are_balanced(old, new, message):
     (f,) = parse_module(COUNTED.replace(old, new) if old else COUNTED, OPS)
-    verify(f, stage="simplify")  # counted are they only after the pass
+    verify(f, stage="simplify")  # references are counted only after the pass
     if message is None:
         verify(f, stage="refcount")
     else:
@@ -290,7 +290,7 @@ def test_generic_ir_has_no_types():
     verify(fn, generic=True)
     with pytest.raises(VerifyError, match="no result type"):
         verify(fn)
-    fn.params[0].type = Int  # the front end remembers this function
+    fn.params[0].type = Int  # the front end caches the IR of this function
     try:
         with pytest.raises(VerifyError, match="of generic IR has a type"):
             verify(fn, generic=True)

@@ -1,4 +1,4 @@
-"""Tables of functions with arguments: each is run in CPython and compiled, and both must do the same.
+"""Tables of functions with arguments: each function is run in CPython and compiled, and both must do the same.
 
 A corpus module writes `case, CASES = corpus()`, puts `@case(args, args, ...)` on its functions, and hands CASES to one
 parametrised test; tests/front runs the same tables through the front end alone.
@@ -28,7 +28,7 @@ def corpus():
 
 
 def each(cases):
-    """Parametrises a test over a table."""
+    """Parametrise a test over a table."""
     return pytest.mark.parametrize("function, calls", [pytest.param(*row, id=row[0].__name__) for row in cases])
 
 

@@ -1032,7 +1032,7 @@ def big_ints(n):
 
 
 class Recent:
-    """The keys used last, in a list of links in both directions."""
+    """The most recently used keys, in a doubly linked list."""
 
     class Link:
         __slots__ = "key", "before", "after"

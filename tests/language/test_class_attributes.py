@@ -84,7 +84,7 @@ FUNCTIONS = [counts, inherits, new_one, of_two_types, own_attribute_first, of_a_
 def test_assigned(function, decorate):
     compiled = decorate(function)
     classes, others = fresh(), fresh()
-    for n in (3, 5):  # what one call leaves the next one finds
+    for n in (3, 5):  # each call finds the attributes that the previous one set
         assert repr(compiled(*classes, n)) == repr(function(*others, n))
 
 

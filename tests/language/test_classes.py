@@ -1,4 +1,4 @@
-"""What classes of the program say: methods, properties and operators of named tuples, enum members, attributes of
+"""Members of the program's classes: methods, properties and operators of named tuples, enum members, attributes of
 classes."""
 import enum
 import math

@@ -1,5 +1,5 @@
-"""A Python constant that meets another type of number in one variable keeps its own type on the paths where it
-stands."""
+"""A variable may be a Python constant on some paths and another type of number on others: the constant keeps its own
+type."""
 import numpy as np
 import pytest
 
@@ -371,7 +371,7 @@ def rows(a, x, y):
 
 
 def test_a_sum_of_a_row_is_one_number_in_the_loop():
-    """The flag that tells the constant from the sum is nobody's, so nothing of it is left."""
+    """The flag that distinguishes the constant from the sum is never used, so it is removed."""
     compiled = agree(rows, np.arange(6.0).reshape(2, 3), np.ones(3), np.zeros(2))
     text = next(iter(compiled.inspect_ir().values()))
     assert "dual" in text  # before the passes

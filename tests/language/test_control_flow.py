@@ -1,6 +1,6 @@
 """Loops, jumps, conditions, short circuits, walrus, assert, del.
 
-PYTEST_DONT_REWRITE: the asserts in the functions are what is compiled."""
+PYTEST_DONT_REWRITE: the asserts in the functions have to be compiled unchanged."""
 import numpy as np
 
 from tests.language.corpus import check, corpus, each

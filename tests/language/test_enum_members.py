@@ -1,4 +1,4 @@
-"""Members of Enum, IntEnum and Flag as values, beside the interpreter."""
+"""Members of Enum, IntEnum and Flag as values, compared with the interpreter."""
 import enum
 
 import pytest

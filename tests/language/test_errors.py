@@ -1,6 +1,6 @@
 """Constructs that are not compiled and mistakes that CPython would certainly raise: located errors that say what to do.
 
-Each function has one wrong line, marked `# here`; the caret stands under the text given (from 3.11 on)."""
+Each function has one wrong line, marked `# here`; the caret is under the text given (from 3.11 on)."""
 import inspect
 import sys
 
@@ -453,7 +453,7 @@ def test_too_many_types_that_meet_at_a_handler():
 
 
 def test_type_errors_of_ufuncs_are_numpys_own():
-    """Where it shows at run time only which of several types a number has."""
+    """So are those of a number whose type, one of several, is known only at run time."""
     def added(a, n, m):
         a += n ** m
 

@@ -1,6 +1,6 @@
 """raise, try/except/else/finally in all nestings, exception variables, chaining, tracebacks.
 
-PYTEST_DONT_REWRITE: the asserts in the functions are what is compiled."""
+PYTEST_DONT_REWRITE: the asserts in the functions have to be compiled unchanged."""
 import traceback
 
 import numpy as np
@@ -656,7 +656,7 @@ def deep_loop_of_handlers(n):
 
 
 def chain(error):
-    """(class, args, how it is linked) of an exception and of what it followed."""
+    """(class, args, kind of link) of an exception and of its causes and contexts."""
     out = []
     while error is not None:
         out.append((type(error), error.args, error.__cause__ is not None, error.__suppress_context__))
@@ -674,7 +674,7 @@ def test_agrees(function, calls):
     check(function, calls)
 
 
-@each([row for row in CASES if row[0] is not bare_raise_without_exception])  # which has no traceback entry yet
+@each([row for row in CASES if row[0] is not bare_raise_without_exception])  # it has no traceback entry yet
 def test_chains_and_tracebacks(function, calls):
     compiled = njit(function)
     for args in calls:
@@ -758,7 +758,7 @@ def test_formatted_messages(i):
         assert results[0] == results[1]
 
 
-# What exceptions know beside their arguments
+# Attributes of exceptions besides their arguments
 
 def undefined(k):
     return k + not_defined_anywhere

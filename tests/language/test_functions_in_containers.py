@@ -1,4 +1,5 @@
-"""Functions as values: in lists, dicts, tuples and attributes, with what they capture, beside the interpreter."""
+"""Functions as values: in lists, dicts, tuples and attributes, with the values that they capture, compared with the
+interpreter."""
 import functools
 import math
 

@@ -262,7 +262,7 @@ def test_the_code_lives_as_long():
 
 
 def test_one_that_is_left_open_ends_with_the_process():
-    """When modules are gone, nothing can be compiled that would close it, and nothing has to be said."""
+    """When modules have been cleared, the code that closes it cannot be compiled any more; nothing is printed."""
     source = ("from pyjitc import njit\nfrom tests.language.test_handing_out import counted\n"
               "made = [njit(counted)(7)]\nmade.append(made)")
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
@@ -308,7 +308,7 @@ def test_a_step_inside_a_step():
 
 
 def test_a_generator_in_a_circle_stays():
-    """It would be freed if the collector looked into the state; that it is not must do no harm."""
+    """It is not freed, because the collector does not visit the state of a generator. This must do no harm."""
     class Holder(types.SimpleNamespace):
         pass
 
@@ -353,7 +353,7 @@ def test_what_compiled_generators_are_not():
         finally:
             print("closed")
 
-    assert next(njit(guarded)(3)) == next(jit(guarded)(3)) == 3  # it is the interpreter's
+    assert next(njit(guarded)(3)) == next(jit(guarded)(3)) == 3  # it is an object of the interpreter
 
     def variadic(*xs):
         yield xs

@@ -1,5 +1,5 @@
-"""Objects of classes that a program writes, each time beside the interpreter: what is returned, what is raised, what the
-arguments are afterwards, and which objects are one."""
+"""Objects of a program's classes, always compared with the interpreter: results, exceptions, the arguments afterwards,
+and the identity of objects."""
 import copy
 import dataclasses
 import enum
@@ -18,7 +18,8 @@ from pyjitc import TypingError, njit
 
 
 def told(value, seen=None):
-    """What a value is made of, objects with their class and attributes; the same object again is a number."""
+    """The contents of a value, with the class and attributes of objects; a repeated object is represented by a
+    number."""
     seen = {} if seen is None else seen
     cls = type(value)
     if isinstance(value, enum.Enum) or isinstance(value, type):
@@ -1492,7 +1493,7 @@ def test_arrays_of_objects_are_read_once_before_a_loop():
     compiled(t)
     (text,) = compiled._inspect("opt", None).values()
     assert text.count("field_peek") == 1 and "array_load" in text
-    # Where there is none, the loop says so when it gets there.
+    # Without the attribute, the loop raises when it reads it.
     compiled = njit(Table.first)
     compiled(t, 3)
     empty = Table(np.arange(3.0))

@@ -1,4 +1,5 @@
-"""What of Python's own library has no native form, under `njit`: the interpreter runs it. Beside the interpreter."""
+"""Functions of Python's own library without a native form, which the interpreter runs under `njit`, compared with the
+interpreter."""
 import array
 import bisect
 import collections
@@ -359,7 +360,7 @@ def test_objects_of_the_library_are_arguments():
 
 
 def test_what_the_program_computes_is_native():
-    """Only the lines that ask the library are the interpreter's, and the report names them."""
+    """The interpreter runs only the lines that call the library, and the report names them."""
     def f(n):
         total = 0
         for k in range(n):

@@ -1,5 +1,5 @@
-"""Under `jit` an int that leaves 64 bits goes on as a Python int: where the call has changed nothing yet that anybody
-could see, the interpreter makes it anew."""
+"""Under `jit` an int that leaves 64 bits continues as a Python int: if the call has had no visible effect yet, the
+interpreter repeats it."""
 import math
 
 import numpy as np
@@ -134,7 +134,7 @@ def append_first(items, n):
 @pytest.mark.parametrize("function, args", [
     (store_first, (np.zeros(1), 30)), (print_first, (30,)), (append_first, ([1], 30))])
 def test_what_was_changed_is_not_changed_twice(function, args, capsys):
-    """After a change that others see the call cannot be made anew: it raises what `njit` raises."""
+    """After a visible effect the call cannot be repeated: it raises the exception of `njit`."""
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
         jit(function)(*args)
     assert capsys.readouterr().out.count("begin") == (function is print_first)
@@ -167,5 +167,5 @@ def test_handlers_do_not_see_that_the_call_begins_anew():
     for n in (5, 30):
         agree(in_handlers, n, compiled=compiled)
     agree(in_finally, 5, compiled=(late := jit(in_finally)))
-    with pytest.raises(OverflowError):  # what the `finally` does would be done twice
+    with pytest.raises(OverflowError):  # the effects of the `finally` would happen twice
         late(30)

@@ -1,4 +1,5 @@
-"""Functions of other packages under `jit`: those that compile are compiled, the others are left to the interpreter."""
+"""Functions of other packages under `jit`: those that can be compiled are compiled, the others are left to the
+interpreter."""
 import logging
 import types
 
@@ -108,7 +109,7 @@ def identities_of_tuples(t, rows):
 
 
 def test_identity_of_what_is_passed_by_value():
-    """Tuples in compiled code have no objects that could be compared: the interpreter runs all of the function."""
+    """Tuples in compiled code have no identity to compare, so the interpreter runs the whole function."""
     given = (1, 2), [(1, 2), (1, 2)]
     agree(identities_of_tuples, *given, compiled=jit(identities_of_tuples))
     with pytest.raises(CompileError, match="`is` between two 'tuple' values"):

@@ -1,5 +1,5 @@
-"""Lists that compiled code makes and that nobody else sees: their values, their errors, what is left of objects, and
-what becomes of the memory."""
+"""Lists that compiled code makes and that do not escape: their values, their errors, references to objects in them, and
+their memory."""
 import gc
 import heapq
 import sys
@@ -19,9 +19,9 @@ def ir_of(function, *args):
 
 
 def assert_native(function, *args):
-    """The program does the same, and nothing in it is a list of the interpreter."""
+    """Assert that the program does the same as in the interpreter, and makes no Python list objects."""
     agree(function, *args)
-    text = ir_of(function, *args).replace("list_iterator", "iterator")  # which is a type
+    text = ir_of(function, *args).replace("list_iterator", "iterator")  # here a type uses the name
     assert "native_" in text
     for name in ("list_", "py_box", "py_api", "py_call"):
         assert not [line for line in text.splitlines() if f" {name}" in line], text
@@ -316,7 +316,7 @@ def test_items(kind):
     lambda a, n: [].pop(), lambda a, n: a * (1 << 62), lambda a, n: [0] * (1 << 61)])
 def test_errors(f):
     def g(n):
-        text = ["x" + str(n)]  # something to give up
+        text = ["x" + str(n)]  # an object that has to be released
         text.append("y")
         a = [1, 2, 3]
         a.append(4)
@@ -405,7 +405,7 @@ def test_what_python_sees_stays_a_list():
 
 
 def allocated() -> int:
-    """Bytes that the process has, in pages."""
+    """The bytes of the pages that the process has."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1])
 

@@ -1,5 +1,5 @@
-"""Objects that compiled code makes and that nobody else sees: their values, identity and errors, which classes stay the
-interpreter's, and what becomes of the memory."""
+"""Objects that compiled code makes and that do not escape: their values, identity and errors, the classes that remain
+Python objects, and the memory."""
 import sys
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ def ir_of(compiled):
 
 
 def assert_native(function, *args):
-    """The program does the same, and nothing in it is an object of the interpreter's of a class of the program."""
+    """Assert that the program does the same as in the interpreter, and makes no Python objects of its classes."""
     text = ir_of(agree(function, *args))
     assert "instance_new" in text
     for name in ("object_new", "field_get", "field_set"):
@@ -23,7 +23,7 @@ def assert_native(function, *args):
 
 
 def assert_python(function, *args):
-    """The program does the same, with objects of the interpreter."""
+    """Assert that the program does the same as in the interpreter, and makes Python objects."""
     text = ir_of(agree(function, *args))
     assert "instance_new" not in text, text
 
@@ -434,7 +434,8 @@ def test_what_python_may_see_stays_an_object():
 
 
 def test_an_object_that_is_not_set_up_yet():
-    """An attribute that may be missing is the interpreter's; what raises while an object is set up leaves nothing."""
+    """A class with an attribute that may be missing remains a Python object. An exception in a constructor leaves no
+    memory behind."""
     def begun(n):
         known = [0]
         try:
@@ -448,7 +449,8 @@ def test_an_object_that_is_not_set_up_yet():
 
 
 def test_objects_of_programs_with_parallel_loops_are_the_interpreters():
-    """The threads of a region would share the memory that is kept for new native objects."""
+    """The threads of a region would share the memory that is kept for new native objects, so these are Python
+    objects."""
     def f(n):
         total = 0.0
         for i in prange(n):

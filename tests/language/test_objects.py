@@ -1,5 +1,5 @@
-"""Python objects of any class in functions under `jit`: the interpreter does what is done with them, and the rest is
-native. Every program is run beside the interpreter."""
+"""Python objects of any class in functions under `jit`: the interpreter runs the operations on them, and the rest is
+native. Every program is compared with the interpreter."""
 import dataclasses
 import contextlib
 import gc
@@ -17,8 +17,9 @@ from pyjitc.types.kinds import Float, Int, Object
 from tests.oracle import agree
 
 
-class Point(types.SimpleNamespace):  # which is no class of the program alone, so it has no type of its own
-    """Whatever a class can say."""
+# its behaviour is not defined by class statements alone, so it has no type of its own
+class Point(types.SimpleNamespace):
+    """A class with many special methods."""
 
     unit = "cm"
 
@@ -132,7 +133,7 @@ class Bad(types.SimpleNamespace):
 
 
 def forgiven(function, *args):
-    """Agrees with the interpreter, in native code for Objects."""
+    """Assert that it agrees with the interpreter, and that the code is native, with arguments of type Object."""
     compiled = agree(function, *args, compiled=jit(function))
     assert compiled.signatures and not compiled._failures, compiled.report()
     return compiled
@@ -491,7 +492,7 @@ def test_a_variable_that_is_an_object_on_some_paths(which):
 
 
 def mixed(p, a, n):
-    """Loops over numbers stay native between calls of objects."""
+    """Loops over numbers remain native between calls of objects."""
     total = 0.0
     for i in range(n):
         for j in range(len(a)):

@@ -1,4 +1,4 @@
-"""Whole programs of lists, dicts, sets, text, classes and generators, beside the interpreter."""
+"""Whole programs of lists, dicts, sets, text, classes and generators, compared with the interpreter."""
 import copy
 import re
 
@@ -25,7 +25,7 @@ def test_is_as_in_the_interpreter(function, calls):
 
 
 def shown(x):
-    """A value as something that compares with its types, the order of dicts and sets, and what objects hold."""
+    """A form of a value whose comparison includes types, the order of dicts and sets, and the attributes of objects."""
     if isinstance(x, (list, tuple)):
         return type(x).__name__, [shown(e) for e in x]
     if isinstance(x, dict):

@@ -1,4 +1,5 @@
-"""Names that are not there, and what has another name here: which name or function the message puts forward."""
+"""Names that do not exist, and functions that have another name here: the name or function that the message
+suggests."""
 import math
 from typing import NamedTuple
 
@@ -164,7 +165,7 @@ def deleted(x):
 @pytest.mark.parametrize("function, arg", [
     (nothing_near, 1), (handled, 1), (set_on_another_path, 1), (calls, A), (deleted, 1)])
 def test_errors_of_the_running_program(function, arg):
-    """What is no slip of the pen, or is handled, is an error where the interpreter has it."""
+    """A name that is no misspelling, or whose error is handled, raises at run time as in the interpreter."""
     def outcome(f):
         try:
             return f(arg)

@@ -1,4 +1,4 @@
-"""What nobody reads still raises: operations, whole-array statements and functions of the library."""
+"""Operations, whole-array statements and library functions raise their exceptions also if the result is not used."""
 
 import math
 

@@ -1,6 +1,6 @@
 """Tuples, named tuples, ranges, slices, None, unions, narrowing, enums, dtypes, modules, constants.
 
-PYTEST_DONT_REWRITE: the asserts in the functions are what is compiled."""
+PYTEST_DONT_REWRITE: the asserts in the functions have to be compiled unchanged."""
 import cmath
 import collections
 import enum

@@ -84,7 +84,7 @@ def _pair():
 def test_globals_are_assigned():
     for n in (3, 5, 0, 4):
         both(lambda m: m.summed(n), "count", "name")
-    both(lambda m: m.summed(60), "count", "name")  # raises half way
+    both(lambda m: m.summed(60), "count", "name")  # raises in the middle of the loop
 
 
 def test_the_interpreter_assigns_between_calls():

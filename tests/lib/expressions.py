@@ -1,4 +1,4 @@
-"""Evaluates the expressions that rules answer with, in plain Python: Apply through `eval`, Call by calling."""
+"""Evaluates, in plain Python, the expressions that rules return: Apply through `eval`, Call by calling."""
 import math
 
 import numpy as np
@@ -44,7 +44,8 @@ def _evaluate(expr, values):
 
 
 def outcome(function, *args):
-    """(type, value) or (exception class, its args), comparable: nans equal, zeros told apart."""
+    """(type, value) or (exception class, its args), in a form in which nans are equal and zeros of different signs
+    differ."""
     try:
         with np.errstate(all="ignore"):
             result = function(*args)
@@ -66,7 +67,7 @@ def shape(value):
 
 
 def both(rule, reference, values, deviation=None):
-    """Compare a rule's answer with the reference for unknown and for known operands."""
+    """Compare a rule's result with the reference, for unknown and for known operands."""
     expected = outcome(reference, *values)
     for known in (False, True):
         got = outcome(lambda: evaluate(rule(*operands(values, known)), values))

@@ -24,7 +24,7 @@ def check(name, cases):
     function = getattr(cmath, name)
     wrong = [found for case in cases if (found := both(
         lambda *xs: cmathmod.CALLS[function](list(xs), {}), function, case,
-        # an underflowing atan2 sets errno, which cmath.phase takes for an overflow
+        # an underflow in atan2 sets errno, which cmath.phase reports as an overflow
         lambda e, g: name == "phase" and e[0] is OverflowError and g[0] is float))]
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:15])
 

@@ -45,7 +45,7 @@ def test_one_argument(function):
 @pytest.mark.parametrize("cls", [t for t in VALUES if issubclass(t, np.generic)], ids=lambda t: t.__name__)
 def test_numpy_classes(cls):
     check(cls, [()])
-    skipped = (1e300, math.inf)  # float('inf') to an integer class: same class and text, by another path
+    skipped = (1e300, math.inf)  # float('inf') to an integer class: the same class and text, by another path
     check(cls, [(x,) for x in SCALARS if x not in skipped or not issubclass(cls, np.integer)]
           + [(2.5,), (-1.5,), (300.7,), (1e19,)],
           lambda e, g: wide(e, g) or cls is np.uint64 and e[0] is g[0] is OverflowError)

@@ -1,4 +1,5 @@
-"""Elementary functions are one operation until late, then what the list in lib/elementary.py says."""
+"""Elementary functions are one operation until a late pass, which replaces them as the list in lib/elementary.py
+says."""
 import math
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_the_list_is_complete():
             for gpu in (False, True):
                 found = elementary.find(name, t, gpu)
                 assert found is None or found.function.__name__ in row[2 * gpu] + row[2 * gpu + 1]
-        assert elementary.find(name, types[0]) is None  # Python's own are the C library's
+        assert elementary.find(name, types[0]) is None  # the functions of `math` are the C library's
         assert name == "pow_in_double" or elementary.find(name, types[0], gpu=True) is not None
     assert elementary.find("sin", k.int64) is elementary.find("iadd", k.float64) is None
 
@@ -70,7 +71,7 @@ def test_constants_have_the_bits_of_compiled_code(ufunc, dtype):
     with np.errstate(all="ignore"):
         for x in np.array(POINTS).astype(dtype):
             if name in ("sin", "cos", "tan") and abs(x) > 2.0**43:
-                continue  # there the C library's function stands for one of codegen/forms.py
+                continue  # there the C library's function replaces one of codegen/forms.py
             folded, computed = op(x), compiled(x)
             assert type(folded) is type(computed) is dtype
             np.testing.assert_equal((folded, np.signbit(folded)), (computed, np.signbit(folded)))

@@ -1,4 +1,4 @@
-"""The lists of functions by module say what the modules say."""
+"""The lists of functions by module agree with the declarations in the modules."""
 import importlib
 
 import numpy as np
@@ -21,7 +21,7 @@ def resolve(path):
 
 
 def is_there(path):
-    """Whether this NumPy has it: some names went, others came after 2.0."""
+    """Whether this version of NumPy has the name: some were removed, others added, after 2.0."""
     try:
         resolve(path)
     except AttributeError:
@@ -70,7 +70,7 @@ def test_a_kind_has_its_protocol_in_one_module():
 
 
 def test_names_of_others_are_not_builtins():
-    """A class that somebody calls int is not `int`."""
+    """A class of a program with the name int is not `int`."""
     impostor = type("int", (), {"__module__": "builtins"})
     assert py_index.module_of(impostor) is None
     assert py_index.module_of(len.__class__) is None

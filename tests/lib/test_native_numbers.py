@@ -205,7 +205,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def test_int_constants_beside_uint64():
-    """They have no type of their own: what they meet says it."""
+    """Constants have no type of their own: the other operand determines it."""
     def scalars(x):
         x ^= x >> np.uint64(30)
         x *= np.uint64(0xBF58476D1CE4E5B9)

@@ -1,5 +1,6 @@
-"""A kind of values that is declared in this file alone: an interval of two floats. `IntervalType` says what it is made
-of, the methods of the class and `Intervals` what it means. Every use is compared with the interpreter and the class.
+"""A kind of values that is declared in this file alone: an interval of two floats. `IntervalType` declares its
+representation; the methods of the class and `Intervals` define its meaning. Every use is compared with the interpreter
+and the class.
 """
 import collections
 import copy
@@ -121,8 +122,8 @@ class IntervalType(kinds.Attributes):
 
 
 class Intervals(OfClass):
-    """The class says most of it. A copy of a value is the value, np.square has a meaning of its own, and the truth
-    needs no call."""
+    """Meanings in addition to the methods of the class: a copy of a value is the value, np.square has a meaning of its
+    own, and the truth of a value needs no call."""
 
     functions = {**OfClass.functions, copy.copy: lambda args, kwargs: args[0],
                  np.square: lambda args, kwargs: CallValue(constant(squared), *args)}

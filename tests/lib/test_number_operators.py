@@ -67,7 +67,7 @@ def reference(op, x, y):
 
 
 def close(op, expected, got):
-    """Powers of complex and half numbers are within an ulp or so of NumPy's."""
+    """Powers of complex and half numbers are within about an ulp of NumPy's."""
     if expected[0] is not got[0] or op != "**":
         return False
     if expected[0] in (np.float16, np.float32, np.float64):
@@ -215,7 +215,7 @@ def greatest_divisor(a, b):
 
 
 def test_ints_of_the_usual_signs_are_divided_without_a_choice():
-    """What is divided next waits for no test of signs; a quotient and its remainder are one division."""
+    """The next division does not wait for a test of signs, and a quotient and its remainder need only one division."""
     compiled = agree(digits, 98765432109876, 7)
     text = next(iter(compiled.inspect_asm().values()))
     loop = text[text.index("f0.digits:"):]

@@ -1,4 +1,4 @@
-"""Rules are declared with the signature that their callable has, and refuse wrong arguments in its words."""
+"""Rules have the signature of their callable, and their errors for wrong arguments have its text."""
 import cmath
 import importlib
 import inspect
@@ -22,7 +22,7 @@ from pyjitc.lib.py import builtins, cmathmod, conversions, mathmod, ranges, sequ
 NEW = np.lib.NumpyVersion(np.__version__) >= "2.4.0"  # the signatures are those of NumPy 2.4
 NOT_COMPILED = {"descending"}  # parameters that came with NumPy 2.5
 
-# The callable says less, or something else, than it takes.
+# Callables whose declared signature is incomplete or differs from the arguments that they take.
 OTHERWISE = {
     "np.arange": "its signature says that `start` and `stop` have one place; it takes start= too",
     "np.ndarray": "a constructor", "np.datetime64": "a constructor", "np.timedelta64": "a constructor",
@@ -33,7 +33,7 @@ OTHERWISE = {
 
 
 def every_rule():
-    """(name, rule) of everything that has one."""
+    """(name, rule) for every callable with a rule."""
     tables = [(name, importlib.import_module(f"pyjitc.lib.np.{name}")) for name in {*index.FUNCTIONS, *index.METHODS}]
     for name, module in sorted(tables):
         for target, found in module.CALLS.items():
@@ -53,7 +53,7 @@ RULES = {name: found for name, found in every_rule() if isinstance(found, rules.
 
 
 def test_all_rules_are_bound_in_one_way():
-    """What is no Rule is a library function, or passes its arguments on."""
+    """A meaning that is no Rule is a library function, or passes its arguments on."""
     passes_on = ("compiled.<locals>", "of_sequences.<locals>", "_on_global.<locals>")
     others = sorted({found.__qualname__ for name, found in every_rule() if not isinstance(found, rules.Rule)})
     assert [name for name in others if not name.startswith(passes_on)] == []
@@ -68,7 +68,7 @@ def test_every_path_leads_to_a_callable():
 @pytest.mark.skipif(not NEW, reason="the signatures are those of NumPy 2.4")
 @pytest.mark.parametrize("name", RULES)
 def test_declared_as_the_callable_is(name):
-    """Names, kinds and defaults of parameters are those of the callable, where Python knows these."""
+    """Names, kinds and defaults of parameters are those of the callable, if Python knows its signature."""
     found = RULES[name]
     if found.path in OTHERWISE or getattr(rules.target_of(found.path), "nout", 1) > 1:  # two places in a ufunc's out
         return
@@ -77,17 +77,17 @@ def test_declared_as_the_callable_is(name):
     except (ValueError, TypeError):
         return
     ours, theirs = list(found.parameters().parameters.values()), list(wanted.parameters.values())
-    if found.path.startswith(tuple(rules._RECEIVERS)):  # the receiver has no name in calls
+    if found.path.startswith(tuple(rules._RECEIVERS)):  # the receiver cannot be passed by name
         ours, theirs = ours[1:], theirs[1:]
     open_ended = [p for p in ours if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     says_less = {p.kind for p in theirs} & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     if len(says_less) == 2:
-        return  # it says nothing
+        return  # the callable has no signature
     positional_only = [p.name for p in theirs if p.kind is p.POSITIONAL_ONLY]
     mine = {p.name: p for p in ours}
     for p in theirs:
         if p.name in positional_only or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            continue  # has no name in calls
+            continue  # cannot be passed by name
         if p.name not in mine and (open_ended or p.name in NOT_COMPILED):
             continue
         assert p.name in mine, f"{found.path}{wanted}, declared {found.parameters()}"
@@ -162,7 +162,7 @@ def test_scalar_methods_have_paths():
 
 
 def loaded(module):
-    """The modules that are there after an import of this one, in a new process."""
+    """The modules that an import of this one loads, in a new process."""
     program = f"import sys, {module}; print(*sys.modules)"
     return set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
                .stdout.split())

@@ -1,4 +1,4 @@
-"""Functions that write LLVM code with llvmlite's builder, and what registers the parts of types."""
+"""Functions that write LLVM code with llvmlite's builder, and the functions that register the parts of types."""
 import math
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Classes with declared fields: what is stored in them is converted, by the interpreter and by compiled code alike."""
+"""Classes with declared fields: both the interpreter and compiled code convert the values that they store in the
+fields."""
 import copy
 import pickle
 from typing import Optional

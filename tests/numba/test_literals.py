@@ -1,4 +1,4 @@
-"""literally(): arguments as constants; and what integers and ranges are where Numba's programs rely on it."""
+"""literally(): arguments as constants; also the types of integers and ranges on which Numba's programs rely."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""pyjitc.numba: Numba's names, what they mean, and how a program gets them under the name `numba`."""
+"""pyjitc.numba: Numba's names, their meanings, and their use under the name `numba`."""
 import ctypes
 import gc
 import os
@@ -238,7 +238,7 @@ def test_register_jitable_and_is_jitted():
     assert nb.extending.is_jitted(use) and not nb.extending.is_jitted(helper)
 
 
-# -- what is not there
+# -- names without a counterpart
 
 
 def test_what_is_not_there_says_so_when_it_is_used():

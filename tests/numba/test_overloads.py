@@ -1,4 +1,4 @@
-"""Overloads of what has a meaning already: it stays where none answers."""
+"""Overloads of functions that already have a meaning, which stays where no overload returns a function."""
 import operator
 
 import numpy as np
@@ -127,7 +127,7 @@ class Pair(tuple):
 
 
 def test_overloads_let_other_classes_be():
-    """A method that is overloaded for arrays only is asked about for each receiver."""
+    """An overload of a method for arrays only is tried for receivers of all types."""
     @overload_method(types.Array, "total")
     def total(a):
         return lambda a: a.sum()

@@ -26,7 +26,7 @@ def moved(p, q, by=2.0, *, scale=1.0):
 @pytest.mark.parametrize("how", [lambda f, a: f(a[0], a[1]), lambda f, a: f(a[2], q=a[0], scale=0.5),
                                  lambda f, a: f(q=a[::2][1], p=a[0], by=3), lambda f, a: f(a[3], a[3])])
 def test_records_as_arguments(how):
-    """They are the memory of their array."""
+    """Records refer to the memory of their array."""
     expected, found = parts(), parts()
     for _ in range(2):
         assert how(moved, expected) == how(nb.njit(moved), found)
@@ -53,7 +53,7 @@ def test_a_record_is_returned_as_the_memory_of_its_array():
     a = parts()
     given = nb.njit(lambda r: r)(a[1])
     assert type(given) is np.void and given == a[1] and np.shares_memory(np.frombuffer(given, PART), a)
-    kept = nb.njit(lambda r: r)(parts()[1])  # of which nobody else has the memory
+    kept = nb.njit(lambda r: r)(parts()[1])  # no other object refers to its memory
     assert kept["x"] == 2.0 and kept["k"] == 3
 
 

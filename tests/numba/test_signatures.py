@@ -1,4 +1,4 @@
-"""What declared signatures promise in pyjitc.numba: the types of arguments, and the type of the result."""
+"""Declared signatures in pyjitc.numba: conversion of arguments, and the type of the result."""
 import copy
 import pickle
 
@@ -158,7 +158,7 @@ def test_comparisons_of_declared_tuples_are_bools():
 @pytest.mark.parametrize("n, x", [(np.int64(3), np.float64(0.5)), (np.longlong(3), 0.5), (3, np.float64(0.5))])
 def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
     f = nb.njit("float64(int64, float64)")(lambda n, x: n + x)
-    monkeypatch.setattr(type(f), "_answer", None)  # what a call that no native code takes goes to
+    monkeypatch.setattr(type(f), "_answer", None)  # called where no native code accepts a call
     exact(f(n, x), 3.5)
     exact(f(x=x, n=n), 3.5)
     with pytest.raises(TypeError):

@@ -18,7 +18,7 @@ _C = {"i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8":
 
 
 def shell(t):
-    """The type that travels: half goes through single."""
+    """The type of a parameter or result: a half float is passed as a single one."""
     return k.float32 if t is k.float16 else t
 
 
@@ -50,7 +50,7 @@ def _cast(block, value, t):
 
 
 def compile_all(functions):
-    """Callables in the order of `functions`: they take and give Python numbers and NumPy scalars."""
+    """Callables in the order of `functions`: arguments and results are Python numbers and NumPy scalars."""
     module = Module(Options())
     for number, fn in enumerate(functions):
         module.add(fn, FunctionEmitter(module, fn).run())

@@ -1,4 +1,4 @@
-"""What operation records say of their derivatives: a rule, zero by nature with the reason, or no rule yet."""
+"""The derivatives of operation records: a rule, zero with the reason why, or no rule yet."""
 import re
 
 import pytest
@@ -8,7 +8,7 @@ from pyjitc.ops import table
 from pyjitc.ops.effects import NO_RULE, NONDIFF, STRUCTURAL, NoDerivative, Zero, derivative_of
 
 OPS = sorted(table.OPS.values(), key=lambda op: op.name)
-# Operations through which floats pass that no rule follows yet: a zero for them would be a wrong gradient.
+# Operations on floats without a rule yet: a zero derivative would be a wrong gradient.
 UNKNOWN = """
     atomic atomic_cas bits bits32 blas c_call dict_ask dict_find dict_get dict_hold dict_new dict_next dict_put dict_set
     dot field_get field_peek field_set from_bits from_bits32 hand_out heap_pop heap_push holds horner instance_at
@@ -38,7 +38,7 @@ def test_no_rule_is_an_error_when_asked():
 
 
 def test_what_gives_a_float_is_not_called_discrete():
-    """By the texts of type rules; a letter is the type of an operand."""
+    """The test reads the texts of type rules, in which a letter is the type of an operand."""
     for op in OPS:
         text = getattr(op.rule, "text", None)
         if text is None:
@@ -47,7 +47,7 @@ def test_what_gives_a_float_is_not_called_discrete():
         floats = re.search(r"\bF\d?\b|\bC\b|\bN\b|\bS\b|\bT\b|float|complex|I\|F", operands)
         if re.fullmatch(r"[FCNST]\d?|float\d*|complex\d*|I\|F", result):
             assert op.partials is not NONDIFF, op
-            # a float of floats is zero by nature where it is rounded, or where the program says so, and nowhere else
+            # the derivative of a float by floats is zero only where the result is rounded, or where the program says so
             assert not floats or not isinstance(op.partials, Zero) or op.name in (
                 "floor", "ceil", "trunc", "rint", "round_away", "round_digits", "stopped"), op
 

@@ -1,4 +1,4 @@
-"""The protocol between lowerings and emitters: lowerings ask for nothing else, emitters have all of it."""
+"""The protocol between lowerings and emitters: lowerings use nothing else, and emitters implement all of it."""
 import ast
 import inspect
 import pathlib
@@ -19,7 +19,7 @@ OPS = sorted(pathlib.Path(inspect.getfile(Emitter)).parent.glob("*.py"))
 
 
 def asked(tree):
-    """(line, name) of what functions with a first parameter `e` ask of it."""
+    """(line, name) of each attribute of `e` that functions with a first parameter `e` use."""
     for fn in ast.walk(tree):
         if isinstance(fn, (ast.FunctionDef, ast.Lambda)) and [a.arg for a in fn.args.args][:1] == ["e"]:
             for node in ast.walk(fn):

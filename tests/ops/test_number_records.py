@@ -1,4 +1,4 @@
-"""Records of arithmetic and math: native code gives what `eval` gives, and `eval` what Python or NumPy give."""
+"""Records of arithmetic and math: native code has the results of `eval`, and `eval` those of Python or NumPy."""
 import itertools
 import math
 import operator
@@ -76,7 +76,7 @@ def compiled():
 
 
 def near(expected, got, digits):
-    """Equal but for the last bits, where NumPy and the C library are two implementations."""
+    """Whether results are equal up to the last bits, since NumPy and the C library are two implementations."""
     if expected == got:
         return True
     if expected[0] is not got[0] or not issubclass(got[0], (np.inexact, float, complex)):
@@ -113,16 +113,16 @@ def test_native_code_equals_eval(name, compiled):
 
 
 def allowed(op, xs, attrs):
-    """Preconditions of the records."""
+    """Whether operands satisfy the preconditions of a record."""
     if op is arith.FITTED:
         return arith.FITS(*xs, **attrs)
-    if op is arith.WHOLE:  # of what is known to fit
+    if op is arith.WHOLE:  # the operand has to fit
         return -2.0**63 <= xs[0] < 2.0**63
     if op is arith.IFLOORDIV_CK:
         return xs[1] != 0
     if op is arith.ISHL_CK:
         return xs[1] >= 0
-    if op is m.CPOW:  # lib/ takes powers of and by 0 apart
+    if op is m.CPOW:  # lib/ handles powers of 0 and the exponent 0 separately
         return xs[0] != 0 and xs[1] != 0
     if op is m.ROUND_DIGITS:
         return abs(xs[1]) < 1000
@@ -183,7 +183,7 @@ def test_every_record_is_complete():
         table._merged({"iadd": arith.IADD}, {"iadd": arith.ISUB})
 
 
-# Their partials are numbers that the builder here has not: tests/derivatives/test_complex.py has them.
+# The builder of this test does not have their partial derivatives; tests/derivatives/test_complex.py tests them.
 OF_COMPLEX = frozenset(f"c{name}" for name in (
     "acos acosh asin asinh atan atanh cos cosh exp log pow sin sinh sqrt tan tanh").split())
 

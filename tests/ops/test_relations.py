@@ -1,4 +1,4 @@
-"""What operation records say of each other: forms that wrap, comparisons exchanged and negated, cost classes."""
+"""Relations between operation records: forms that wrap, exchanged and negated comparisons, cost classes."""
 import itertools
 
 import pytest

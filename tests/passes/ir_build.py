@@ -7,7 +7,7 @@ from pyjitc.types.kinds import Bool, Float, Int
 
 
 class Build:
-    """Blocks and instructions of one function: `b = Build("f", Int)`, `b.params`, `b.block(Int)`, `b.at(block)`."""
+    """The blocks and instructions of one function: `b = Build("f", Int)`, `b.params`, `b.block(Int)`, `b.at(block)`."""
 
     def __init__(self, name, *types, library=False):
         self.fn = Function(name, library=library)
@@ -74,7 +74,8 @@ def insts(fn, op=None):
 
 
 def check(fn):
-    """Definitions dominate uses, edges match parameters, one terminator at the end: a verifier for tests."""
+    """A verifier for tests: definitions dominate uses, edges match parameters, and there is one terminator at the
+    end."""
     from pyjitc.ir.cfg import Dominators
     from pyjitc.ir.core import TERMINATOR
 
@@ -108,7 +109,7 @@ def check(fn):
 
 
 def run(fn, args, ops=None, fuel=10000):
-    """What `fn` returns; an exception leaves as itself. ops: op -> function(inst, *operands) overriding eval."""
+    """The result of `fn`; its exceptions propagate. ops: op -> function(inst, *operands) overriding eval."""
     ops = ops or {}
     block, edge_args, pending = fn.entry, list(args), [None]
     env = {}

@@ -36,7 +36,7 @@ from pyjitc.types.kinds import Cell, Content, Int
 from pyjitc.types.tangents import is_varying
 from pyjitc.pipeline import stages
 
-provide(implementations.meaning)  # elementary functions mean what compiled code computes
+provide(implementations.meaning)  # elementary functions have the results of compiled code
 FOLDER = Path(__file__).parent / "cases"
 UNCHANGED = "no change"
 
@@ -61,8 +61,8 @@ def step_of_simplify(step):
 
 
 def strided(fn, options):
-    """`stride` works on what `grid` has taken apart: what is the same for all threads, and what is each thread's
-    own."""
+    """`stride` needs the result of `grid`, which separates the values of each thread from those that are the same for
+    all threads."""
     parts = grid._Grid(fn, False)
     parts.enter()
     parts.hoist()
@@ -72,7 +72,8 @@ def strided(fn, options):
 
 
 def expanded(functions, options):
-    """`elementary`, where the library functions of the text say what operations are: `sin_float64` says it of sin."""
+    """`elementary`, with the library functions of the text as implementations of operations: `sin_float64` is that of
+    sin."""
     bodies = {fn.name: fn for fn in functions if fn.library}
 
     def body(inst):
@@ -88,8 +89,8 @@ def expanded(functions, options):
 
 
 def derived(functions, options):
-    """`derivatives`: a function `f.push`, `f.pull` or `f.gradient` without a body is the derivative of `f` by all
-    floats."""
+    """`derivatives`: a function `f.push`, `f.pull` or `f.gradient` without a body is the derivative of `f` with respect
+    to all floats."""
     named = {fn.name: fn for fn in functions}
     for fn in functions:
         primal, _, mode = fn.name.rpartition(".")
@@ -106,14 +107,14 @@ def lowered(functions, options):
 
 
 def outlined(functions, options):
-    """The functions, and those of the chunks of their loops."""
+    """The functions, followed by those that run chunks of their loops."""
     for fn in functions:
         parallel.run(fn, options)
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
 def with_native_lists(functions, options):
-    """`natives`, with the functions that it puts in."""
+    """`natives`, with the functions that it inserts."""
     own = {fn: fn for fn in functions}
     natives.run(functions, stages._helper, own)
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
@@ -153,7 +154,7 @@ def read(path):
 
 
 def objects(case):
-    """What a text can name: exception classes, and the type of a cell that holds an int."""
+    """The names that a text can use: exception classes, and the type of a cell that contains an int."""
     return {"type cell[int]": Cell(Content("int", Int))} | {
         f"<{cls.__name__}>": cls for cls in vars(__import__("builtins")).values() if isinstance(cls, type)}
 
@@ -198,8 +199,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
 
 
 def meaning(functions, args, blocks, size):
-    """What the interpreter makes of it, a kernel with blocks of `size` threads: outcome and arrays; None where the
-    program breaks the rules."""
+    """The outcome in the IR interpreter (of a kernel with blocks of `size` threads), with the arguments afterwards;
+    None where the program violates a precondition."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
     args = [x.copy() if isinstance(x, (np.ndarray, list, set)) else x for x in args]
@@ -220,7 +221,7 @@ def test_case_means_the_same(case):
     before, after = (parse_module(case.before, OPS, objects(case)) for _ in range(2))
     for name in case.passes:
         after = PASSES[name](after, case.options)
-    size = (4, 1, 1) if "stride" in case.passes else (4, 2, 1)  # there, two threads with one place would race
+    size = (4, 1, 1) if "stride" in case.passes else (4, 2, 1)  # there two threads with the same index would race
     ran = 0
     for args in itertools.islice(itertools.product(*(VALUES[str(p.type)] for p in before[0].params)), 64):
         wanted = meaning(before, args, False, size)
@@ -233,7 +234,7 @@ def test_case_means_the_same(case):
 @pytest.mark.parametrize("name", PASSES)
 def test_every_pass_has_cases(name):
     assert len(CASES[name]) >= 5
-    if name not in ("grid", "stride"):  # before those every kernel is taken apart
+    if name not in ("grid", "stride"):  # `grid` separates every kernel before these passes
         assert any(case.after.strip() == UNCHANGED for case in CASES[name])
 
 

@@ -1,4 +1,4 @@
-"""Arrays in the frame of a function: which are there, and that those which somebody may hold longer are not."""
+"""Arrays in the frame of a function: which arrays are there, and that arrays which may live longer are not."""
 import gc
 
 import numpy as np
@@ -15,13 +15,13 @@ def ops(function, *args):
 
 
 def in_frame(function, *args) -> tuple[int, int]:
-    """(arrays in the frame, arrays that are allocated whatever their lengths are)"""
+    """(number of arrays in the frame, number of arrays that are always allocated)."""
     made = ops(function, *args)
     frame = sum(i.op is FRAME_ARRAY or "frame" in i.attrs for i in made)
     return frame, sum(i.op is ARRAY_NEW and "frame" not in i.attrs for i in made)
 
 
-# what stays
+# Arrays that stay in the frame
 
 def zeros_in_a_loop(n):
     total = 0.0
@@ -75,7 +75,7 @@ def test_nothing_is_counted_of_an_array_in_the_frame():
     assert not any(i.op is RELEASE for i in ops(zeros_in_a_loop, 7))
 
 
-# what leaves
+# Arrays that escape
 
 def returned(x):
     a = np.array([x, 2.0])
@@ -204,7 +204,7 @@ def printed(x):
     ids=lambda x: getattr(x, "__name__", None))
 def test_what_somebody_may_hold_longer_is_allocated(function, arg):
     compiled = agree(function, arg)
-    for _ in range(3):  # with what others left on the stack
+    for _ in range(3):  # with data of earlier calls on the stack
         zeros(40)
         agree(function, arg, compiled=compiled)
 
@@ -217,7 +217,7 @@ def test_what_leaves_lives_as_long_as_it_is_used():
     assert all(a.flags.owndata for a in kept)
 
 
-# lengths that are not known
+# Lengths that are not constants
 
 @njit
 def zeros(n):
@@ -263,7 +263,7 @@ def test_buffers_serve_short_arrays_and_no_others():
         agree(some_lengths, n, compiled=compiled)
         assert zeros(max(n, 0)) == 0.0  # the buffer is cleared each time
     frame, allocated = in_frame(some_lengths, 3)
-    assert frame == 4 and allocated == 0  # two, and two for numbers that shall be known to fit int16
+    assert frame == 4 and allocated == 0  # two, and two for numbers whose range shows that they fit int16
     compiled = agree(some_shapes, 2, 3)
     for n, m in ((4, 4), (16, 1), (1, 17), (4, 5), (0, 3), (3, 0), (0, 1 << 40), (1 << 40, 0), (-1, 2), (2, -1),
                  (-4, -4), (1 << 32, 1 << 32), (1 << 62, 4)):

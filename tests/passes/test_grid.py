@@ -1,4 +1,4 @@
-"""Regions, slots and states of block functions; what varies between threads."""
+"""Regions, slots and states of block functions; values that vary between threads."""
 import pytest
 
 from pyjitc.ir.cfg import LoopNest
@@ -145,7 +145,7 @@ def test_what_all_threads_decide_stands_in_front_of_their_loops():
     nest = LoopNest(fn)
     inside = [b for loop in nest.loops if loop.parent is not None and unswitch.is_of_threads(loop) for b in loop.blocks
               if b is not loop.header]
-    # `s > 0` is in front, `t < s` is the number of trips
+    # `s > 0` is tested before the loop, `t < s` determines the number of trips
     assert inside and not any(i.op is BRANCH for b in inside for i in b.insts)
     assert not any(i.op is grid.SLOT_STORE for b in inside for i in b.insts)
     moved = [i for b in fn.blocks for i in b.insts if i.op is ISUB_CK]

@@ -37,7 +37,7 @@ def smaller():
 
 
 def count_up():
-    """Loops on its entry block: sum of 0..n-1 with the entry's parameters as loop variables."""
+    """A loop whose header is the entry block: the sum of 0..n-1, with the parameters as loop variables."""
     b = Build("count_up", Int, Int, Int, library=True)
     i, total, n = b.params
     body, done = b.block(), b.block()

@@ -1,5 +1,5 @@
-"""Loops of which a limit, a shape or a factor is read from memory: it is read once, before a loop that is vectorised;
-where what is written may overlap what is read, the loop does what the interpreter does."""
+"""Loops with a limit, a shape or a factor in memory: it is read once, before the loop, which is vectorised. If the
+written and the read memory may overlap, the loop does what the interpreter does."""
 import re
 
 import numpy as np
@@ -105,8 +105,8 @@ def stores(function, args):
 
 @pytest.mark.parametrize("function, args", PROGRAMS, ids=ids)
 def test_what_stays_the_same_is_read_before_the_nest(function, args):
-    """Structure: around the loop that stores, only the arrays are read that the store depends on, element by
-    element."""
+    """Structure: in the loop nest around a store, the only loads are those of matrix elements, in the innermost
+    loop."""
     found = list(stores(function, args))
     assert found
     for loop, _ in found:
@@ -126,7 +126,7 @@ def test_the_loop_is_vectorised(function, args):
 
 
 def test_arrays_that_are_made_here_are_not_compared():
-    """Structure: where the written array is new, no address is asked for."""
+    """Structure: if the written array is new, no addresses are compared."""
     names = [i.op.name for fn in optimised(fresh, (X, np.array([8]))).functions for b in fn.blocks for i in b.insts]
     assert "array_data" not in names and "affine_in_range" in names
 

@@ -1,4 +1,4 @@
-"""`a[mask] = f(b[mask])`: one loop without what is gathered; and what must stay as it is written."""
+"""`a[mask] = f(b[mask])`: one loop without gathered copies; and statements that must not be changed."""
 import numpy as np
 import pytest
 from tests.ir.stages import optimised
@@ -60,7 +60,7 @@ def test_masked_updates(function):
 
 
 def test_calls_are_gone():
-    """Structural: nothing is gathered, and no mask is made twice."""
+    """Structure: no elements are gathered, and no mask is computed twice."""
     z, m = np.ones((5, 5)), np.ones((5, 5), bool)
     for function in (square, scaled, copied, own, in_a_loop):
         fn = optimised(function, (z, z.copy(), m)).functions[0]

@@ -1,4 +1,4 @@
-"""With debug=True the first NaN is an exception; everything else stays as it is."""
+"""With debug=True the first NaN is an exception; everything else is unchanged."""
 import traceback
 
 import numpy as np
@@ -47,7 +47,7 @@ def test_first_nan(compiled, args, line, name, function):
 @pytest.mark.parametrize("args", [
     (4.0, 2.0, ONES),
     (4.0, 0.0, ONES * 1e300),  # inf is not NaN
-    (4.0, float("nan"), ONES),  # one that comes in is not made here
+    (4.0, float("nan"), ONES),  # a NaN in an argument was not made here
     (4.0, 2.0, np.array([1.0, float("nan")])),
 ])
 def test_everything_else_is_as_before(compiled, args):

@@ -1,4 +1,4 @@
-"""Loops after every pass, natively, against NumPy: sizes around vector widths, strips and polls."""
+"""Loops, compiled with all passes, against NumPy: sizes around vector widths, strips and polls."""
 import re
 
 import numpy as np
@@ -29,7 +29,7 @@ def jacobi(a, b, rounds):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100])
 def test_vector_registers_survive_polls(n):
-    """The counter of polls runs out inside vectorised code: what the call must keep is kept."""
+    """The counter of polls reaches zero inside vectorised code, and the call of the poll preserves the registers."""
     rng = np.random.default_rng(n)
     a, b = rng.random((n, n)), rng.random((n, n))
     c = np.zeros((n, n))
@@ -164,7 +164,7 @@ def row_sums(a, out):
 
 @pytest.mark.parametrize("n", [-1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 16_383, 16_384, 16_385])
 def test_unrolled_loops(n):
-    """Chains of scalars and sums of floats go four steps at once, in the order that Python has."""
+    """Dependent scalars and sums of floats are unrolled by four, in Python's order."""
     assert generated(n) == generated.py_func(n)
     assert "unroll: True" in str(generated._inspect("opt", generated.signatures[0]))
     a = np.random.default_rng(n + 1).random((3, max(n, 0)))
@@ -177,7 +177,7 @@ def test_unrolled_loops(n):
 
 @njit
 def numbers(digits, base):
-    """The sum of the numbers in a text whose digits are given, and how many they are."""
+    """The sum and the count of the numbers in a text, given as an array of its characters."""
     total = value = count = 0
     inside = False
     for i in range(len(digits)):
@@ -243,7 +243,8 @@ def test_empty_and_short_ranges(first, last):
 
 @njit
 def columns(a, cube, out, k):
-    """Down a column: forwards and backwards, beside the element, in the middle of three axes, and written."""
+    """Loops down a column: forwards and backwards, with neighbouring elements, over the middle of three axes, and with
+    stores."""
     n, total = a.shape[0], 0.0
     for i in range(1, n):
         out[i] = a[i - 1, k] - a[i, k] * 0.5
@@ -308,7 +309,7 @@ def test_a_guard_of_products_is_before_the_nest():
     products(np.arange(20), np.zeros(24, int), 3, 4, 2, 0)
     opt = str(products._inspect("opt", products.signatures[0]))
     assert all(f"('{kind}', 1" in opt for kind in ("scaled", "strided"))
-    assert opt.count("check_index") == 5  # one of each, in the loops that keep their checks
+    assert opt.count("check_index") == 5  # one of each, in the copies of the loops with checks
 
 
 @njit
@@ -319,7 +320,7 @@ def histogram(counts, values):
 
 @pytest.mark.parametrize("wrong", range(12))
 def test_an_index_error_in_an_unrolled_loop(wrong):
-    """What was counted before the wrong index is there; negative indices count from the end."""
+    """The effects of the steps before the wrong index are kept; negative indices count from the end."""
     values = np.array([0, 3, -1, 2, 2, 1, -4, 0, 3, 3, 1])
     expected = np.zeros(4, int)
     if wrong < len(values):
@@ -336,7 +337,7 @@ def test_an_index_error_in_an_unrolled_loop(wrong):
 
 
 def _shared(kind):
-    """Three matrices for matmul_ikj, parts of one block of memory or not."""
+    """Three matrices for matmul_ikj, as parts of one block of memory or separate."""
     x = np.random.default_rng(5).random((40, 40))
     return {"one": (x, x, x), "quarters": (x[:20, :20], x[:20, 20:], x[20:, :20]),
             "interleaved": (x[:20, :20], x[::2, 1::2], x[::2, ::2]),
@@ -352,7 +353,7 @@ SHARED = ["one", "quarters", "interleaved", "result among rows", "one row on", "
 
 @pytest.mark.parametrize("kind", SHARED)
 def test_arrays_that_share_memory(kind):
-    """The loops that LLVM may reorder run only where arrays lie apart."""
+    """The loops that LLVM may reorder run only if the arrays do not overlap."""
     with np.errstate(all="ignore"):
         expected, actual = _shared(kind), _shared(kind)
         matmul_ikj.py_func(*expected)
@@ -368,7 +369,8 @@ def test_rows_of_arrays_that_lie_apart_are_not_compared():
 
 
 def test_rows_of_a_guarded_nest_are_no_strips():
-    """The copy without checks polls once for a row; the copy with them, for longer rows too, still cuts it."""
+    """The copy without checks polls once for each row; the copy with checks, which also runs for longer rows, divides a
+    row into strips."""
     matmul_ikj(*_shared("apart"))
     text = max((str(matmul_ikj._inspect("opt", signature)) for signature in matmul_ikj.signatures), key=len)
     assert text.count("const 16384 : int") == 1 and text.count("no_poll: True") == 1
@@ -382,7 +384,7 @@ def add_two_rows(a, b):
 
 
 def test_a_short_loop_around_rows_polls_for_their_length():
-    """A loop of a few steps needs no poll of its own; this one's steps may be long."""
+    """A loop of a few steps needs no poll of its own, but here each step may be long."""
     f = njit(add_two_rows)
     a, b = np.ones((2, 5)), np.ones((2, 5))
     assert f(a, b) == 2.0 and a.tolist() == [[2.0] * 5] * 2
@@ -399,7 +401,7 @@ def add_rows(a, b):
 
 
 def test_rows_that_are_too_long_to_run_to_their_ends():
-    """All elements of a row at one place: the last write counts, in whatever copy of the loop."""
+    """All elements of a row have the same address: the last write counts in every copy of the loop."""
     n = 50_000_000
     f = njit(add_rows)
     for length in (3, n):
@@ -418,8 +420,8 @@ def moved(position, velocity):
 
 
 def test_three_steps_are_written_out():
-    """Neighbours among them make vectors, which are stored as they are loaded in the next step. A vector of all three
-    would wait for what was written as others just before."""
+    """Neighbouring elements become vectors, which are stored with the widths with which the next step loads them. A
+    vector of all three elements would have to wait for narrower stores."""
     f = njit(moved)
     x, v = np.random.default_rng(3).random((2, 7, 3))
     expected = x.copy(), v.copy()
@@ -451,8 +453,8 @@ def weights(values):
 
 @pytest.mark.parametrize("function, n", [(centre, (7, 3)), (weights, (20,))])
 def test_llvm_is_asked_for_nothing_that_it_cannot_do(function, n, capfd):
-    """It says so on stderr. An inner loop that ends where the loop around it goes on has no room of its own for what
-    LLVM is told of it."""
+    """LLVM warns on stderr. An inner loop whose exit is the latch of the outer loop has no branch of its own for the
+    loop metadata."""
     values = np.random.default_rng(5).random(n)
     np.testing.assert_array_equal(njit(function)(values), function(values))
     assert capfd.readouterr() == ("", "")
@@ -493,8 +495,8 @@ def quaternions(a, b, out):
     (quaternions, lambda rng, n: (rng.random((n, 4)), rng.random((n, 4)), np.zeros((n, 4))), r"fmul <\d x double>"),
 ])
 def test_few_steps_make_vectors(function, arguments, vector):
-    """A loop of a constant, small number of steps is written out: the loop around it, or neighbours in it, make
-    vectors."""
+    """A loop with a small, constant number of steps is unrolled: then the loop around it, or neighbouring elements,
+    become vectors."""
     f = njit(function)
     for n in (0, 1, 3, 4, 9):
         expected, actual = (arguments(np.random.default_rng(n), n) for _ in range(2))
@@ -549,9 +551,9 @@ def backwards(x, y):
     (backwards, lambda rng, n: (rng.random(n), rng.random(n)), 0),
 ])
 def test_triangles(function, arguments, alone):
-    """The bounds of an inner loop change with the outer one: one guard before the nest asks for the indices at the
-    corners, and a sum stays in a register during the inner loop. Arrays that share memory, and indices that leave
-    them, go the slow way."""
+    """The bounds of an inner loop change with the outer one: one guard before the nest tests the indices at the
+    corners, and a sum stays in a register during the inner loop. For arrays that share memory, and for indices out of
+    range, the slow copy runs."""
     f = njit(function)
     for n in (1, 2, 3, 7, 20):
         expected, actual = (arguments(np.random.default_rng(n), n) for _ in range(2))
@@ -571,7 +573,7 @@ def test_triangles(function, arguments, alone):
 
 
 def test_a_triangle_in_one_array():
-    """Two arguments that are one array are not told apart."""
+    """Two arguments that are the same array are not taken for disjoint."""
     f = njit(solve)
     whole = np.random.default_rng(0).random((8, 8)) + 8 * np.eye(8)
     for n in (3, 8):
@@ -590,8 +592,8 @@ def knapsack(weights, values, best):
 
 
 def test_indices_of_numpy_integers():
-    """A difference with a number from an array wraps: the guard of the loop asks for it, too. Wrong numbers raise where
-    the interpreter does."""
+    """A difference with a number from an array wraps, which the guard of the loop tests, too. Indices out of range
+    raise as in the interpreter."""
     f = njit(knapsack)
     for weights in ([3, 1, 7], [1, 0, 20, 5], [2, -4], [2, -40], [-(1 << 63)], [(1 << 63) - 1]):
         expected, actual = np.zeros(20, np.int64), np.zeros(20, np.int64)
@@ -625,7 +627,7 @@ def transposed(a, out):
 
 
 def test_a_loop_down_a_column_is_a_vector_for_rows_of_any_length():
-    """LLVM takes the distance of two rows, as a count of elements, for one that is mostly 1."""
+    """LLVM assumes that a stride, here the number of elements in a row, is mostly 1."""
     rng, compiled = np.random.default_rng(5), njit(rank_update)
     for n, m in (1, 1), (7, 1), (20, 9), (33, 40):
         a, c = rng.random((n, m)), rng.random((n, n))

@@ -73,7 +73,7 @@ def test_three_axes():
 
 
 def test_two_names_of_one_memory():
-    """Whether operand and target meet is known only when it runs."""
+    """It is known only at run time whether operand and target overlap."""
     def f(x, y):
         x += y
 
@@ -109,7 +109,7 @@ def test_shapes_that_do_not_fit():
 
 
 def test_only_the_row_is_copied():
-    """Structural: no array for the whole result."""
+    """Structure: there is no array for the whole result."""
     a = np.ones((5, 5))
     assert count(row, (a,), ARRAY_COPY) == 1 and count(row, (a,), ARRAY_NEW) == 0
     assert count(outer, (a,), ARRAY_COPY) == 2

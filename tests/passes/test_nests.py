@@ -1,5 +1,4 @@
-"""Fusion of loop nests where other things stand between them: what is left of temporaries and loops, and that it is
-right."""
+"""Fusion of loop nests with other statements between them: the remaining temporaries and loops, and the results."""
 import itertools
 import re
 
@@ -77,7 +76,7 @@ def test_a_producer_stays_where_moving_it_would_show():
         return b * 2
 
     def failing(a, b, n):
-        c = a ** b  # raises before the division does
+        c = a ** b  # it raises before the division
         return c + 1 // n
 
     a = np.arange(6.0)
@@ -115,7 +114,8 @@ def test_the_guard_of_a_place_from_the_end(n):
 
 
 def test_columns_beside_rows():
-    """Operands whose last axis has one element where the other's has many, in every place of the expression."""
+    """Operands whose last axis has one element where another operand's has many, in every position of the
+    expression."""
     def scaled(x, c, d):
         return (x - c) / d
 
@@ -221,8 +221,8 @@ def test_two_products_with_one_matrix_read_it_once():
 
 
 def test_two_products_with_a_write_between():
-    """Both at once, where what is written is not what the second is made of: known when it runs. With shapes that do
-    not fit, and memory that is shared, as written."""
+    """Both are computed in one nest if the written array is not an operand of the second, which is tested at run time.
+    With shapes that do not fit, or shared memory, the statements run in their order."""
     def f(x, z, y, r, A):
         x += A @ y
         z += r @ A
@@ -288,7 +288,7 @@ def test_what_is_not_needed_is_not_compiled():
 @pytest.mark.parametrize(
     "shape", [(3,), (1,), (3, 1), (1, 3), (1, 1), (3, 3), (2, 1, 3), (2, 3, 1), (1, 3, 1), (1, 1, 3)], ids=str)
 def test_an_operand_of_constant_shape_meets_every_shape(shape):
-    """Axes that are one by their type are read once for all that they meet, also where what they meet has one too."""
+    """Axes whose type says that their length is one broadcast against axes of every length, including one."""
     size = int(np.prod(shape))
     space = {}
     exec(f"def f(z):\n    x = (np.arange({size}) * 1.5 + 1).reshape({shape})\n"

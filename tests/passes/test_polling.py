@@ -1,4 +1,4 @@
-"""Loops that do nothing are not entered; those whose values are read, or that have effects, are."""
+"""Loops that do nothing are not entered; loops with effects, or whose values are used, are."""
 import re
 
 import numpy as np
@@ -138,12 +138,13 @@ def test_two_iterations_share_a_poll():
 
 
 def refills(f):
-    """What the counters of a function are set to after a poll."""
+    """The values to which the counters of a function are reset after a poll."""
     return [int(n) for n in re.findall(r"store i64 (\d+), ptr %counter", f.inspect_llvm(f.signatures[0]))]
 
 
 def test_counters_of_a_recursion_share_the_cost_between_polls():
-    """Which of them counts depends on the stack: together they may run no longer than the one of other functions."""
+    """Which of the function's counters counts depends on the stack, so together they may run no longer than the single
+    counter of another function."""
     @njit
     def branching(n):
         for k in range(n):

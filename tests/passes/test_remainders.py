@@ -1,4 +1,4 @@
-"""Remainders and quotients that are counted along with a loop, against the interpreter: signs, ends, exceptions."""
+"""Remainders and quotients that become counters of a loop, against the interpreter: signs, limits, exceptions."""
 import numpy as np
 import pytest
 
@@ -116,4 +116,5 @@ def test_nothing_is_divided_in_the_loop():
     compiled = agree(no_division_in_a_loop, 100, 7, np.zeros(7, np.int64))
     text = next(value for value in compiled.inspect_asm().values())
     kernel = text[text.index("f0.no_division_in_a_loop:"):]
-    assert kernel.count("idivq") + kernel.count("divq") <= 4  # of what the loop begins with, and of a shorter form
+    # one of the start value of the loop, and one in a shorter form
+    assert kernel.count("idivq") + kernel.count("divq") <= 4

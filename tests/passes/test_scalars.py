@@ -1,5 +1,5 @@
-"""What ranges, bits, reload, inspector and versioning make of scalar loops, natively, beside the interpreter: where the
-loops fail, and where the facts end that they rely on."""
+"""Scalar loops after the passes ranges, bits, reload, inspector and versioning, compared with the interpreter:
+exceptions in the loops, and the limits of the facts on which the passes rely."""
 import numpy as np
 import pytest
 
@@ -13,7 +13,7 @@ INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 
 
 def alike(f, *args, compiled=None):
-    """As agree, but for texts of exceptions and for which type of number a result is: what others test."""
+    """As agree, without comparing texts of exceptions and the number types of results, which other tests compare."""
     compiled = compiled or njit(f)
     expected, actual = outcome(f, args), outcome(compiled, args)
     assert expected[0] == actual[0], (args, expected, actual)
@@ -37,7 +37,7 @@ def insertion_without_stop(a):
     for i in range(1, len(a)):
         key = a[i]
         j = i - 1
-        while a[j] > key:  # goes on with a[-1]: an index below -len(a) raises
+        while a[j] > key:  # continues with a[-1]: an index below -len(a) raises
             a[j + 1] = a[j]
             j -= 1
         a[j + 1] = key
@@ -224,7 +224,7 @@ def test_bits(t):
 
 
 def test_bits_of_negative_ints_end_where_64_bits_do():
-    """The interpreter goes on for ever."""
+    """The interpreter never ends."""
     for x in -1, -5, INT_MIN:
         with pytest.raises(OverflowError, match="-9223372036854775808 - 1 does not fit"):
             njit(bits)(x)
@@ -367,7 +367,7 @@ TESTS = ["j > 0", "j >= 0", "j < n", "j < i", "j <= i", "0 <= j < n", "j != i", 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_loops_over_indices(seed):
-    """Random loops: what is proved of an index must hold."""
+    """Random loops: proved bounds of an index must hold."""
     rng = np.random.default_rng(seed)
     lines = ["def f(a, start):", "    n = len(a)", "    i = start", "    j = n - 1", "    total = 0.0", "    trips = 0"]
     for loop in range(int(rng.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""How large one function becomes. LLVM takes a time that is quadratic in the branches of a function, so a function with
+"""The size of compiled functions. LLVM takes a time that is quadratic in the branches of a function, so a function with
 many calls of the library and many array statements leaves most of them as calls."""
 import traceback
 
@@ -70,7 +70,7 @@ def test_a_call_that_stays_raises_where_it_stands():
 
 
 def test_trees_with_shared_parts_are_compared_part_by_part():
-    """A comparison way by way would take a time that doubles with each level."""
+    """A comparison of all paths would take a time that doubles with each level."""
     kernel, x, y = Function("k"), Leaf(0), Leaf(0)
     for _ in range(200):
         x, y = Node(kernel, (x, x)), Node(kernel, (y, y))

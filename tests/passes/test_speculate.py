@@ -1,4 +1,4 @@
-"""Arms with overflow checks that are computed before it is known which one runs."""
+"""Branches with overflow checks that are computed before the condition is known."""
 import inspect
 
 import numpy as np
@@ -39,7 +39,7 @@ def only(n, which, count):
 
 
 def bounds(factor, constant):
-    """Values around the first and the last one whose image fits."""
+    """Values around the smallest and the largest one whose result fits in 64 bits."""
     low, high = sorted(((INT_MIN - constant) // factor, (INT_MAX - constant) // factor))
     return [n for at in (low, high, 0) for n in range(at - 2, at + 3) if INT_MIN <= n <= INT_MAX] + [INT_MIN, INT_MAX]
 
@@ -133,7 +133,7 @@ def with_a_check(data, n):
 
 
 def dividing(data, n):
-    """What may fail, or takes long, stays in its arm."""
+    """Operations that may fail, or take long, stay in their branch."""
     for x in data:
         if x & 1:
             n = n // (int(x) & 6)
@@ -161,7 +161,7 @@ def test_bits_are_chosen_by(function, dtype):
             with np.errstate(over="ignore"):
                 assert outcome(compiled, data, mask) == outcome(function, data, mask)
     text = compiled.inspect_llvm(compiled.signatures[0])
-    if function is not counted:  # whose loop is vectors
+    if function is not counted:  # this loop is vectorised
         assert ("!unpredictable" in text) == (function is not dividing)
 
 
@@ -175,8 +175,8 @@ def test_what_fails_in_an_arm_that_a_bit_chooses():
 
 
 def test_elements_under_a_bit():
-    """Weights of the bits that are set: of arrays that have fewer elements than the number has bits, none is read
-    behind the end."""
+    """The sum of the weights of set bits: in an array with fewer elements than the number has bits, no element after
+    the end is read."""
     def weigh(masks, weights):
         best = 0
         for mask in masks:
@@ -197,7 +197,7 @@ def test_elements_under_a_bit():
 
 
 def test_one_comparison_for_a_product_and_its_sums():
-    """A number and the digits that follow it, in the loop, as the same steps without one."""
+    """A number and its following digits, computed in a loop, compared with the same steps without a loop."""
     def read(n, digits):
         for c in digits:
             if c != 7:

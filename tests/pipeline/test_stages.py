@@ -1,4 +1,4 @@
-"""The stages of the compiler as functions: what each takes and gives, and front ends other than bytecode."""
+"""The stages of the compiler as functions: their arguments and results, and front ends other than bytecode."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where BLAS and LAPACK functions are found."""
+"""The libraries in which BLAS and LAPACK functions are found."""
 import subprocess
 import sys
 

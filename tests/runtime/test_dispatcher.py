@@ -60,7 +60,7 @@ def compile_(text):
     return machine.emit_object(llvm.parse_assembly(text))
 
 
-# f(x: exact float) -> x + x; anything else goes on to the next stub.
+# f(x: exact float) -> x + x; calls with other arguments go to the next stub.
 STUB = """
 @next = global ptr null
 @PyFloat_Type = external global i8
@@ -182,7 +182,7 @@ def test_no_leaks():
             for _ in range(200):
                 make(cyclic)
             growth.append(max(abs(a - b) for a, b in zip(before, counts())))
-        # what other tests left may be collected in one of the rounds; a leak is 200 in each
+        # garbage of other tests may be collected in one of the rounds; a leak is 200 objects in each
         assert min(growth) < 20, growth
     d = Type(f)
     gone = weakref.ref(d)

@@ -1,5 +1,5 @@
-"""Programs that change what compiled code reads while it reads it, or ask for the impossible: run by test_hazards.py,
-in a process of its own, since the point is that none of them ends the process.
+"""Programs that change objects while compiled code reads them, or request impossible sizes. test_hazards.py runs them
+in a process of its own, since none of them may end the process.
 
     python -m tests.safety.hazards [NAME]
 
@@ -30,7 +30,7 @@ def given(*makers):
 
 
 class Clears:
-    """Whatever the interpreter asks of it, it empties a container first."""
+    """An object that empties a container in each of its special methods."""
 
     def __init__(self, held, x=1):
         self.held, self.x = held, x
@@ -70,7 +70,7 @@ class Plain:
 
 
 class Deletes:
-    """An object whose end removes an attribute of another."""
+    """An object whose finaliser removes all attributes of another object."""
 
     def __init__(self, of):
         self.of = of
@@ -80,7 +80,7 @@ class Deletes:
 
 
 def holding(container, put):
-    """(container,), with an object in it that empties it."""
+    """(container,), with an object in the container that empties it."""
     put(container, Clears(container))
     return (container,)
 
@@ -460,7 +460,8 @@ def outcome(function, args):
 
 
 def in_company(function, args):
-    """The same while a signal or a thread changes the first argument. What is left of it differs."""
+    """The result of a call during which a signal or a thread changes the first argument, whose final state is not
+    compared."""
     x = args[0]
     if function.__name__ == "is_cleared_by_a_signal":
         signal.signal(signal.SIGALRM, lambda *_: x.clear())

@@ -1,4 +1,4 @@
-"""Programs that change what they read while they read it do what the interpreter does. See hazards.py."""
+"""Programs that change objects while they read them do what the interpreter does. See hazards.py."""
 import os
 import subprocess
 import sys

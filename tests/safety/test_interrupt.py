@@ -177,7 +177,7 @@ except BaseException as error:
 
 
 def wait_for_interrupt(source, options=""):
-    """Seconds from the signal to the handler."""
+    """The seconds from the signal to the handler."""
     lines = [line[8:] for line in source.strip("\n").splitlines()]
     program = CHILD.format(source="\n".join(lines), options=options)
     child = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Too deep recursion is a RecursionError, on any thread; threads may call and compile at once."""
+"""Too deep recursion is a RecursionError on every thread; several threads may call and compile at the same time."""
 import os
 import subprocess
 import sys
@@ -149,7 +149,7 @@ assert all((x == np.roll(a, -1) + 9 * a).all() for x in rest) and len(rest) == 2
 
 @pytest.mark.parametrize("stack", [64, 300])
 def test_first_calls_in_threads_with_small_stacks(stack):
-    """Compiling, and what a block of a kernel keeps, takes more."""
+    """The compiler, and the memory of a kernel's block, need more stack than these threads have."""
     subprocess.run([sys.executable, "-c", SMALL.format(root=ROOT, stack=stack)], check=True, timeout=120)
 
 
@@ -190,7 +190,7 @@ def test_stack_without_limit():
 
 
 def in_threads(work, count=8):
-    """Runs work(k) for k in range(count) at once; their results."""
+    """The results of work(k) for k in range(count), run in parallel threads."""
     results = [None] * count
     barrier = threading.Barrier(count)
 

@@ -1,10 +1,10 @@
-"""Random calls of compiled functions with arguments nobody should pass: run by test_wrong_calls.py, in processes of
-its own, since the point is that none of them ends the process.
+"""Random calls of compiled functions with invalid arguments. test_wrong_calls.py runs them in processes of their own,
+since none of them may end the process.
 
     python -m tests.safety.wrong_calls SEED COUNT [FILE]
 
-A call must end in an exception that a caller can expect, or in what the interpreter does with the same arguments.
-FILE always names the call in progress.
+A call must end in an exception that a caller can expect, or do what the interpreter does with the same arguments. FILE
+always names the call in progress.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.oracle import difference, plain
 
 
 class Hostile(Exception):
-    """What hostile objects answer with."""
+    """The exception that hostile objects raise."""
 
 
 FINE = (TypeError, ValueError, IndexError, OverflowError, ZeroDivisionError, MemoryError, RecursionError, Hostile)
@@ -131,7 +131,7 @@ FUNCTIONS = (get, put, add_into, add, divide, compare, attributes, views, swap, 
 
 
 class Raises:
-    """Every question about it is answered by an exception."""
+    """An object whose special methods all raise."""
 
     def __getattr__(self, name):
         raise Hostile(f"asked for {name}")
@@ -143,7 +143,7 @@ class Raises:
 
 
 class Lies:
-    """Says it is an ndarray."""
+    """An object whose `__class__` is ndarray."""
 
     __class__ = np.ndarray
     __array_interface__ = {"shape": (10 ** 9,), "typestr": "<f8", "data": (8, False), "version": 3}
@@ -290,7 +290,8 @@ def arguments(function, seed):
 
 
 def once(function, seed) -> str:
-    """'' or what is wrong with one call. Arguments are made twice: they are not copied, so that views stay views."""
+    """'' or a text about what went wrong in one call. Arguments are made twice: they are not copied, so that views stay
+    views."""
     def call(f):
         args, kwargs = arguments(function, seed)
         arrays = [a for a in args if type(a) is np.ndarray and a.size < 1000]

@@ -1,4 +1,4 @@
-"""A little of everything, fast: what runs on every supported Python in CI."""
+"""Fast tests of all parts, which CI runs on every supported Python."""
 import inspect
 import math
 import pickle
@@ -165,7 +165,7 @@ def unbound(x):
 
 
 def test_tables_sorts_and_texts():
-    """What reads and makes objects by their layouts."""
+    """Operations that read and make objects by their layouts in memory."""
     def counts(words, numbers):
         found, seen, total = {}, set(), defaultdict(float)
         for i, word in enumerate(words):

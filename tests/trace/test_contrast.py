@@ -1,4 +1,4 @@
-"""`pyjitc contrast`: both programs side by side."""
+"""`pyjitc contrast`: the programs of both front ends side by side."""
 import subprocess
 import sys
 

@@ -1,5 +1,4 @@
-"""The tracing front end: what it records, that it runs as the interpreter does, and that it fails where tracing
-must."""
+"""The tracing front end: its recordings, agreement with the interpreter, and failures where tracing must fail."""
 import copy
 import math
 import re
@@ -70,7 +69,7 @@ def test_runs_as_the_interpreter(function, args):
     traced = trace(function)
     for _ in range(2):
         expected, actual = outcome(function, args), outcome(traced, args)
-        if function in (mixture, joined, selu):  # exp and sums of its own: see the tests of NumPy's functions
+        if function in (mixture, joined, selu):  # exp and sums are not NumPy's own: see the tests of NumPy's functions
             assert close(expected[1], actual[1])
         else:
             assert not difference(expected, actual)
@@ -95,7 +94,7 @@ def test_run_time_errors_are_those_of_the_operations():
         item(np.arange(3), 5)
 
 
-# What a run leaves behind is what is recorded.
+# The recording contains only the operations of the run.
 
 def powers(x, n):
     for _ in range(n):
@@ -211,7 +210,7 @@ def full(n):
 
 
 def zeros(n):
-    return np.zeros(n)  # NumPy puts its own TypeError in the place of the tracer's
+    return np.zeros(n)  # NumPy replaces the tracer's error by its own TypeError
 
 
 def formatted(a, x):
@@ -330,7 +329,8 @@ def test_disabled_runs_in_the_interpreter(monkeypatch):
 
 
 def test_tracing_jit_fails_at_the_same_places():
-    """What is refused here is refused there: the contrast is that of tracing, not of this front end."""
+    """A program that this front end refuses is refused by the tracing JIT, too: the limits are those of tracing, not of
+    this front end."""
     jax = pytest.importorskip("jax")
     for function, args in [(branch, (20,)), (loop, (5,)), (count, (1.0, 3)), (item, (1,)), (sine, (0.5,)),
                            (positives, (a,)), (part, (a, n)), (written, (a,))]:

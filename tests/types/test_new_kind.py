@@ -1,4 +1,5 @@
-"""Kinds that are declared in this file alone go through every room: what a kind says of itself is enough."""
+"""Kinds that are declared only in this file work in all parts of the compiler: the declaration of a kind is
+sufficient."""
 import array
 import collections
 import pickle
@@ -290,7 +291,7 @@ def test_attributes_that_code_finds_are_no_parts(make):
 
 
 def test_a_class_that_changes_later_does_no_harm():
-    """Where reading an attribute makes a new object, native code does not take the argument."""
+    """If reading an attribute makes a new object, native code does not accept the argument."""
     class Late:
         def __init__(self, x):
             self.x = x
@@ -316,7 +317,7 @@ def test_structures_with_a_role_are_kinds_of_their_own():
 
 
 def test_no_structure_is_told_by_a_text():
-    """A comparison of the name of a structure with a text would be a second definition of its role."""
+    """A comparison of a structure's name with a text would be a second definition of its role."""
     import ast
     import pathlib
 

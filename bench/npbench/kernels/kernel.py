@@ -1,4 +1,4 @@
-"""What a kernel of the suite is."""
+"""The description of a kernel of the suite."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ __all__ = ["Kernel"]
 
 @dataclass(frozen=True)
 class Kernel:
-    """function: the kernel, plain Python and NumPy; arguments: makes what it is called with from the sizes.
+    """function: the kernel, plain Python and NumPy; arguments: a function from the sizes to the arguments of a call.
 
-    writes: names of the arguments it changes. small: the published preset S; tiny: sizes for tests. rtol: how far a
-    result may be from NumPy's, relative to the largest magnitude in it: the order of sums may be another."""
+    writes: names of the arguments it changes. small: the published preset S; tiny: sizes for tests. rtol: the allowed
+    difference from NumPy's result, relative to its largest magnitude, since sums may be in another order."""
 
     function: Callable
     arguments: Callable

@@ -108,7 +108,7 @@ def make_resnet(N, W, H, C1, C2):
     return tuple(rng.random(shape, dtype=np.float32) for shape in shapes)
 
 
-# float32 throughout: sums of n terms in another order differ by some n**0.5 half units in the last place.
+# float32 throughout: sums of n terms in another order differ by about n**0.5 half units in the last place.
 KERNELS = (
     Kernel(softmax, make_softmax, dict(N=16, H=16, SM=128), dict(N=2, H=3, SM=5), rtol=1e-5),
     Kernel(mlp, make_mlp, dict(C_in=3, N=8, S0=30000, S1=2000, S2=2000), dict(C_in=3, N=4, S0=10, S1=7, S2=5),

@@ -186,7 +186,7 @@ KERNELS = (
            dict(xmin=-2.0, xmax=0.5, xn=9, ymin=-1.25, ymax=1.25, yn=8, maxiter=6, horizon=2.0)),
     Kernel(nbody, make_nbody, dict(N=25, tEnd=2.0, dt=0.05, softening=0.1, G=1.0),
            dict(N=4, tEnd=0.2, dt=0.05, softening=0.1, G=1.0), ("pos", "vel"),
-           rtol=1e-6),  # chaotic: a difference of 1e-16 has grown to 5e-8 after the 40 steps
+           rtol=1e-6),  # chaotic: after the 40 steps a difference of 1e-16 has grown to 5e-8
     Kernel(scattering_self_energies, make_scattering_self_energies,
            dict(Nkz=2, NE=4, Nqz=2, Nw=2, N3D=2, NA=6, NB=2, Norb=3),
            dict(Nkz=1, NE=2, Nqz=1, Nw=2, N3D=2, NA=3, NB=2, Norb=2), ("Sigma",)),

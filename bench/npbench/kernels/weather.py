@@ -65,7 +65,7 @@ def vadv(utens_stage, u_stage, wcon, u_pos, utens, dtr_stage):
         dcol[:, :, k] = dtr_stage * u_pos[:, :, k] + utens[:, :, k] + utens_stage[:, :, k] + correction
         divided = 1.0 / (bcol - ccol[:, :, k - 1] * acol)
         dcol[:, :, k] = (dcol[:, :, k] - (dcol[:, :, k - 1]) * acol) * divided
-    # And back
+    # Back substitution
     for k in range(NK - 1, NK - 2, -1):
         column = dcol[:, :, k]
         data_col[:] = column

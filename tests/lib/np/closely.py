@@ -1,5 +1,5 @@
-"""Comparison with NumPy where the last places may differ: classes, dtypes, shapes, exceptions and what becomes of the
-arguments must be the same."""
+"""Comparison with NumPy up to the last digits: classes, dtypes, shapes, exceptions and the arguments afterwards must be
+the same."""
 import warnings
 
 import numpy as np
@@ -18,7 +18,7 @@ def compiled(function):
 
 def check(function, *args, tolerances, absolute=10):
     """tolerances: the character of a dtype, or `number` for Python's -> relative tolerance, all others being compared
-    exactly; absolute: how many times as much a difference from zero may be."""
+    exactly; absolute: the absolute tolerance, as a multiple of the relative one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected, actual = outcome(function, args), outcome(compiled(function), args)

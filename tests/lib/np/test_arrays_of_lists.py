@@ -1,4 +1,4 @@
-"""Arrays that NumPy makes of lists, and functions that join the arrays of a list."""
+"""Arrays that NumPy makes from lists, and functions that join the arrays of a list."""
 import numpy as np
 import pytest
 
@@ -32,7 +32,7 @@ def test_is_as_in_numpy(function, calls):
 
 
 def test_numbers_of_several_types_may_be_of_one():
-    """The array has the dtype of the items that are there."""
+    """The array has the dtype of the items that the list contains at run time."""
     compiled = njit(lambda x: np.array(x))
     assert compiled([1, 2.5]).dtype == np.float64
     assert compiled([1, 2]).dtype == np.int64

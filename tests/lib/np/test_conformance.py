@@ -13,7 +13,7 @@ SAME_NUMPY = np.__version__.startswith("2.4.")  # the table is NumPy 2.4's
 
 
 def supported():
-    """{(group, name)} that the table says are supported."""
+    """The pairs {(group, name)} that the table calls supported."""
     found, group = set(), None
     for line in TABLE.read_text().splitlines() if TABLE.exists() else ():
         if line.startswith("## "):

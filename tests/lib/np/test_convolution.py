@@ -34,7 +34,7 @@ CASES = {
 }
 
 
-# Products are added in another order, functions of windows are another library's; half floats are rounded from
+# Products are added in another order, window functions use other elementary functions, and half floats are rounded from
 # single ones.
 TOLERANCES = {"e": 5e-3, "f": 1e-5, "F": 1e-5, "d": 1e-13, "D": 1e-13}
 

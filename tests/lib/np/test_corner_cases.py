@@ -1,5 +1,5 @@
-"""Corners of NumPy's functions that a generator of random calls and programs found to differ: each row is an expression
-and what it is called with, and does the same compiled, down to which results share memory with which arguments."""
+"""Corner cases of NumPy's functions, which random calls and programs found to differ: each row is an expression and its
+arguments, and has to do the same compiled, including which results share memory with which arguments."""
 import math
 
 import numpy as np
@@ -28,7 +28,7 @@ def shared(result, args):
 
 
 def refused(expected, actual):
-    """Whether the error of types came when the function was compiled."""
+    """Whether a type error was raised when the function was compiled."""
     return (expected[0] == actual[0] == "raises" and isinstance(actual[1], TypingError)
             and isinstance(expected[1], TypeError))
 
@@ -163,7 +163,7 @@ def test_results_have_the_dtype_of_out_all_along(text):
 
 
 def test_rule_equiv_beside_numbers_of_python():
-    """In which NumPy 2.4 itself reads from a null pointer."""
+    """For these calls NumPy 2.4 itself reads from a null pointer."""
     compiled = njit(lambda x: np.add(x, 1, casting="equiv"))
     assert np.array_equal(compiled(np.arange(3, dtype=np.int8)), [1, 2, 3])
 
@@ -207,7 +207,7 @@ def test_reductions_cast_to_any_out(name):
 @pytest.mark.parametrize("text", ["np.where(x > 1, x, -1)", "np.where(x > 1, 300, x)", "np.where(x > 1, y, x)",
                                   "np.where(x > 1, x, 2)"])
 def test_where_and_ints_that_do_not_fit(text):
-    """NumPy 2.5 refuses them, also where nothing is chosen; before, they wrapped."""
+    """NumPy 2.5 refuses them, also if no element is chosen; earlier versions wrapped them."""
     for x in (np.arange(3, dtype=np.uint64), np.arange(3, dtype=np.int8), np.array(5, np.uint8), np.zeros(0, np.int8)):
         agrees(text, (x, -7), (x, 300), (x, 7))
 
@@ -323,7 +323,8 @@ def test_functions_of_complex64_are_those_of_the_c_library():
         function = getattr(np, name)
         agree(lambda z: function(z), z)
         agree(lambda z: function(z), z[0])
-    for name in "arcsin arccos arctan arcsinh arccosh arctanh".split():  # of which older wheels of NumPy have their own
+    # older wheels of NumPy have their own implementations of these
+    for name in "arcsin arccos arctan arcsinh arccosh arctanh".split():
         function = getattr(np, name)
         assert np.allclose(njit(lambda z: function(z))(z), function(z), rtol=1e-6, atol=1e-6)
     agree(lambda z, w: (z ** w)[0], z, w)
@@ -332,7 +333,7 @@ def test_functions_of_complex64_are_those_of_the_c_library():
 
 
 def test_a_new_last_axis_beside_an_array_that_has_one():
-    """The elements of the two follow each other in memory, and one of them has no index for the axis."""
+    """The elements of both arrays are contiguous, and one of the arrays has no index for the axis."""
     def f(a, w):
         y = a[:, :, None]
         return y * w, np.sum(y * w), np.max(w - y), y * 2.0, np.sum(a[:, None, :, None] * w)

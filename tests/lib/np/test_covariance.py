@@ -1,4 +1,5 @@
-"""np.cov and np.corrcoef against NumPy; NumPy's products and means add in an order of their own: a few last places."""
+"""np.cov and np.corrcoef against NumPy; NumPy's products and means add in another order, so the last places may
+differ."""
 import warnings
 
 import numpy as np

@@ -24,7 +24,7 @@ def durations(unit, *extra):
 
 
 def alike(compiled, *args):
-    """Both do the same; NumPy's np.longlong is np.int64 here."""
+    """Assert that both do the same; np.longlong is np.int64 in compiled code."""
     expected, actual = outcome(plain(compiled), args), outcome(compiled, args)
     expected = (expected[0], plain_int64(expected[1]), *expected[2:])
     wrong = difference(expected, actual)
@@ -37,7 +37,7 @@ def plain_int64(x):
     return np.int64(x) if isinstance(x, np.longlong) else x
 
 
-# ---------------------------------------------------------------- in and out
+# ---------------------------------------------------------------- arguments and results
 
 
 @njit
@@ -67,7 +67,7 @@ def test_units_are_types():
     for d in ("M8[D]", "M8[7D]", "M8[s]", "m8[s]", "m8", "M8", "m8[7D]"):
         a = np.array([5, LEAST]).view(d)
         for x in (a, a[0], a[1], a.dtype, a[:0], a.reshape(2, 1), (a[0], a)):
-            for _ in range(2):  # compiled, then from the native entry
+            for _ in range(2):  # compiled, then by the native stub
                 found = same(x)
                 assert found is x or not difference(("", x, (), ""), ("", found, (), ""))
         assert same(a) is a
@@ -231,7 +231,7 @@ def test_ints_have_the_unit_of_the_other_side():
 
 @pytest.mark.parametrize("kind", "Mm")
 def test_units_are_converted_as_numpy_does(kind):
-    """Every unit to some others, calendar ones too; the numbers are apart in their sizes."""
+    """Every unit to some others, also calendar units; the numbers have very different magnitudes."""
     given = numbers(-719529, 2932896, 10**9, -10**12)
     for i, s in enumerate(UNITS):
         pairs = {UNITS[(i + 1) % 13], UNITS[(i + 5) % 13]} | ({"D", "M", "25s"} if s in "YMDs" else set())
@@ -245,7 +245,7 @@ def test_units_are_converted_as_numpy_does(kind):
             x = given.view(f"{kind}8[{s}]")
             try:
                 x[:1].astype(target)
-            except OverflowError:  # the factor
+            except OverflowError:  # the conversion factor is too large
                 with pytest.raises(TypeError, match="conversion factor"):
                     compiled(x)
                 continue
@@ -310,7 +310,7 @@ def test_what_no_date_can_be_made_of(function, args):
     agree(function, *args)
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- indices
 
 
 @njit

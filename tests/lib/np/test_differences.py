@@ -69,7 +69,7 @@ CASES = {
 }
 
 
-# Sums are added in another order, and products and sums of a gradient may be contracted.
+# Sums are added in another order, and a gradient's products and sums may be contracted to fma.
 TOLERANCES = {"e": 5e-3, "f": 1e-5, "F": 1e-5, "d": 1e-13, "D": 1e-13}
 
 

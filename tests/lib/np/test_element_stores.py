@@ -1,4 +1,4 @@
-"""A number that is stored alone: NumPy's numbers go to signed integers by way of a Python int, which must fit; elements
+"""Stores of single numbers: NumPy scalars are stored in signed integers through a Python int, which must fit; elements
 of arrays are cast."""
 
 import itertools

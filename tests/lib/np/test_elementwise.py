@@ -1,4 +1,4 @@
-"""Whole-array expressions against NumPy: every ufunc, broadcasting, layouts, overlap, errors, and what fuses."""
+"""Whole-array expressions against NumPy: every ufunc, broadcasting, layouts, overlap, errors, and fusion."""
 import itertools
 import re
 import warnings
@@ -20,7 +20,8 @@ def array(dtype, shape, seed=0):
 
 
 def close(expected, actual):
-    """Equal but for the last places of transcendental functions, which NumPy computes with its own code."""
+    """Assert equality, except for the last places of transcendental functions, which NumPy computes with its own
+    code."""
     if isinstance(expected, tuple):
         return all(map(close, expected, actual))
     assert type(expected) is type(actual) and expected.dtype == actual.dtype and expected.shape == actual.shape

@@ -1,4 +1,4 @@
-"""np.errstate: what NumPy's operations meet, and what is done about it."""
+"""np.errstate: the floating-point errors of NumPy's operations, and their handling."""
 import itertools
 import os
 import subprocess
@@ -17,12 +17,12 @@ FLOATS = (np.float64, np.float32, np.float16)
 
 
 def met(f, *args):
-    """(result or exception, what np.errstate's function was told)"""
+    """(result or exception, errors that np.errstate's function got, the arguments afterwards)."""
     told = []
     args = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     with warnings.catch_warnings(), np.errstate(all="call", under="ignore", call=lambda text,
                                                 flags: told.append((text, flags & ~UNDERFLOW))):
-        warnings.simplefilter("ignore")  # np.mean has some of its own
+        warnings.simplefilter("ignore")  # np.mean has warnings of its own
         try:
             result = f(*args)
         except Exception as error:
@@ -45,7 +45,7 @@ def same(f, *args, compiled=None):
 
 
 def warned(f, *args):
-    """(result or exception, texts of the warnings, the files that they name)"""
+    """(result or exception, texts of the warnings, the files that they name)."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
@@ -95,7 +95,8 @@ def test_functions_of_two_operands(name):
     for dtype in FLOATS:
         for x, y in itertools.product(values(dtype), repeat=2):
             if name in ("power", "float_power") and (np.isinf(y) or y == 0.5 and np.isneginf(x)):
-                continue  # NumPy tells of infinities there that are exact; the other one is a row of docs/semantics.md
+                # NumPy reports an overflow for exact infinities; the other difference is a row of docs/semantics.md
+                continue
             same(compiled.py_func, np.full(3, x), np.full(3, y), compiled=compiled)
             if dtype is np.float64:
                 same(compiled.py_func, x, y, compiled=compiled)
@@ -132,7 +133,8 @@ def test_operators_of_floats(name):
                                       repeat=2):
             if name in ("power", "fmod") and np.isinf(y):
                 continue
-            if dtype is not np.float16 or name not in ("floor_divide", "remainder"):  # NumPy computes both for one
+            # NumPy computes both functions for either of them
+            if dtype is not np.float16 or name not in ("floor_divide", "remainder"):
                 same(compiled.py_func, x, y, compiled=compiled)
             same(compiled.py_func, np.array([x, 1]), np.array([y, 1]), compiled=compiled)
             same(compiled.py_func, np.array([x, 1]), float(y), compiled=compiled)
@@ -145,7 +147,7 @@ def test_complex_numbers(name):
     numbers = [complex(a, b) for a in parts for b in parts]
     for x, y in itertools.product(numbers, repeat=2):
         if name == "multiply" and not (np.isfinite(x) and np.isfinite(y) and (x.real == 0 or x.imag == 0)):
-            continue  # NumPy's fused multiply-add has other infinities, and does not tell of what is lost in one
+            continue  # NumPy's fused multiply-add has other infinities, and does not report the underflow of a product
         same(compiled.py_func, np.array([x]), np.array([y]), compiled=compiled)
 
 
@@ -305,7 +307,7 @@ def test_a_function_to_call():
 
 
 def test_what_is_caught_and_what_is_left():
-    """The state is what it was, whichever way the block is left."""
+    """The old state is restored on every way out of the block."""
     def f(a, n):
         total = 0.0
         for i in range(3):
@@ -412,7 +414,7 @@ def test_other_context_managers_are_named():
 
 
 def test_what_is_not_looked_at():
-    """The rows of docs/semantics.md."""
+    """Operations whose errors are not detected: rows of docs/semantics.md."""
     @njit(errstate=True)
     def quiet(a):
         return a * 1e-300, np.var(a * 1e300), np.multiply.outer(a, a * 1e308), (a - np.inf).sum()

@@ -22,8 +22,8 @@ def compare(expected, actual, scale=None):
     if expected.size == 0 or expected.dtype.kind in "biu":
         assert np.array_equal(expected, actual)
         return
-    # Errors of both transforms grow with the logarithm of the length, measured against the largest point, not each one:
-    # the passes of another order round elsewhere. For float16 the result itself is rounded.
+    # Errors of both transforms grow with the logarithm of the length. They are relative to the largest point and not to
+    # each one, because passes in another order round differently. For float16 the result itself is rounded.
     eps = np.finfo(expected.dtype).eps
     size = scale if scale is not None else max(1.0, np.abs(expected.astype(np.complex128)).max())
     assert (np.abs(expected.astype(np.complex128) - actual).max() <= 6 * eps * (1 + np.log2(max(2, expected.size)))
@@ -58,7 +58,7 @@ def test_lengths(n):
 
 
 def test_exact_points():
-    """Where the transform is exact, so is this one: a pulse, and constants of a power of two points."""
+    """Where NumPy's transform is exact, so is this one: for a pulse, and for a power of two of equal points."""
     for n in (4, 8, 64, 256):
         pulse = np.zeros(n)
         pulse[0] = 1.0
@@ -96,7 +96,7 @@ def test_layouts():
 
 
 def complex_arguments(a):
-    """What takes complex numbers, in one function: the transform itself is compiled once."""
+    """The functions of complex numbers, called in one function, so that the transform itself is compiled once."""
     return (np.fft.fft(a, 4), np.fft.ifft(a, n=9), np.fft.fft(a, 20), np.fft.irfft(a, 7), np.fft.hfft(a, 20),
             np.fft.fft(a, axis=0), np.fft.ifft(a, axis=-2), np.fft.irfft(a, axis=0), np.fft.hfft(a, None, 0),
             np.fft.fft(a, norm="ortho"), np.fft.ifft(a, norm="ortho"), np.fft.irfft(a, norm="ortho"),

@@ -139,7 +139,7 @@ def test_ndarray_and_shapes_in_lists():
 
 
 def test_powers_of_integers_as_sizes_bounds_and_items():
-    """n ** m is an int, or a float where m is negative, which is only known at run time."""
+    """n ** m is an int, or a float where m is negative, and the sign is known only at run time."""
     def f(a, n):
         a[:, :2 ** n] += 1
         a[2 ** n, 1] = 5

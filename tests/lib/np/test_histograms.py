@@ -88,8 +88,8 @@ def test_given_edges():
 
 
 def test_elements_on_and_beside_the_edges():
-    """Where the arithmetic alone is not sure the edges decide; many elements, so that there are several blocks of
-    them."""
+    """Near the edges of bins rounding makes the computed bin uncertain, and a comparison with the edges decides. There
+    are so many elements that they are counted in several blocks."""
     def plain(a, n, limits, w):
         return np.histogram(a, n, limits), np.histogram(a, n, limits, weights=w)
 

@@ -1,4 +1,4 @@
-"""Indexing with arrays and masks against NumPy: reads, writes, errors; overlap; functions made of it."""
+"""Indexing with arrays and masks against NumPy: reads, writes, errors, overlap, and functions that use it."""
 import numpy as np
 import pytest
 from tests.oracle import agree, difference, outcome
@@ -152,7 +152,7 @@ def test_functions_that_write():
 
 
 def test_masks_with_few_true_elements():
-    """They are looked for before the elements are copied."""
+    """Their positions are found before the elements are copied."""
     def f(a, mask):
         return a[mask], a[mask] + a[mask]
 

@@ -1,5 +1,5 @@
 """np.linalg against NumPy. The same LAPACK routines run on the same numbers, so vectors agree in sign too; the last
-places may differ where NumPy hands the matrix over in the other order."""
+places may differ where NumPy passes the matrix in the other order."""
 import functools
 import os
 import subprocess
@@ -213,7 +213,7 @@ def test_an_error_is_caught():
 
 @LAPACK
 def test_without_lapack():
-    """The same tests with own loops in the place of LAPACK."""
+    """The same tests with the package's own loops in place of LAPACK."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k",
                            "square and float64 or cholesky and complex128 or errors", __file__],
                           env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)

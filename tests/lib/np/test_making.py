@@ -1,4 +1,5 @@
-"""np.array, asarray and their kin against NumPy: values, dtypes, order in memory, and whether the result is a copy."""
+"""np.array, asarray and similar functions against NumPy: values, dtypes, order in memory, and whether the result is a
+copy."""
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome

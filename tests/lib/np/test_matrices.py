@@ -1,5 +1,5 @@
-"""np.linalg.norm, cond, matrix_rank, pinv, lstsq, matrix_power and multi_dot against NumPy, to a few places: NumPy's
-order of summation depends on the strides."""
+"""np.linalg.norm, cond, matrix_rank, pinv, lstsq, matrix_power and multi_dot against NumPy, up to the last places:
+NumPy's order of summation depends on the strides."""
 import functools
 import math
 

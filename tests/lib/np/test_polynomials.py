@@ -60,7 +60,8 @@ _LOW = {
 }
 CASES.update({f"low {name}": case for name, case in _LOW.items()})
 
-# Products are added in another order, and roots and fits are as good as their matrices' conditions, about 100.
+# Products are added in another order, and the errors of roots and fits are multiplied by the condition of their
+# matrices, about 100.
 TOLERANCES = {"f": 1e-4, "F": 1e-4, "d": 1e-11, "D": 1e-11, "number": 1e-12}
 
 
@@ -72,7 +73,7 @@ def test_same_as_numpy(name):
 
 
 def test_value_of_no_coefficients_has_the_dtype_of_the_others():
-    """NumPy gives zeros of the dtype of x, and an array for a number."""
+    """NumPy returns zeros of the dtype of x, and an array for a number."""
     compiled = njit(lambda p, x: np.polyval(p, x))
     assert compiled(X[:0], 3) == np.polyval(X[:0], 3) == 0
     assert type(compiled(X[:0], 3)) is np.float64

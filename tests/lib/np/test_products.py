@@ -10,7 +10,8 @@ from tests.oracle import difference, outcome
 
 from pyjitc import njit
 
-# BLAS kernels, own loops and NumPy's loops add in different orders: errors of some places, not bits, are equal.
+# BLAS kernels, the package's own loops and NumPy's loops add in different orders, so results agree up to some last
+# places.
 TOLERANCE = {"e": 4e-3, "f": 2e-5, "F": 2e-5, "d": 1e-12, "D": 1e-12}
 _compiled = {}
 
@@ -171,7 +172,7 @@ def test_a_dtype_that_out_cannot_hold_is_an_error():
 
 @pytest.mark.skipif(os.environ.get("PYJITC_BLAS") == "none", reason="it runs this file")
 def test_without_blas():
-    """The same tests with own loops in the place of BLAS."""
+    """The same tests with the package's own loops in place of BLAS."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "layouts or dot",
                            __file__],
                           env={**os.environ, "PYJITC_BLAS": "none"}, capture_output=True, text=True)
@@ -217,7 +218,8 @@ def dotted(a, b):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_dots_of_all_lengths_and_steps_read_their_elements_alone(dtype):
-    """Sums of small whole numbers are exact in any order; nan lies between and behind."""
+    """Sums of small whole numbers are exact in any order. The elements between and after those of the operands are
+    nan."""
     for n in [*range(40), 63, 64, 65, 127, 131, 10007]:
         for step in (1, -1, 2, -3, 0):
             for other in (1, -1, 3):
@@ -241,7 +243,7 @@ def test_dots_of_what_is_not_a_number():
 
 
 def test_dots_of_columns_are_calls_without_blas():
-    """Structural: rows and columns of matrices, and their reverse, are one small function of the object."""
+    """The code of rows and columns of matrices, also reversed, is a call of one small function in the object."""
     def f(a, n):
         return a[0, :n] @ a[:n, 1] + a[::-1, 0] @ a[:, 1]
 
@@ -256,7 +258,7 @@ def test_dots_of_columns_are_calls_without_blas():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_last_bits_of_short_products(dtype):
-    """Where loops stand for calls of the BLAS: within the error bound of any order of the sums."""
+    """Where loops replace calls of BLAS, results are within the error bound of sums in any order."""
     rng = np.random.default_rng(5)
     eps = np.finfo(dtype).eps
     products = [(njit(f), f)

@@ -33,7 +33,7 @@ def state(gen):
 
 
 def check(function, *cases, make=lambda: np.random.default_rng(SEED), compiled=None):
-    """Both draw the same from equal generators, and leave them equal."""
+    """Assert that both draw the same numbers from equal generators, and leave these in equal states."""
     compiled = compiled or njit(function)
     for args in cases:
         first, second = make(), make()
@@ -76,7 +76,7 @@ def words_and_doubles(state, n):
 
 @pytest.mark.parametrize("generator", ["MT19937", "PCG64", "SFC64"])
 def test_words_that_are_taken_without_a_call(generator):
-    """The words of a Mersenne Twister are read where they are, and renewed by NumPy; other generators are called."""
+    """The words of a Mersenne Twister are read from its state, which NumPy renews; other generators are called."""
     made = getattr(np.random, generator)
     check(words_and_doubles, (0,), (1,), (200,), (2000,), make=lambda: np.random.RandomState(made(SEED)))
 
@@ -190,7 +190,7 @@ WRONG = {
 
 
 def calls(name):
-    """One function of a generator for each count of parameters, which draws one number and arrays."""
+    """For each number of parameters, a function of a generator that draws one number and arrays."""
     found = {}
     for args in PARAMETERS[name] + WRONG.get(name, []):
         if len(args) not in found:
@@ -274,7 +274,7 @@ def test_whole_parameters_that_broadcast():
 
 
 def test_checks_of_parameters_that_broadcast():
-    """Each check looks at all elements before the next one does."""
+    """Each check is made for all elements before the next check."""
     row = np.array([1.0, 2.0, 3.0])
     for make in (GENERATORS["PCG64"], lambda: np.random.RandomState(3)):
         check(lambda g, a, b, c: g.triangular(a, b, c), (row - 2, row, row + 1.0), (row, row, 9.0), (row, row - 1, row),

@@ -73,7 +73,7 @@ def test_powers(name):
     for args in calls:
         for expected, found in zip(function(*args), compiled(*args), strict=True):
             assert expected.dtype == found.dtype and expected.shape == found.shape
-            # the last bits of np.power are not NumPy's (docs/semantics.md), which has others on other machines too
+            # the last bits of np.power may differ from NumPy's (docs/semantics.md), which also differ between machines
             np.testing.assert_allclose(found, expected, rtol=8 * np.finfo(expected.dtype).eps)
 
 

@@ -1,4 +1,5 @@
-"""Structured arrays against NumPy: fields as views, records, assignment, new ones; what is not compiled says so."""
+"""Structured arrays against NumPy: fields as views, records, assignment, new arrays; errors for operations that are not
+compiled."""
 import os
 import subprocess
 import sys

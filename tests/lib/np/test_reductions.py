@@ -14,7 +14,8 @@ def array(dtype, shape):
 
 
 def check(function, *args, rtol=0.0):
-    """rtol: where NumPy's order of summation depends on strides (several rows, transposed), a few places."""
+    """rtol: relative tolerance, for cases in which NumPy's order of summation depends on strides (several rows,
+    transposed)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected, actual = outcome(function, args), outcome(compiled(function), args)
@@ -72,7 +73,7 @@ SHAPES = [(1,), (7,), (8,), (130,), (1000,), (3, 4), (4, 300), (30, 40), (4, 5, 
 @pytest.mark.parametrize("function", [whole, first, last], ids=lambda f: f.__name__)
 def test_contiguous(function, dtype):
     for shape in SHAPES:
-        # half sums are kept in single until the end here, and between rows in NumPy
+        # sums of half floats are single floats until the end here, and only between rows in NumPy
         check(function, array(dtype, shape), rtol=1e-2 if dtype == "float16" else 0.0)
 
 

@@ -1,4 +1,5 @@
-"""unique_all and its kin, sort_complex, rollaxis, row_stack, isfortran, iterable, frombuffer, against NumPy."""
+"""unique_all and similar functions, sort_complex, rollaxis, row_stack, isfortran, iterable, frombuffer, against
+NumPy."""
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome

@@ -1,4 +1,4 @@
-"""sliding_window_view: same values, types, errors, memory as NumPy's."""
+"""sliding_window_view: values, types, errors and shared memory are the same as NumPy's."""
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sorting against NumPy: order, NaNs, stability, layouts, axes, errors; partitions by their property."""
+"""Sorting against NumPy: order, NaNs, stability, layouts, axes, errors; partitions by their defining property."""
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome
@@ -68,7 +68,7 @@ def test_distinct_keys_and_layouts():
 
 
 def spreads():
-    """Keys of many kinds: few and all bits, equal leading digits, both zeros, far outliers."""
+    """Keys with different distributions: few or all bits in use, equal leading digits, both zeros, distant outliers."""
     rng = np.random.default_rng(3)
     near = 1.0 + rng.integers(0, 4000, 2500) * 2.0 ** -52
     far = rng.integers(0, 1500, 2500)

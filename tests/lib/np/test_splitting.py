@@ -1,4 +1,4 @@
-"""Arrays in parts and brought to a common shape, against NumPy."""
+"""Splitting arrays, and broadcasting them to a common shape, against NumPy."""
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome

@@ -1,4 +1,4 @@
-"""Contractions against NumPy. Sums are in another order than NumPy's, so floats agree to a few places."""
+"""Contractions against NumPy. Sums are in another order than NumPy's, so floats agree up to the last places."""
 import functools
 
 import numpy as np

@@ -14,7 +14,7 @@ def spread(low, high, n):
     return 10.0 ** R.uniform(low, high, n) * R.choice([-1.0, 1.0], n)
 
 
-# Multiples of pi / 2, where little of the argument is left, up to where the C library takes over.
+# Multiples of pi / 2, of which range reduction leaves little, up to the size from which the C library is called.
 NEAR = np.round(np.concatenate([R.uniform(-1e6, 1e6, 10000), 10.0 ** R.uniform(0, 14, 10000)])) * (np.pi / 2)
 CIRCULAR = [R.uniform(-8, 8, 20000), R.normal(0, 1, 20000), 10.0 ** R.uniform(-300, 5, 5000),
             10.0 ** R.uniform(12, 100, 1000), NEAR]
@@ -86,7 +86,7 @@ def test_error(ufunc, dtype):
 
 
 def loops(text):
-    """The blocks of the loops in LLVM text that are vectors, each with the branches between them."""
+    """The blocks of LLVM text that are bodies of vectorised loops."""
     blocks = re.split(r"\n(?=\S+:)", text)
     return [b for b in blocks if re.match(r"vector\.body\S*:", b)]
 
@@ -98,7 +98,7 @@ def test_vectorises(ufunc, dtype):
     compiled(*[np.ones(4, dtype)] * ufunc.nin)
     text = compiled.inspect_llvm(compiled.signatures[0])
     bodies = loops(text)
-    assert "is.fpclass.v" not in text  # of which LLVM makes scalars
+    assert "is.fpclass.v" not in text  # LLVM makes scalars of these
     assert bodies and all(re.search(r"<\d+ x (double|float)>", b) for b in bodies)
     assert not any(re.search(r"call (?!<\d+ x \w+> @llvm)", b) for b in bodies)  # the C library is in cold blocks only
 
@@ -130,7 +130,7 @@ def test_fastmath_leaves_the_algorithms_alone():
 
 
 def test_circular_functions_of_large_numbers():
-    """Values from 1400 bits; long double is not enough for some of them."""
+    """The expected values were computed with 1400 bits; long double is not precise enough for some of them."""
     x = np.array([6381956970095103 * 2.0**797, 1e22, 2.0**1000, -1.7976931348623157e308, 2.0**44])
     for ufunc, exact in CIRCULAR_OF_LARGE.items():
         np.testing.assert_array_max_ulp(compile_ufunc(ufunc)(x), np.array(exact), 2)

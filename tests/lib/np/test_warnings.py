@@ -1,5 +1,5 @@
-"""The warnings of NumPy's functions themselves, which np.errstate says nothing of: those that it does are in
-test_errstate.py."""
+"""The warnings that NumPy's functions give independently of np.errstate; test_errstate.py tests those of
+np.errstate."""
 import threading
 import warnings
 
@@ -12,7 +12,7 @@ NAN = np.nan
 
 
 def warned(f, *args):
-    """(classes and texts, files that are named)"""
+    """(classes and texts of the warnings, the files that they name)."""
     with warnings.catch_warnings(record=True) as found, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         f(*args)
@@ -54,7 +54,7 @@ def test_same_warnings(f, count):
     wanted, _ = warned(f, a)
     found, files = warned(njit(f), a)
     assert found == wanted and len(found) == count
-    assert files == ({__file__} if count else set())  # where the compiled function is called
+    assert files == ({__file__} if count else set())  # the place at which the compiled function is called
 
 
 def test_a_warning_may_be_an_exception():
@@ -118,7 +118,7 @@ def test_looking_for_nothing_costs_nothing():
 
     f(np.ones(3))
     text = f.inspect_llvm(f.signatures[0])
-    # neither a truth in an array, nor products that are not fused
+    # neither truth values nor products are stored in an array: both are fused
     assert "call noalias" not in text and "@pyj_new(" not in text
 
 

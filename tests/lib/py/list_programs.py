@@ -1,4 +1,4 @@
-"""Random functions of lists, for the comparison with the interpreter: `source(seed)` gives one, as text, and
+"""Random functions of lists, for the comparison with the interpreter: `source(seed)` returns the text of one, and
 arguments."""
 import random
 

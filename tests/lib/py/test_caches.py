@@ -1,4 +1,4 @@
-"""functools.cache, lru_cache and cached_property, beside the interpreter."""
+"""functools.cache, lru_cache and cached_property, compared with the interpreter."""
 import math
 from functools import cache, cached_property, lru_cache
 

@@ -1,5 +1,5 @@
-"""Every method and operator of Python's own types, with generated arguments, beside the interpreter; and the page that
-says so."""
+"""Every method and operator of Python's own types, with generated arguments, compared with the interpreter and with the
+page about them."""
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,8 @@ PAGE_TEXT = (Path(__file__).resolve().parents[3] / "docs" / "python.md").read_te
 
 @pytest.mark.parametrize("name", run.TYPES)
 def test_a_type(name):
-    """The page says what is found: of text everything is compared, of containers, whose every expression and type is a
-    compile, the first expression of each method; `python docs/python_types.py` compares all."""
+    """The page agrees with the outcomes. For text all expressions are compared. For containers each expression and each
+    type needs a compile, so only the first expression of each method is; `python docs/python_types.py` compares all."""
     short = name in CONTAINERS
     (found,) = run.results({name: run.TYPES[name]}, short).values()
     wrong = [one for outcomes in found.values() for one in outcomes if one.status in ("DIFFERS", "message")]
@@ -26,13 +26,13 @@ def test_a_type(name):
     assert [row.split("` | ")[0] for row in said[3:]] == [row.split("` | ")[0] for row in expected[3:]]
     if not short:
         assert said == expected, "python docs/python_types.py writes it"
-    for row, method in zip(said[3:], found):  # what is refused is not said to be compiled
+    for row, method in zip(said[3:], found):  # the page does not call refused methods compiled
         assert run.state(found[method]) == "yes" or "` | yes |" not in row
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module(name):
-    """The page has every function; of each fifth one the first expression is compared."""
+    """The page has every function. For every fifth function the first expression is compared."""
     cases = MODULES[name]
     said = [line for line in PAGE_TEXT.partition(f"## {name}\n")[2].partition("\n## ")[0].splitlines() if line]
     rows = {row.split("` | ")[0].removeprefix("| `"): row for row in said[3:]}

@@ -1,4 +1,4 @@
-"""Dicts beside the interpreter: values, order, exceptions, changes."""
+"""Dicts, compared with the interpreter: values, order, exceptions, changes."""
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 
@@ -384,7 +384,7 @@ TOTALS = defaultdict(int)
 
 
 def test_containers_of_the_program():
-    """They are read when the program runs, and changed by it."""
+    """Compiled code reads and changes the program's own containers at run time."""
 
     @njit
     def looked_up(k):
@@ -409,7 +409,7 @@ def test_containers_of_the_program():
 
 
 def test_items_of_constant_keys():
-    """Each has its own type, and a change is seen."""
+    """Each item has its own type, and changes take effect."""
 
     @njit
     def product():
@@ -455,7 +455,7 @@ def test_captured_and_default():
 
 
 def test_a_nan_is_no_key():
-    """A row of docs/semantics.md: the interpreter finds the very object."""
+    """A row of docs/semantics.md: the interpreter finds the same nan object."""
     nan = float("nan")
 
     @njit
@@ -487,7 +487,7 @@ def test_keywords_and_special_names():
 
 
 class Key:
-    """Equal to an int; what is asked to compare it may do anything."""
+    """A key that is equal to an int, and whose comparison may have any effect."""
 
     def __init__(self, n, *, does=None):
         self.n, self.does = n, does

@@ -1,4 +1,4 @@
-"""Floats with a number of digits behind the point, and texts that are joined, beside the interpreter."""
+"""Floats formatted with a number of digits after the decimal point, and joined texts, compared with the interpreter."""
 import math
 import random
 import struct

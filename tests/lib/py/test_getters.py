@@ -1,4 +1,4 @@
-"""itemgetter and its kin, partial and suppress beside the interpreter."""
+"""itemgetter and similar functions, partial and suppress, compared with the interpreter."""
 import contextlib
 import functools
 import operator

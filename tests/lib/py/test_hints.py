@@ -1,4 +1,5 @@
-"""Classes with their parameters in compiled functions, and the class of a value: annotations, isinstance, messages."""
+"""Parametrised classes (list[int]) in compiled functions, and the class of a value: annotations, isinstance,
+messages."""
 import collections
 import typing
 from collections import deque

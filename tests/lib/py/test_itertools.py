@@ -1,4 +1,4 @@
-"""itertools and functools.reduce beside the interpreter, over what iterates in compiled code."""
+"""itertools and functools.reduce, over the iterables of compiled code, compared with the interpreter."""
 import functools
 import itertools
 import operator

@@ -8,7 +8,7 @@ from .list_programs import ARGUMENTS, source
 
 
 def check(seed):
-    """'' or what is wrong."""
+    """'' or a text about a difference."""
     space = {}
     exec(compile(source(seed), f"<list program {seed}>", "exec"), space)
     f = space["f"]
@@ -18,7 +18,7 @@ def check(seed):
         if found[0] == "raises" and isinstance(found[1], CompileError):
             if "in the compiler" in str(found[1]):
                 return f"{found[1]}"
-            continue  # what some path would do with these types is an error that comes early
+            continue  # a type error on some path, which the compiler raises before the program runs
         wrong = difference(expected, found)
         if wrong:
             return f"{args}: {wrong}"

@@ -315,7 +315,7 @@ def test_wrong_uses_say_what_python_says():
         assert str(expected.value) in str(found.value)
 
 
-# ---------------------------------------------------------------- items of classes that were not seen before the call
+# ---------------------------------------------------------------- items of classes that are new in the call
 
 def total(x):
     t = 0
@@ -397,7 +397,7 @@ def test_an_item_that_came_during_the_call(monkeypatch):
     assert x == [1, "other"]
 
 
-# ---------------------------------------------------------------- lists of the program, and lists beside NumPy
+# ---------------------------------------------------------------- global lists, and lists as operands of NumPy
 
 NUMBERS = [1, 2, 3]
 ROWS = [[1.0, 2.0], [3.0]]
@@ -706,7 +706,7 @@ def test_numbers_that_are_moved_keep_their_objects():
 
 
 def _places(value, found):
-    """The lists in a value, in order: the same one is the same number."""
+    """The identities of the lists in a value, in order, as numbers: the same list has the same number."""
     if isinstance(value, list):
         found.append(id(value))
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Dicts and sets that do not leave their function, or leave it once, beside the interpreter, and what they compile to.
+"""Dicts and sets that do not escape from their function, or only once: compared with the interpreter, and their code.
 """
 import ctypes
 import gc
@@ -19,7 +19,7 @@ _EDGES = [0, -1, -2, 1, 2**31, 2**32, -2**32, 2**61 - 1, 2**63 - 1, -2**63]
 
 
 def case(*argsets):
-    """A function that is compared with itself compiled for each of these arguments, one after the other."""
+    """A decorator: the function is compared with its compiled form, for each of these arguments in turn."""
 
     def register(function):
         ROWS.append(pytest.param(function, argsets, id=function.__name__))
@@ -742,7 +742,7 @@ def test_a_text_with_its_characters_apart_is_the_same_key():
 
 
 def test_references():
-    """What a table holds is given up with it, with a key, and where another value takes its place."""
+    """The references of a table are released with the table, when a key is deleted, and when a value is replaced."""
     @njit
     def f(keys, values, n):
         d = {}

@@ -1,4 +1,4 @@
-"""Sets, deques and the dicts of collections beside the interpreter."""
+"""Sets, deques and the dicts of collections, compared with the interpreter."""
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 

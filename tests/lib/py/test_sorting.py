@@ -1,4 +1,4 @@
-"""Sorting by keys that are numbers beside the interpreter: orders, stability, which objects, exceptions."""
+"""Sorting by keys that are numbers, compared with the interpreter: orders, stability, which objects, exceptions."""
 import math
 import random
 
@@ -70,7 +70,7 @@ def numbers(n, R):
 
 @pytest.mark.parametrize("n", [32, 33, 1200, 3000])
 def test_numbers(n):
-    """Large and small ranges, and numbers of which only the lowest bits differ."""
+    """Large and small ranges, and numbers that differ only in the lowest bits."""
     compiled = [njit(in_order), njit(in_place_reversed)]
     for values in numbers(n, random.Random(n)):
         for function in compiled:
@@ -101,7 +101,7 @@ def own_by_keys(values, up):
 
 @pytest.mark.parametrize("function", [own_lists, own_flat_lists, own_by_keys])
 def test_lists_that_do_not_leave(function):
-    """Sorted by digits where there are more than a few items and no nan."""
+    """Lists that do not escape are sorted by radix sort if they have more than a few items and no nan."""
     compiled = njit(function)
     for n in (2, 12, 13, 1300) if function is own_lists else (13, 300):
         for values in ([math.nan, 2.0, 1.0, *map(float, range(n, 0, -1))], *numbers(n, random.Random(n))):
@@ -129,7 +129,7 @@ def numbers_of_another_kind(pairs):
 
 
 def test_tuples_that_are_not_what_they_seem():
-    """The interpreter sorts what was not seen before the call."""
+    """The interpreter sorts tuples whose types or lengths are not those of the compiled code."""
     compiled = njit(numbers_of_another_kind)
     for last in ((0.5, 2), (1, 2, 3)):
         agree(numbers_of_another_kind, [(n % 5, n) for n in range(30)] + [last], compiled=compiled)

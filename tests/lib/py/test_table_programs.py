@@ -1,4 +1,4 @@
-"""Small programs with dicts, sets and deques, as people write them, beside the interpreter."""
+"""Small programs with dicts, sets and deques, as people write them, compared with the interpreter."""
 
 from collections import Counter, OrderedDict, defaultdict, deque
 

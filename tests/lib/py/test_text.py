@@ -260,7 +260,7 @@ def test_characters_and_narrower_texts_are_appended_to_texts_of_all_widths():
             for n in (0, 3, 40, 700):
                 chars = "ab\0\xe9\u0119\U0001f600"[:1 + n % 5] * (n // 2)
                 agree(f, first, chars, part, n // 3, compiled=compiled)
-                # what CPython makes of the parts has the same hash and UTF-8
+                # the text that CPython makes from the parts has the same hash and UTF-8
                 for s in compiled(first, chars, part, n // 3):
                     again = "".join(list(s))
                     assert hash(s) == hash(again) and s.isascii() == again.isascii()

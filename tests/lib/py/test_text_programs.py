@@ -1,4 +1,4 @@
-"""Programs with text, as people write them, beside the interpreter."""
+"""Programs with text, as people write them, compared with the interpreter."""
 import contextlib
 import io
 import string

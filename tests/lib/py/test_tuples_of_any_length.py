@@ -1,4 +1,4 @@
-"""Tuples whose length is known at run time only, beside the interpreter."""
+"""Tuples whose length is known at run time only, compared with the interpreter."""
 import pytest
 
 from pyjitc import njit

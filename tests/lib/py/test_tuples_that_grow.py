@@ -1,4 +1,4 @@
-"""Tuples that are longer with every round of a loop or with every call, and max(*x), beside the interpreter."""
+"""Tuples that grow in every trip of a loop or with every call, and max(*x), compared with the interpreter."""
 
 from tests.language.corpus import check, corpus, each
 

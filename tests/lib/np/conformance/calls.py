@@ -537,8 +537,7 @@ view: = a.view() ; = a.view(np.uint8) ; = a.view(a.dtype)
 TABLES = {"numpy": NUMPY, "linalg": LINALG, "fft": FFT, "random": RANDOM,
           "Generator": GENERATOR, "ndarray": NDARRAY}
 
-# Calls whose differences are known, with a text that says which ones: see docs/semantics.md, or NumPy's result is not
-# defined.
+# Calls with known differences, and a text for each: docs/semantics.md lists it, or NumPy's result is not defined.
 DOCUMENTED = {
     "np.power(a, s)": "",  # NumPy takes roots for the exponent 0.5
     **{f"np.fft.{f}(v, {n})": "v: (0,)" for f in ("hfft", "irfft") for n in ("3", "n=8")},
@@ -547,18 +546,18 @@ DOCUMENTED = {
     "np.polydiv(v, w[:2])": "v: (1,)",  # the remainder is rounding error
 }
 
-# Where NumPy has its loops for AVX-512, these take the first and the last element only.
+# NumPy's loops for AVX-512 use the first and the last element only.
 _ROW = np.array([2.0, 3.0, 2.0, 0.5])
 SHORT_OF_A_ROW = tuple(f"np.{f.__name__}.reduce" for f in (np.power, np.arctan2)
                        if f.reduce(_ROW) != f.accumulate(_ROW)[-1])
 
-# Names that are not called: what they do has no place in a test.
+# Names that are not called, because their effects do not belong in a test.
 NOT_CALLED = {
     "test": "runs NumPy's own tests",
     **dict.fromkeys(("set_printoptions", "setbufsize", "seterr", "seterrcall"), "changes the process"),
     **dict.fromkeys(("info", "show_config", "show_runtime"), "prints"),
 }
 
-# Names with much code: few types.
+# Names with much code, which are called with few types.
 HEAVY = set("""einsum tensordot histogram histogram2d histogramdd histogram_bin_edges quantile percentile nanquantile nanpercentile median nanmedian cov corrcoef
 unique union1d setxor1d intersect1d setdiff1d isin lexsort roots polyfit gradient pad block kron cross unwrap interp""".split())

@@ -35,7 +35,7 @@ PREFIX = {"numpy": "np.", "linalg": "np.linalg.", "fft": "np.fft.", "random": "n
 
 
 class Case(NamedTuple):
-    """One call. base: the call without out=, to make what `o` is."""
+    """One call. base: the call without out=, whose result gives the array `o`."""
 
     group: str
     name: str
@@ -152,7 +152,7 @@ def function_of(text, arguments, setup=""):
 
 
 def kept(args):
-    """Copies that keep strides and the flag of writing."""
+    """Copies with the same strides and writeable flag."""
     return [laid_as(x) if isinstance(x, np.ndarray) else copy.deepcopy(x) for x in args]
 
 

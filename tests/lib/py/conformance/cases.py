@@ -1,7 +1,8 @@
 """The calls by which Python's own types are compared with their compiled form: for each type, method or operator ->
 expressions or statements, and for each variable in them the values that it takes.
 
-`s` is the object, and is looked at afterwards. Of each variable some values have the right type; `WRONG` has others.
+`s` is the object, and is compared afterwards. Some values of each variable have the right type; `WRONG` has values of
+other types.
 """
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ __all__ = ["CONTAINERS", "TYPES", "Cases"]
 
 
 class Cases:
-    """calls: method or operator -> expressions, separated by |; values: variable -> the values it takes; wrong: those
-    of other types, one of which a variable has in some calls; space: the global variables of the expressions."""
+    """calls: method or operator -> expressions, separated by |; values: variable -> the values it takes; wrong: values
+    of other types, one of which replaces a value in some calls; space: the global variables of the expressions."""
 
     def __init__(self, cls: type, calls: dict[str, str], values: dict[str, tuple], wrong: tuple, space=None):
         self.cls, self.values, self.wrong, self.space = cls, values, wrong, space or {}

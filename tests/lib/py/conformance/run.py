@@ -41,14 +41,14 @@ def variables(text: str, cases: Cases) -> list[str]:
 
 
 def calls_of(cases: Cases, name: str, short: bool = False):
-    """(expression, variables, values of each) for at least LEAST sets of arguments. short: of the first expression,
+    """(expression, variables, values of each) for at least LEAST sets of arguments. short: only the first expression,
     without values of wrong types."""
     texts = cases.calls[name][:1 if short else None]
     for number, text in enumerate(texts):
         names = variables(text, cases)
         choice = random.Random(f"{cases.cls.__name__} {name} {number}")
         wanted, types = max(-(-LEAST // len(texts)), 10), set()
-        found: dict = {}  # by their text: True and 1 are two
+        found: dict = {}  # compared as text, so that True and 1 are different
         for _ in range(40 * wanted):
             values = tuple([choice.choice(cases.values[n]) for n in names])
             kinds = tuple(map(type, values))
@@ -145,7 +145,7 @@ def results(types=TYPES, short: bool = False) -> dict[str, dict[str, list[Outcom
 
 
 def state(outcomes: list[Outcome]) -> str:
-    """What the table says of a method."""
+    """The entry of the table for a method."""
     ended = [o.status for o in outcomes]
     if "DIFFERS" in ended:
         return "differs"
