@@ -44,7 +44,7 @@ def in_a_loop(z, c, m):
 def test_masked_updates(function):
     random = np.random.default_rng(1)
     for dtype in ("float64", "complex128", "int32"):
-        if dtype == "complex128" and function in (own, of_others):
+        if dtype == "complex128" and function in (own, of_others) or dtype == "int32" and function in (square, copied):
             continue
         compiled = {1: njit(function), 2: njit(function)}
         for shape in ((0,), (1,), (63,), (64,), (65,), (200,), (0, 3), (3, 0), (5, 5), (13, 70), (2, 128)):

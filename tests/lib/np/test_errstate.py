@@ -84,8 +84,9 @@ def test_functions_of_one_operand(name):
             same(compiled.py_func, np.full(9, x), compiled=compiled)
             same(compiled.py_func, x, compiled=compiled)
         same(compiled.py_func, values(dtype), compiled=compiled)
-        same(compiled.py_func, values(dtype).reshape(4, 4).T[::-1], compiled=compiled)
         same(compiled.py_func, values(dtype)[:0], compiled=compiled)
+        if dtype is np.float64:
+            same(compiled.py_func, values(dtype).reshape(4, 4).T[::-1], compiled=compiled)
 
 
 @pytest.mark.parametrize("name", BINARY)
