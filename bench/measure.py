@@ -89,11 +89,10 @@ def _clock(f, *args) -> float:
 
 
 def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
-         enough: float = 1e-3, settle: float = 0.0) -> dict[str, list[float]]:
+         enough: float = 1e-3) -> dict[str, list[float]]:
     """The seconds of one call `f(*prepare())`: {label: one figure per round}. All contenders work in the same arrays,
     which are restored, untimed, before each window: the address of an array can matter more than a check. Short calls
-    are repeated within a window until they take `enough` seconds together, unless they change their arguments. settle:
-    a pause in seconds before a contender's turn."""
+    are repeated within a window until they take `enough` seconds together, unless they change their arguments."""
     args = prepare()
     contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
 
@@ -117,7 +116,6 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
         order.reverse()  # the first one pays for the state in which the last one left caches and allocators
         for label, f in order:
             n, best = repeat[label], float("inf")
-            time.sleep(settle)
             for _ in range(windows[label]):
                 restore()
                 start = time.perf_counter()

@@ -1,7 +1,5 @@
 """Suite `parallel`: loops over `prange`, and whole-array statements, against Numba's with `parallel=True`, and against
-themselves on one thread. Both use all cores that this process may use. There is a pause before each turn, until the
-threads of the previous contender sleep: the threads of libgomp, which Numba may use, spin for many milliseconds after a
-loop and would take cores from the next contender."""
+themselves on one thread. Both use all cores that this process may use."""
 from __future__ import annotations
 
 import importlib
@@ -19,7 +17,6 @@ from .table import Row
 
 __all__ = ["measure"]
 
-_SETTLE = 0.03
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parallel_programs.py")
 
 
@@ -56,8 +53,7 @@ def _row(name: str, prepare, contenders, quick: bool) -> Row:
         problem = same(expected, outcome(cases[name][0], arguments()), exact=False)
         if problem:
             return Row("parallel", name, "x", None, note=f"{label}: {problem}", **budget)
-    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15,
-                 settle=_SETTLE)
+    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15)
     cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms",
              "over range": f"{ratio(times['range'], times['pyjitc']).median:.2f}x"}
     figure, ratios = ratio(times["pyjitc"], times["pyjitc"]), {}
