@@ -549,8 +549,8 @@ def _poll_lower(e, inst, *operands):
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    # A negative cost must not increase the counter. Processors compare with a constant while they subtract it.
-    out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp ult i64 {left}, {cost}")
+    # A negative cost must not increase the counter. The sign costs less than a borrow: processors subtract in memory.
+    out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
     ask, go = e.label("poll"), e.label("go")
     e.branch(out, ask, go, likely=False)
     e.start(ask)
