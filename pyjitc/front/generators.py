@@ -14,9 +14,9 @@ from __future__ import annotations
 from types import CodeType
 
 from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
 from ..ops import control, generic
 from ..types.kinds import Undefined
-from .prune import reverse_postorder
 
 __all__ = ["StartPrototype", "StepPrototype", "start_of", "step_of", "build_step", "acts_on_close", "is_talked_to",
            "returns_value"]
@@ -102,7 +102,8 @@ def build_step(proto: StepPrototype, build) -> ir.Function:
     entry.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(target, entry.params)]))
     fn = ir.Function(f"{source.name}.step{proto.step}", source.qualname, source.filename, source.firstlineno,
                      source.library)
-    fn.blocks = reverse_postorder(entry)
+    fn.blocks = [entry]
+    fn.blocks = reverse_postorder(fn)
     proto.built = fn
     return fn
 

@@ -7,12 +7,13 @@ Needs: SSA with block parameters.  Keeps: everything else.
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
 
-__all__ = ["prune", "reverse_postorder"]
+__all__ = ["prune"]
 
 
 def prune(fn: ir.Function) -> None:
-    fn.blocks = reverse_postorder(fn.blocks[0])
+    fn.blocks = reverse_postorder(fn)
     incoming: dict[ir.Block, list[ir.Edge]] = {block: [] for block in fn.blocks}
     for block in fn.blocks:
         for edge in block.edges():
@@ -63,20 +64,3 @@ def prune(fn: ir.Function) -> None:
     for edges in incoming.values():
         for edge in edges:
             edge.args = [find(v) for v in edge.args]
-
-
-def reverse_postorder(entry: ir.Block) -> list[ir.Block]:
-    """The blocks that can be reached, each before its successors except along back edges."""
-    order, seen = [], {entry}
-    stack = [(entry, iter([e.block for e in entry.edges()]))]
-    while stack:
-        block, rest = stack[-1]
-        for following in rest:
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, iter([e.block for e in following.edges()])))
-                break
-        else:
-            stack.pop()
-            order.append(block)
-    return order[::-1]

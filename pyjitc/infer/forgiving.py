@@ -292,7 +292,6 @@ def _is_iterator(t) -> bool:
     return isinstance(t, (Generator, Iterator))
 
 
-
 _STORING = "_heapq", "_bisect", "_operator"  # modules of C functions that store their arguments in each other
 
 

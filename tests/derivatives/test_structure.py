@@ -4,8 +4,11 @@ import pytest
 
 from pyjitc import grad, jvp, njit
 from pyjitc.base.options import Options
+from pyjitc.ir.parse import parse_module
 from pyjitc.ir.show import show_module
+from pyjitc.ops.table import OPS
 from pyjitc.passes import pipeline
+from pyjitc.passes.derivatives import merged
 from pyjitc.pipeline import stages
 from tests.derivatives.differences import agree
 
@@ -192,3 +195,26 @@ def test_equal_functions_of_the_library_are_compiled_once():
     made(np.ones((3, 4)), np.ones((4, 2)))
     (text,) = made.inspect_llvm().values()
     assert len([line for line in text.splitlines() if line.startswith("define") and ".matmat(" in line]) == 1
+
+
+@pytest.mark.parametrize("second, left", [("float32(0.0)", 2), ("float32(-0.0)", 3), ("float64(0.0)", 3)])
+def test_equal_helpers_are_merged(second, left):
+    of = second.partition("(")[0]
+    main, *helpers = parse_module(f"""
+fn main(x: int) -> int:
+  entry(x: int):
+    a = invoke @one(x) : float32
+    b = invoke @two(x) : {of}
+    return x
+fn one(x: int) -> float32:
+  entry(x: int):
+    z = const float32(0.0) : float32
+    return z
+fn two(x: int) -> {of}:
+  entry(x: int):
+    z = const {second} : {of}
+    return z
+""", OPS)
+    for fn in helpers:
+        fn.library, fn.qualname = True, "helper"
+    assert len(merged.run([main, *helpers])) == left

@@ -340,10 +340,11 @@ def test_a_function_that_no_object_can_be_made_of_is_refused():
 
 
 PROGRAMS = [(jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
-            (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9), (bill, ["1.10", "2.40"]), (days, 2019, 12),
-            (days, 2019, 13), (mixed, 4), (wrong, 3), (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3),
-            (own_making, 4), (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3),
-            (members, 2), (subclasses_of_built_in_classes, ["a", "bc", "a"])]
+            (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
+            (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
+            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4),
+            (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3), (members, 2),
+            (subclasses_of_built_in_classes, ["a", "bc", "a"])]
 
 
 @pytest.mark.parametrize("function, args", [(f, args) for f, *args in PROGRAMS],

@@ -164,15 +164,15 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
     return answer(first, second, x, y, constant(mismatch(op, x, y, inplace=inplace).message))
 
 
-def answer(first, second, x: Expr, y: Expr, otherwise: Expr) -> Expr:
+def answer(first, second, x: Expr, y: Expr, otherwise: Expr, always: bool = False) -> Expr:
     """The result of first(x, y), or of second(y, x) if the first call returns NotImplemented, in the order in which the
     interpreter calls the two methods; one of them may be None.
 
     otherwise: False or None (then the result is `x is y`) if neither method returns a result; or a text, the message of
-    the TypeError that is raised then."""
-    a, b = class_of(x), class_of(y)
+    the TypeError that is raised then. always: whether the second object is asked even if both have one class, as in
+    comparisons."""
     one, other = _in_order((first, x, y), (second, y, x))
-    if other[0] is None or first is not None and a is b:  # Python calls the operator of one class only once
+    if other[0] is None or first is not None and not always and class_of(x) is class_of(y):
         return Call(asked, *one, otherwise)
     return Call(asked_twice, one[0], other[0], *one[1:], otherwise)
 
@@ -188,10 +188,7 @@ def compared(op: str, x: Expr, y: Expr, identity: bool = True) -> Expr | None:
     if first is None and second is None:
         return None
     otherwise = constant(mismatch(op, x, y).message if op != "==" else None if identity else False)
-    one, other = _in_order((first, x, y), (second, y, x))
-    if other[0] is None:
-        return Call(asked, *one, otherwise)
-    return Call(asked_twice, one[0], other[0], *one[1:], otherwise)
+    return answer(first, second, x, y, otherwise, always=True)
 
 
 def _unequal(first, second, x: Expr, y: Expr, identity: bool) -> Expr | None:
