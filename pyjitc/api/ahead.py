@@ -2,7 +2,7 @@
 
 The result is the package itself, file by file, with two additions:
 
-- a folder `_NAME_pyjitc` with the part of pyjitc that runs code (a copy of a few rooms, without the compiler: `PARTS`),
+- a folder `_NAME_pyjitc` with the part of pyjitc that runs code (a copy of some packages, not the compiler: `PARTS`),
   in which cache.py and stages.py are exchanged for shipped.py and uncompiled.py. `from pyjitc import njit` in the
   package becomes `from _NAME_pyjitc import njit`, and nothing else of its text changes;
 - in the folder `code` of it a file for each module, Python and level of processors: the objects that LLVM made, which
@@ -50,7 +50,7 @@ __all__ = ["BuildError", "LEVELS", "build", "make", "work"]
 LEVELS = tuple(shipped.FLAGS)
 _PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 _NAME = _PACKAGE.name
-# The part of pyjitc that runs code: rooms, and files of rooms; and the files that replace others
+# The part of pyjitc that runs code: packages, and files of packages; and the files that replace others
 PARTS = ("base", "types", "runtime", "pipeline/__init__.py", "pipeline/portable.py", "pipeline/specialisation.py",
          "pipeline/shipped.py", "pipeline/uncompiled.py", "api/__init__.py", "api/dispatch.py", "api/methods.py",
          "api/pickled.py", "api/pickling.py", "api/shipped.py", "api/signature.py")
@@ -241,8 +241,8 @@ def _together(files: dict[str, bytes], runtime: str) -> bytes:
                     visit(f"{other}/__init__.py")
 
     visit(f"{runtime}/api/__init__.py")
-    for room in ("base", "runtime"):
-        visit(f"{runtime}/{room}/__init__.py")
+    for package in ("base", "runtime"):
+        visit(f"{runtime}/{package}/__init__.py")
     visit(f"{runtime}/api/shipped.py")
     visit(f"{runtime}/base/finder.py")
     return marshal.dumps(found)

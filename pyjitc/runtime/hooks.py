@@ -1,4 +1,4 @@
-"""Functions of the dispatcher that the runtime calls, although it is in a lower room: api/jit.py puts one into each
+"""Functions of the dispatcher that the runtime calls, although it is in a lower package: api/jit.py puts one into each
 list."""
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def cycle_saved(iterable):
             yield x
 
 
-def accumulated(iterable):
+def accumulated(iterable, function):
     one = advance(iterate(iterable))
     if one[0]:
         total = one[1]
@@ -58,22 +58,10 @@ def accumulated(iterable):
             if not following[0]:
                 break
             rest = following[2]
-            total = total + following[1]
-            yield total
-
-
-def accumulated_by(iterable, function):
-    one = advance(iterate(iterable))
-    if one[0]:
-        total = one[1]
-        rest = one[2]
-        yield total
-        while True:
-            following = advance(rest)
-            if not following[0]:
-                break
-            rest = following[2]
-            total = function(total, following[1])
+            if function is None:
+                total = total + following[1]
+            else:
+                total = function(total, following[1])
             yield total
 
 

@@ -41,9 +41,10 @@ def _repeat(x, times):
 
 @rule("itertools.accumulate")
 def _accumulate(iterable, func=None, *, initial=None):
+    func = func or Const(NoneType, None)
     if initial is not None:
-        return Call(iterators.accumulated_from, iterable, func or Const(NoneType, None), initial)
-    return Call(iterators.accumulated, iterable) if func is None else Call(iterators.accumulated_by, iterable, func)
+        return Call(iterators.accumulated_from, iterable, func, initial)
+    return Call(iterators.accumulated, iterable, func)
 
 
 @rule("itertools.islice", "iterable, /, *bounds")

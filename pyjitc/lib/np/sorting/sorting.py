@@ -266,43 +266,26 @@ def count_up(places):
         ARRAY_STORE(places, i, np.int64(i))
 
 
-def sort_along(out, a, axis, row, spare, k):
-    """Sort (k is None) or partition the rows of a into out."""
+def sort_along(out, a, axis, row, spare, places, spare_places, k):
+    """Sort (k is None) or partition the rows of a into out, or the positions of their elements where there are
+    places."""
     if a.ndim == 1:
         copy_row(row, a)
-        if k is None:
-            sort_keys(row, spare, None, None, len(row))
-        else:
-            n = nans_last(row, None, None, None, len(row)) if row.dtype.kind in "fmM" else len(row)
-            if k < n:
-                select_key(row, None, k, n)
-        copy_row(out, row)
-    elif axis == 0:
-        for j in range(a.shape[-1]):
-            sort_along(out[..., j], a[..., j], 0, row, spare, k)
-    else:
-        for i in range(len(a)):
-            sort_along(out[i], a[i], axis - 1, row, spare, k)
-
-
-def argsort_along(out, a, axis, row, spare, places, spare_places, k):
-    """Store the positions of the elements of the rows of a, sorted (k is None) or partitioned."""
-    if a.ndim == 1:
-        copy_row(row, a)
-        count_up(places)
+        if places is not None:
+            count_up(places)
         if k is None:
             sort_keys(row, spare, places, spare_places, len(row))
         else:
             n = nans_last(row, None, places, spare_places, len(row)) if row.dtype.kind in "fmM" else len(row)
             if k < n:
                 select_key(row, places, k, n)
-        copy_row(out, places)
+        copy_row(out, row if places is None else places)
     elif axis == 0:
         for j in range(a.shape[-1]):
-            argsort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places, k)
+            sort_along(out[..., j], a[..., j], 0, row, spare, places, spare_places, k)
     else:
         for i in range(len(a)):
-            argsort_along(out[i], a[i], axis - 1, row, spare, places, spare_places, k)
+            sort_along(out[i], a[i], axis - 1, row, spare, places, spare_places, k)
 
 
 BOTH_KINDS = provoked(lambda: np.sort(np.zeros(1), kind="stable", stable=True))  # its message differs between versions
@@ -319,7 +302,7 @@ def check_kind(kind, order, stable):
 
 def sort_rows(out, a, axis, k):
     n = a.shape[axis]
-    sort_along(out, a, axis, np.empty(n, a.dtype), np.empty(n if k is None else 0, a.dtype), k)
+    sort_along(out, a, axis, np.empty(n, a.dtype), np.empty(n if k is None else 0, a.dtype), None, None, k)
 
 
 def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Constant = None, *, stable: Constant = None):
@@ -362,8 +345,8 @@ def argsort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Con
         count_up(out)
         sort_keys(flat_copy(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
     else:
-        argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype),
-                      np.empty(n, np.int64), np.empty(n, np.int64), None)
+        sort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype),
+                   np.empty(n, np.int64), np.empty(n, np.int64), None)
     return out
 
 
@@ -460,8 +443,8 @@ def argpartition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "intro
         check_kths(kth, 0, n)
         return argsort(a, axis)
     out = np.empty(a.shape, np.int64)
-    argsort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64),
-                  np.empty(n, np.int64), kth_of(kth, n))
+    sort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), None, np.empty(n, np.int64),
+               np.empty(n, np.int64), kth_of(kth, n))
     return out
 
 
