@@ -1,8 +1,12 @@
-"""Relations between operation records: forms that wrap, exchanged and negated comparisons, cost classes."""
+"""Relations between operation records: forms that wrap, exchanged and negated comparisons, cost classes, traits."""
 import itertools
+import pathlib
+import re
 
 import pytest
 
+import pyjitc
+from pyjitc.ir import core as ir
 from pyjitc.ir.core import CALL, EXPENSIVE, FREE
 from pyjitc.ops.arith import FLOAT_COMPARISONS, INT_MAX, INT_MIN, INTEGER_COMPARISONS
 from pyjitc.ops.table import OPS
@@ -64,3 +68,30 @@ def test_cost_classes():
     assert OPS["fdiv"].cost == OPS["sqrt"].cost == OPS["imod"].cost == EXPENSIVE
     assert OPS["tuple_get"].cost == OPS["array_dim"].cost == FREE
     assert OPS["iadd"].cost < OPS["fadd"].cost < OPS["fdiv"].cost < OPS["exp"].cost
+
+
+def of_trait(trait):
+    return [op for op in OPS.values() if op.traits & trait]
+
+
+def test_traits_agree_with_effects():
+    for op in of_trait(ir.LOAD | ir.LOAD_OF_NUMBERS):
+        assert ir.regions_read(op.effects) and not ir.regions_written(op.effects) & ~ir.COUNTS, op
+    for op in of_trait(ir.NEW_MEMORY):
+        assert op.effects & ir.ALLOCATES and not op.effects & ir.WRITES, op
+    for op in of_trait(ir.ONLY_MEMORY_ERROR):
+        assert op.effects & ir.RAISES and op.effects & ir.ALLOCATES and not op.effects & ir.WRITES, op
+    for op in of_trait(ir.WRITES_FIRST | ir.WRITES_OPERANDS):
+        assert op.effects & ir.WRITES, op
+    for op in of_trait(ir.CHECKS_FIRST):
+        assert op.effects == ir.RAISES, op
+    for op in of_trait(ir.ELEMENTARY | ir.ROUNDS | ir.SINGULAR):
+        assert op.effects == ir.PURE and callable(op.partials) or op.traits & ir.ROUNDS, op
+
+
+def test_passes_name_operations_only_where_few_programs_load_them():
+    """Elsewhere they compare records or ask for traits."""
+    passes = pathlib.Path(pyjitc.__file__).parent / "passes"
+    compares = re.compile(r"\bop\.name (==|!=|in|not in) ")
+    naming = {path.stem for path in passes.rglob("*.py") if compares.search(path.read_text())}
+    assert naming == {"gvn", "pipeline", "refcount", "restarts"}
