@@ -58,7 +58,7 @@ class Aliases:
     def effects(self, inst: Inst) -> int:
         """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that
         the callee itself allocates."""
-        return inst.op.effects if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
+        return m.effects_of(inst) if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
         """(effects of a function, the positions of the parameters whose elements it writes; None where it may write

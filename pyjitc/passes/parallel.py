@@ -286,8 +286,10 @@ class _Region(Carried):
         return all(v in self.defined for v in inst.args if k.holds_cell(v.type))
 
     def own_containers(self, inst: ir.Inst) -> bool:
-        """Whether every native list, dict and set that an instruction changes was made in the same iteration."""
-        return all(v in self.defined for v in inst.args if isinstance(v.type, (k.NativeList, k.NativeTable)))
+        """Whether every native list, object, dict and set that an instruction changes was made in the same
+        iteration."""
+        return all(v in self.defined for v in inst.args
+                   if isinstance(v.type, (k.NativeList, k.NativeObject, k.NativeTable)))
 
     def find_users(self) -> None:
         for block in self.inside:
@@ -847,7 +849,7 @@ def _needs_python(fn: ir.Function, seen: set) -> bool:
         return False
     seen.add(fn)
     returning = _returning(fn)
-    return any(inst.op.effects & ir.HOST and inst.op not in _EXCEPTIONS or inst.op is control.INVOKE
+    return any(memory.effects_of(inst) & ir.HOST and inst.op not in _EXCEPTIONS or inst.op is control.INVOKE
                and _needs_python(inst.attrs["callee"], seen) for block in returning for inst in block.insts)
 
 
