@@ -124,6 +124,14 @@ class Aliases:
         written = self.written(inst)
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
 
+    def told_apart(self, one: Inst, other: Inst) -> bool:
+        """Whether the arrays of two accesses to elements are known to share no memory."""
+        if self.distinct(one.args[0], other.args[0]):
+            return True
+        group, _, *others = one.attrs.get("noalias", (None, None))
+        found = other.attrs.get("noalias", (None,))
+        return group is not None and found[0] == group and found[1] in others
+
     def may_change(self, inst: Inst, load: Inst) -> bool:
         """Whether `inst` may change what `load` reads."""
         common = regions_written(self.effects(inst)) & regions_read(load.op.effects)

@@ -22,7 +22,7 @@ Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -643,8 +643,11 @@ class _Region(Carried):
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
         arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
+        old = {values[v] for v in arrays_in}
+        new = [p for p in entry.params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
         chunk.memo["apart"] = frozenset(
-            frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y))
+            [frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y)]
+            + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
         # the call, and its results
         blocks, ready = [before], before
         for root, array in copies_of.items():
