@@ -58,7 +58,7 @@ class Aliases:
     def effects(self, inst: Inst) -> int:
         """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that
         the callee itself allocates."""
-        return inst.op.effects if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
+        return m.effects_of(inst) if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
         """(effects of a function, the positions of the parameters whose elements it writes; None where it may write
@@ -123,6 +123,14 @@ class Aliases:
     def _writes_others(self, inst: Inst, arrays) -> bool:
         written = self.written(inst)
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
+
+    def told_apart(self, one: Inst, other: Inst) -> bool:
+        """Whether the arrays of two accesses to elements are known to share no memory."""
+        if self.distinct(one.args[0], other.args[0]):
+            return True
+        group, _, *others = one.attrs.get("noalias", (None, None))
+        found = other.attrs.get("noalias", (None,))
+        return group is not None and found[0] == group and found[1] in others
 
     def may_change(self, inst: Inst, load: Inst) -> bool:
         """Whether `inst` may change what `load` reads."""
