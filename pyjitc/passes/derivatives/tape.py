@@ -46,6 +46,7 @@ class Tape:
         self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
         # variables for values that are defined before the loops and may not be computed on all paths
         self.kept: dict[Value, Variable] = {}
+        self.tapes: list[Variable] = []
 
     def run(self):
         self.decide()
@@ -53,6 +54,13 @@ class Tape:
         self.resolve()
         self.keep()
         self.fn.memo["tape"] = self.notes()
+
+    def size(self, b) -> Value:
+        """The bytes of all tapes."""
+        total = b.const(0, k.Int)
+        for tape in self.tapes:
+            total = b.op(a.IADD, total, b.op(mem.ARRAY_DIM, read(b, tape), axis=0))
+        return b.op(a.IMUL, total, b.const(8, k.Int))
 
     def notes(self) -> list[tuple[int, str]]:
         """The report of `inspect_tape` on each loop: [(line, text)]."""
@@ -219,6 +227,7 @@ class Tape:
         del taped[v]
         block, i = self.form.home[v], v.inst
         tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
+        self.tapes.append(tape)
         self.before(lambda b: write(b, tape, self.buffer(b)))
         self.before(lambda b: write(b, at, b.const(0, k.Int)))
         b = Builder([], i)
@@ -279,6 +288,7 @@ class Tape:
         form, count = self.form, len(self.slots[loop])
         pre, outer = form.pre[loop], form.chain(loop.header)[:-1]
         frame = _Frame(loop, count, loop in form.trips)
+        self.tapes.append(frame.tape)
         self.before(lambda b: write(b, frame.tape, self.buffer(b)))
         p, need, pos = Builder([]), None, None
         p.at(loop.header.terminator)
