@@ -35,6 +35,13 @@ def clipped(x, limit):
     return SELECT(FLT(y, -limit), -limit, y)
 
 
+def vanishing(x, least, zero, limit):
+    """x up to a limit; `zero`, for which `scaled` gives 0, where x is less than `least`. A result that underflows would
+    be 0, too, but takes ten times as long."""
+    y = SELECT(FGT(x, limit), limit, x)
+    return SELECT(FLT(y, least), zero, y)
+
+
 def reduced(y):
     """(r, low, k): y = r + low + k * ln(2), |r| <= ln(2) / 2, k an int."""
     shifted = fma(y, LOG2E, MAGIC)
@@ -50,7 +57,7 @@ def reduced_single(y):
 
 
 def exp(x):
-    y = clipped(x, 800.0)
+    y = vanishing(x, -746.0, -2046 * LN2, 800.0)
     shifted = fma(y, LOG2E, MAGIC)
     n = sub(shifted, MAGIC)
     r = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))
@@ -63,7 +70,7 @@ def exp_single(x):
 
 
 def exp2(x):
-    y = clipped(x, 1200.0)
+    y = vanishing(x, -1076.0, -2046.0, 1200.0)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
     return scaled(add(1.0, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
