@@ -4,7 +4,7 @@ import pytest
 
 import pyjitc
 from pyjitc import UnsupportedError, checkpoint, grad, jvp, njit, value_and_grad
-from pyjitc.lib import divided
+from pyjitc.lib import adjoints, divided
 
 X = np.array([0.3, 0.5, 0.1, 0.7])
 
@@ -225,3 +225,25 @@ def test_functions_that_always_raise():
         with pytest.raises(IndexError, match="pop from empty list"):
             make(popped)(x)
     assert np.array_equal(x, np.ones(2))
+
+
+def test_the_message_before_memory_runs_out(monkeypatch):
+    def once(x, n):
+        for i in range(n):
+            x = np.sin(x) + 1.0 / (i + 1)
+        return x
+
+    def nested(x, n):
+        for _ in range(n):
+            for i in range(1000):
+                x = np.sin(x) + 1.0 / (i + 1)
+        return x
+
+    for function, line in ((once, 2), (nested, 3)):
+        for n in (10 ** 12, 2 ** 62 - 5):  # for the second, the size of the tape exceeds 64 bits
+            with pytest.raises(MemoryError, match="keeps 8[0-9]* bytes for each trip of the loop at line "
+                                                  f"{function.__code__.co_firstlineno + line - 1}, .* pass memory="):
+                grad(function)(1.0, n)
+    monkeypatch.setattr(adjoints, "MEMORY", 10_000)
+    with pytest.raises(MemoryError, match="16 bytes for each trip of the loop at line 7"):
+        adjoints.roomy(np.zeros(64), 1300, 2, 7)
