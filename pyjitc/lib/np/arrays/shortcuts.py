@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.boxed import by_python
 from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops import pyobject
 from ....types import kinds as k
@@ -104,7 +105,9 @@ def _iterable(y):
 @rule("np.frombuffer")
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
-    if x.type in (k.Bytes, k.ByteArray):
+    if x.type is k.MemoryView:  # its type does not say whether it may be written: the array may not
+        x = by_python(memoryview.toreadonly, x, type=k.MemoryView)
+    if x.type in (k.Bytes, k.ByteArray, k.MemoryView):
         x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
                   type=Array(k.uint8, 1, "C", x.type is k.ByteArray))
     if not isinstance(x.type, Array):
