@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.boxed import by_python
 from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops import pyobject
 from ....types import kinds as k
@@ -105,15 +104,41 @@ def _iterable(y):
 @rule("np.frombuffer")
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
-    if x.type is k.MemoryView:  # its type does not say whether it may be written: the array may not
-        x = by_python(memoryview.toreadonly, x, type=k.MemoryView)
-    if x.type in (k.Bytes, k.ByteArray, k.MemoryView):
-        x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
-                  type=Array(k.uint8, 1, "C", x.type is k.ByteArray))
+    t = dtype or Const(k.Singleton(float), float)
+    if x.type is k.MemoryView:
+        return Call(from_view, x, t, count, offset)
+    if x.type in (k.Bytes, k.ByteArray):
+        x = _bytes_of(x, x.type is k.ByteArray)
     if not isinstance(x.type, Array):
         raise NotNative(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
-    t = dtype or Const(k.Singleton(float), float)
     return Call(from_memory, x, t, count, offset)
+
+
+def _bytes_of(x, writable):
+    """The array of the bytes of an object of the interpreter."""
+    return Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
+                 type=Array(k.uint8, 1, "C", writable))
+
+
+def from_view(view, dtype, count, offset):
+    """The array in the memory of a memoryview, whose type does not say whether it may be written."""
+    if view.readonly:
+        return from_memory(constant_bytes(view), dtype, count, offset)
+    return from_memory(writable_bytes(view), dtype, count, offset)
+
+
+def constant_bytes(view):
+    """The bytes of a memoryview that may not be written."""
+    raise NotImplementedError
+
+
+def writable_bytes(view):
+    """The bytes of a memoryview that may be written."""
+    raise NotImplementedError
+
+
+constant_bytes.rule = lambda args, kwargs: _bytes_of(args[0], False)  # type: ignore[attr-defined]
+writable_bytes.rule = lambda args, kwargs: _bytes_of(args[0], True)  # type: ignore[attr-defined]
 
 
 def from_memory(a, dtype, count, offset):
