@@ -25,6 +25,7 @@ from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
 from . import types
+from .errors import refused
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
@@ -117,14 +118,14 @@ class NumbaFunction(CompiledFunction):
         super().__init__(function, options._replace(numba=True), declared)
 
     def _replaced(self, value):
-        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
-        signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
-        declared. A memoryview of other items than bytes is the array in its memory."""
+        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. An int that only
+        uint64 can represent becomes a uint64, and a greater one a float where a float is declared. A memoryview of
+        other items than bytes is the array in its memory."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
         if type(value) is memoryview:
             return np.asarray(value)
-        if type(value) is int and (self._declared or self._wrapped):
+        if type(value) is int:
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
                 map(_takes_floats, self._declared)) else None
         return None
@@ -158,6 +159,12 @@ class NumbaFunction(CompiledFunction):
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
+        try:
+            return self._result(args, kwargs)
+        except CompileError as error:
+            raise refused(error)
+
+    def _result(self, args, kwargs):
         if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
             return self._of_plain_arrays(args, kwargs)
         literal, names = self.__dict__.get("__literal__", (None, ()))
@@ -205,7 +212,10 @@ class NumbaFunction(CompiledFunction):
         asked = self._as_compiled(signature)
         if self.__dict__.get("__disabled__") and asked.args not in self._natives:
             raise RuntimeError("compilation disabled")
-        super().compile(Signature(asked.args))
+        try:
+            super().compile(Signature(asked.args))
+        except CompileError as error:
+            raise refused(error)
         self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
             return  # the interpreter runs the function
