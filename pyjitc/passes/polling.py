@@ -172,8 +172,8 @@ def _packs(loop) -> bool:
 
 
 def _falls_from(loop, nest, edges, defs):
-    """The start of an int that falls on each trip of a loop and is not negative there; None where the start is not known
-    wherever an iteration of the loop around it ends."""
+    """The start of an int that falls on each trip of a loop and is not negative there; None where the start is not
+    known wherever an iteration of the loop around it ends."""
     entries = loop.entries(edges)
     for k, p in enumerate(loop.header.params):
         if p.type is Int and len(entries) == 1 and (step_of(loop, edges, p, defs) or 0) < 0:
