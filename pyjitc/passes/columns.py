@@ -36,7 +36,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         return
     nest = LoopNest(fn)
     defs, edges = Definitions(fn), in_edges(fn.blocks)
-    plans = []
+    plans: list[tuple] = []
     for loop in nest.loops:
         if not loop.inner and len(plans) < MAX_LOOPS and (plan := _plan(loop, defs, edges, options)) is not None:
             plans.append(plan)
@@ -106,9 +106,10 @@ def _copy(fn, counted, exact) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
         condition = one if condition is None else make(guard, BAND, condition, one, type=Bool)
         dims = [make(start, ARRAY_DIM, array, axis=axis) for axis in range(last)]
         strides = [make(start, ARRAY_STRIDE, array, axis=axis) for axis in range(last + 1)]
-        views[array] = make(start, ARRAY_VIEW, array, make(start, control.CONST, value=0), *dims, length, *strides,
-                            type=array.type)
-        views[array].inst.attrs = {"type": array.type}
+        views[array] = ir.Value(array.type)
+        start.insts.append(ir.Inst(
+            ARRAY_VIEW, (array, make(start, control.CONST, value=0), *dims, length, *strides), {"type": array.type},
+            views[array], loc))
     for block in copies.values():
         for inst in block.insts:
             if inst.op in _ACCESSES:
