@@ -180,8 +180,11 @@ def _observer():
     return _after_pass if _verified() or environment("PYJITC_DUMP") else None
 
 
+_LAST_PASSES = ("refcount", "restarts")
+
+
 def _after_pass(functions, name: str) -> None:
-    if _verified():
+    if _verified() and (name in _LAST_PASSES or environment("PYJITC_VERIFY") != "last"):
         verify.verify_module(functions, name)
     _dump_all(functions, name)
 
