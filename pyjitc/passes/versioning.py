@@ -624,7 +624,7 @@ def _strongest(guards) -> list[tuple]:
     found = []
     for (constant, terms), asked in limits.items():
         constants = [limit for limit in asked if isinstance(limit, int)]
-        kept = [min(constants)] if constants else []
+        kept: list = [min(constants)] if constants else []
         kept += [limit for limit in asked if isinstance(limit, ir.Value)]
         found += [(constant, terms, limit) for limit in kept or [None]]
     return found

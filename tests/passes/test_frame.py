@@ -279,9 +279,9 @@ def test_frames_stay_small():
     def many(n):
         total = 0.0
         for i in range(n):
-            a, b, c, d = (np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100))
-            e, f, g, h = (np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100))
-            p, q, r, s = (np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100))
+            a, b, c, d = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
+            e, f, g, h = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
+            p, q, r, s = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
             a[i] = b[i] = c[i] = d[i] = e[i] = f[i] = g[i] = h[i] = p[i] = q[i] = r[i] = s[i] = i
             total += a[i] + b[i] * c[i] - d[0] + e[i] * f[i] + g[i] - h[i] * p[i] + q[i] * r[i] - s[i]
         return total
