@@ -36,6 +36,7 @@ from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
+from .unroll import is_apart, is_strided
 
 __all__ = ["run", "adds_in_order"]
 
@@ -284,16 +285,10 @@ def _at_most(v, defs):
 
 
 def _independent(loop, short, in_order) -> None:
-    """Set the hint `parallel` on a loop whose memory accesses all belong to one nest: no iteration accesses an element
-    that another writes (see ops/nest.py)."""
-    # the copy of the loop for arbitrary strides
-    if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
+    """Set the hint `parallel` on a loop that LLVM may vectorise without a test."""
+    if in_order or is_strided(loop):
         _note(loop, "novectorize")
-        return
-    accesses = [inst for block in loop.blocks for inst in block.insts
-                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
-    if (accesses and all(inst.attrs.get("parallel") for inst in accesses)
-        and any(inst.op is ARRAY_STORE for inst in accesses)):
+    elif is_apart(loop):
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}

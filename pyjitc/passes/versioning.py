@@ -519,7 +519,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
-    for constant, terms, limit in plan.guards:
+    for constant, terms, limit in _strongest(plan.guards):
         one = _condition(guard, constant, terms, limit, plan, loc)
         if condition is None:
             condition = one
@@ -613,6 +613,21 @@ def no_overlap(guard, distinct, condition, loc, aliases):
         clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
         condition = clear if condition is None else make(BAND, condition, clear, type=Bool)
     return condition
+
+
+def _strongest(guards) -> list[tuple]:
+    """The conditions without those that another one implies: of the constant limits of a form only the least counts,
+    and a form that is below any limit fits in 64 bits."""
+    limits: dict[tuple, list] = {}
+    for constant, terms, limit in guards:
+        limits.setdefault((constant, terms), []).append(limit)
+    found = []
+    for (constant, terms), asked in limits.items():
+        constants = [limit for limit in asked if isinstance(limit, int)]
+        kept: list = [min(constants)] if constants else []
+        kept += [limit for limit in asked if isinstance(limit, ir.Value)]
+        found += [(constant, terms, limit) for limit in kept or [None]]
+    return found
 
 
 def _condition(guard, constant, terms, limit, plan, loc):
