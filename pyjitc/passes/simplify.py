@@ -256,6 +256,7 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
             return None
     if only is None:
         return None if several else undefined
-    if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
-        return None  # it may not be defined on the other edges
+    if undefined is not None and only not in facts.fn.params and (
+            facts.known(only) is None or is_refcounted(only.type)):
+        return None  # it may not be defined on the other edges; constants that are objects stay in their blocks, too
     return only
