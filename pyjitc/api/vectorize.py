@@ -6,6 +6,7 @@ dtypes. Elements are NumPy scalars, as in arrays: integers wrap, and division by
 from __future__ import annotations
 
 import copyreg
+import enum
 import inspect
 import re
 from functools import partial
@@ -262,13 +263,19 @@ class _Elements(_Made):
         return _Result(_element(self.function, typed.result), typed.guards)
 
 
+def _number(t) -> Type | None:
+    """The type of elements that are numbers of type t, or members of an IntEnum."""
+    if type(t) is kinds.Singleton and isinstance(t.value, enum.IntEnum):
+        t = kinds.Int
+    return numpy_counterpart(t) if t is not None and kinds.is_number(t) else None
+
+
 def _element(function, t) -> Type:
     if isinstance(t, kinds.Dual):
         t = t.wide
-    if t is not None and kinds.is_number(t):
-        return numpy_counterpart(t)
-    if isinstance(t, kinds.Union) and all(map(kinds.is_number, t.members)):
-        return type_of_dtype(np.result_type(*(dtype_of(numpy_counterpart(m)) for m in t.members)))
+    found = [_number(m) for m in (t.members if isinstance(t, kinds.Union) else (t,))]
+    if None not in found:
+        return found[0] if len(found) == 1 else type_of_dtype(np.result_type(*map(dtype_of, found)))
     what = "nothing" if t is None or t is kinds.NoneType else f"a value of type {t}"
     raise TypeError(f"vectorize: {function.__qualname__}() gives {what}; the function of a ufunc returns a number")
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops.memory import ALONE_HERE, ARRAY_LOAD, ARRAY_STORE
-from .alias import Aliases
+from .alias import Aliases, marked_apart
 from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
 
 __all__ = ["run"]
@@ -35,11 +35,12 @@ def run(fn: ir.Function, options=None) -> None:
             continue
         bounds: dict[ir.Value, tuple[Affine, Affine]] | None = None
         for store, same, others in found:
-            if all(aliases.told_apart(store, one) for one in others if one.args[0] is not store.args[0]):
-                others = [one for one in others if one.args[0] is store.args[0]]
-                if bounds is None and others:
+            others = [one for one in others if not marked_apart(store, one)]
+            within = [one for one in others if one.args[0] is store.args[0]]
+            if all(aliases.distinct(store.args[0], one.args[0]) for one in others if one not in within):
+                if bounds is None and within:
                     bounds = _bounds(loop, defs, edges, inside, memo)
-                if all(_never_equal(store, one, defs, inside, memo, bounds) for one in others):
+                if all(_never_equal(store, one, defs, inside, memo, bounds) for one in within):
                     _tell(fn, counted, same, others)
 
 
