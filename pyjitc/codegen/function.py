@@ -11,7 +11,9 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.exceptions import EXC_MATCH
-from ..ops.memory import CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, holds_object
+from ..ops.memory import (
+    CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, effects_of, holds_object,
+)
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import Array
 from .emitter import Emitter, native_result
@@ -157,7 +159,8 @@ class FunctionEmitter(Emitter):
         op = inst.op
         if op.lower is not None:
             # a region runs without the interpreter lock
-            locks = self.module.pooled and (op.effects & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
+            locks = self.module.pooled and (
+                effects_of(inst) & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
             if locks:
                 self.held = self.lock()
             values = op.lower(self, inst, *[self.values[a] for a in inst.args])

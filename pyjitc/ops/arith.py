@@ -834,7 +834,8 @@ FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out
            "x * y; {exact}, {loose}: as of fadd", cost=MODERATE)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
-           "x / y; inf or nan where y is 0; {exact}: as of fadd", cost=EXPENSIVE)
+           "x / y; inf or nan where y is 0; {exact}: as of fadd; {normal}: y and 1 / y are normal numbers where "
+           "the result is used, so that a GPU may compute it from an approximate reciprocal", cost=EXPENSIVE)
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x",
            cost=CALL)

@@ -2,7 +2,7 @@
 implementations.
 
 An operation of Python floats is the function of the C library. Of NumPy numbers, and on a GPU, it is a function in the
-compiled subset, which `lib/elementary.py` lists by operation, type and target. It remains one operation until
+compiled subset, which `lib/elementary` lists by operation, type and target. It remains one operation until
 `passes/elementary.py` replaces it by a call of that function, after the passes for loop nests and common
 subexpressions.
 """

@@ -17,7 +17,6 @@ from ..types.kinds import (
     Array, Int, NoneType, NpComplex, bool_, is_float, is_integer, is_number,
 )
 from .effects import NO_RULE, NONDIFF, STRUCTURAL, UNVARIED
-from .math import FMA
 from .memory import item_bytes
 from .signature import signature
 
@@ -216,14 +215,6 @@ FFS = _counting("ffs", "x: I -> int", PURE, "position of the lowest bit that is 
 BREV = _counting("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
 
 
-def _horner(x, *, coefficients):
-    with np.errstate(all="ignore"):
-        *rest, found = map(type(x), coefficients)
-        for c in reversed(rest):
-            found = FMA(found, x, c)
-        return found
-
-
 def _reciprocal(x):
     with np.errstate(all="ignore"):
         return type(x)(np.divide(1, x, dtype=type(x)))
@@ -231,10 +222,6 @@ def _reciprocal(x):
 
 RSQRT = _op("rsqrt", "x: F -> F", PURE, "1 / sqrt(x)", eval=_rsqrt, partials=lambda b, x,
             out: (b.fdiv(b.fmul(b.const(-0.5), out), x),))
-HORNER = _op("horner", "x: F -> F", PURE,
-             "c0 + c1 x + c2 x**2 ... of {coefficients}, each step a fused multiply-add of the one before: fewer "
-             "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner,
-             attrs=True)
 RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal",
                  partials=lambda b, x, out: (b.fneg(b.fmul(out, out)),), eval=_reciprocal)
 

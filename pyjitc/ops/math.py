@@ -46,7 +46,7 @@ def _of_c(name, ufunc=None):
 
 
 def _or_ours(name, given):
-    """The Python meaning that compiled code has for NumPy numbers where lib/elementary.py has an implementation, else
+    """The Python meaning that compiled code has for NumPy numbers where lib/elementary has an implementation, else
     `given`."""
     if name not in NAMES:
         return given

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, natives, structure
 from ..ops import containers as c
@@ -24,6 +25,8 @@ from ..types import kinds as k
 from ..types.kinds import Deque, List, ObjectOf, Type
 
 __all__ = ["classes_in", "find"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _LISTS = frozenset((List, Deque))
 _KNOWN = frozenset((
@@ -77,8 +80,6 @@ def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[t
     """Returns ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
     are native, the stores of attributes that are certainly not set before). functions: a module, the entry first;
     without: classes that are known to have no native objects."""
-    if any([fn.flags.parallel for fn in functions]):  # threads would allocate from the same memory without a lock
-        return {}, set()
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
         return {}, set()
     objects = _Objects(functions, without)
@@ -118,6 +119,8 @@ class _Objects:
         for value_type in (entry.result, *[p.type for p in entry.params]):
             self.drop(self.classes(value_type))
         for fn in self.functions:
+            for v in independent.shared(fn) if fn.flags.parallel else ():  # references are counted without a lock
+                self.drop(self.classes(v.type))
             for block in fn.blocks:
                 for inst in block.insts:
                     self.look(inst)

@@ -41,7 +41,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
            "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
-elementary = lazy("pyjitc.lib.elementary")  # only programs with elementary functions load it
+elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
@@ -180,8 +180,11 @@ def _observer():
     return _after_pass if _verified() or environment("PYJITC_DUMP") else None
 
 
+_LAST_PASSES = ("refcount", "restarts")
+
+
 def _after_pass(functions, name: str) -> None:
-    if _verified():
+    if _verified() and (name in _LAST_PASSES or environment("PYJITC_VERIFY") != "last"):
         verify.verify_module(functions, name)
     _dump_all(functions, name)
 

@@ -1,8 +1,10 @@
 """Objects that compiled code makes and that do not escape: their values, identity and errors, the classes that remain
 Python objects, and the memory."""
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from tests.language.test_native_lists import allocated
 from tests.oracle import agree
@@ -448,14 +450,90 @@ def test_an_object_that_is_not_set_up_yet():
         assert_python(begun, n)
 
 
-def test_objects_of_programs_with_parallel_loops_are_the_interpreters():
-    """The threads of a region would share the memory that is kept for new native objects, so these are Python
-    objects."""
+def sums_of_vectors(out):
+    for i in prange(len(out)):
+        v = Vector(i * 0.5)
+        for k in range(10):
+            v = v.plus(Vector(k * 1.0))
+        out[i] = v.x + v.y
+
+
+def trees_of_iterations(out):
+    for i in prange(len(out)):
+        root, x = None, i + 1
+        for _ in range(20):
+            x = x * 48271 % 2147483647
+            root = insert(root, x % 1000)
+        out[i] = total(root)
+
+
+class Pile:
+    def __init__(self):
+        self.items = [0]
+
+    def push(self, x):
+        self.items = [*self.items, x]
+
+    def pop(self):
+        return self.items.pop()
+
+
+def piles_of_iterations(out):
+    for i in prange(len(out)):
+        s = Pile()
+        for k in range(5):
+            s.push(i * k)
+        out[i] = s.pop() + s.pop() + (s.pop() if i > 7 else 0)
+
+
+def rows_of_iterations(out):
+    for i in prange(len(out)):
+        rows = [[0], [1]]
+        for k in range(6):
+            rows[k % 2] = [*rows[(k + 1) % 2], i]
+        out[i] = len(rows[0]) + rows[1][-1]
+
+
+@pytest.mark.parametrize("f", [sums_of_vectors, trees_of_iterations, piles_of_iterations, rows_of_iterations])
+def test_iterations_of_parallel_loops_make_objects(f):
+    """Threads make and free native objects at once, also where several threads of the program call the function."""
+    compiled, want = njit(parallel=True)(f), np.zeros(5000)
+    f(want)
+
+    def run(_):
+        out = np.zeros(5000)
+        compiled(out)
+        return (out == want).all()
+
+    assert run(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(20)))
+    assert "object_new" not in ir_of(compiled)
+
+
+def test_errors_of_parallel_iterations_with_objects():
+    """The first exception in the order of the iterations is raised, and no object is lost."""
+    def f(out):
+        for i in prange(len(out)):
+            s = Pile()
+            s.push(i)
+            for _ in range(1 if i < 1234 else 3):
+                out[i] = s.pop()
+            out[i] += out[i - len(out) * 2 if i > 3000 else i]
+
+    compiled = njit(parallel=True)(f)
+    for _ in range(20):
+        with pytest.raises(IndexError, match="pop from empty list"):
+            compiled(np.zeros(5000))
+
+
+def test_objects_that_iterations_share_are_the_interpreters():
+    """Threads count references to native objects without a lock, so an object from before the loop is a Python
+    object."""
     def f(n):
-        total = 0.0
+        total, v = 0.0, Vector(n * 0.5)
         for i in prange(n):
-            v = Vector(i * 0.5)
-            total += v.x + v.y
+            total += v.x * i
         return total
 
     compiled = njit(parallel=True)(f)

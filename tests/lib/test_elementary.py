@@ -1,4 +1,4 @@
-"""Elementary functions are one operation until a late pass, which replaces them as the list in lib/elementary.py
+"""Elementary functions are one operation until a late pass, which replaces them as the list in lib/elementary
 says."""
 import math
 
@@ -7,7 +7,7 @@ import pytest
 
 from pyjitc import njit
 from pyjitc.base.options import Options
-from pyjitc.lib import elementary
+from pyjitc.lib.elementary import table as elementary
 from pyjitc.ops import table
 from pyjitc.ops.elementary import NAMES
 from pyjitc.pipeline import stages
@@ -22,7 +22,7 @@ POINTS = [0.3, 1.0, 2.5, 1e3, 1e15, 1e30, -0.7, -1e20, 0.0, -0.0, math.inf, -mat
 
 
 def test_the_list_is_complete():
-    assert NAMES <= set(elementary.TABLE) <= set(table.OPS)
+    assert NAMES <= {name.removesuffix(" rare") for name in elementary.TABLE} <= set(table.OPS)
     floats, complexes = (k.Float, k.float64, k.float32, k.float16), (k.Complex, k.complex128, k.complex64)
     for name, row in elementary.TABLE.items():
         assert len(row) == 4 and (row[:2] != ("-", "-")) == (name in NAMES)
