@@ -167,6 +167,28 @@ def test_integers_wrap_and_divisions_by_zero_do_not_raise():
     assert same(vectorize(lambda x: 1.0 / x)(np.array([0.0, 2.0])), np.array([np.inf, 0.5]))
 
 
+TABLE = np.arange(10, 20)
+
+
+def looked_up(i):
+    if i == 3:
+        return 0
+    return TABLE[i] + TABLE[i - 1]
+
+
+def test_captured_arrays_are_unboxed_once(capsys, monkeypatch):
+    monkeypatch.setenv("PYJITC_DUMP", "llvm")
+    made = vectorize(["int64(int64)"], cache=False)(looked_up)
+    text = capsys.readouterr().err
+    loop = text[text.index("define internal i32 @f0.looked_up("):]
+    entry, _, rest = loop[:loop.index("\n}\n")].partition(" phi ")
+    assert entry.count("@pyjitc_ndarray_type") == 1 and "@pyjitc_ndarray_type" not in rest
+    assert same(made(np.arange(5)), np.array([29, 21, 23, 0, 27]))
+    with pytest.raises(IndexError) as raised:
+        made(np.array([1, 12]))
+    assert [entry.name for entry in raised.traceback][1:] == ["looked_up"]
+
+
 def test_exceptions():
     @vectorize
     def checked(x):
