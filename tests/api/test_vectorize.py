@@ -138,6 +138,11 @@ def test_reductions_without_signatures():
         add.reduce(a, axis=(0, 1))
     assert same(vectorize(plus, identity="reorderable").reduce(a, axis=(0, 1)), a.sum())
     assert same(vectorize(plus, identity=5).reduce(a[:0]), np.full(4, 5.0))
+    made = vectorize(plus)
+    assert same(made.reduce(a, axis=1, dtype=np.float32), np.add.reduce(a, axis=1, dtype=np.float32))
+    assert same(made.reduce(a.astype(int), dtype=np.int8), np.add.reduce(a.astype(int), dtype=np.int8))
+    assert same(made.accumulate(a.astype(int), dtype=float), np.add.accumulate(a))
+    assert same(made.reduceat(a.astype(int), [0, 1, 0], dtype=float), np.add.reduceat(a, [0, 1, 0]))
 
 
 def test_signatures_are_the_loops():
@@ -260,6 +265,7 @@ scaled_ = vectorize(scaled)
     (lambda: vectorize(lambda x: None)(1.0), TypeError, "returns a number"),
     (lambda: scaled_(np.array(["a"])), TypeError, "not compiled for arrays of texts"),
     (lambda: scaled_(np.array([object()])), TypeError, "not compiled for arrays of Python objects"),
+    (lambda: scaled_(np.array([1], "M8[s]")), TypeError, "not compiled for arrays of dates"),
     (lambda: scaled_(1.0, 2.0, 3.0), TypeError, "takes from 1 to 2 positional arguments"),
     (lambda: vectorize(lambda x: x.nothing)(1.0), TypingError, "nothing")])
 def test_mistakes(made, error, text):
