@@ -9,8 +9,9 @@ from math import prod
 from typing import Any
 
 from ..base.lazy import lazy
-from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, KEEPS_NONE, LOAD,
-                       MODERATE, NEW_MEMORY, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST, Op, reads, writes)
+from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
+                       LOAD, MODERATE, NEW_MEMORY, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST, Inst, Op,
+                       reads, writes)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
@@ -19,12 +20,17 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "REPLACES", "count_references", "effects_of", "hold", "holds_object", "item_bytes",
+           "opened", "owned"]
 
 heads = lazy(f"{__package__}.heads")  # only programs with native lists load it
 
 # Units of work between two polls for signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
+
+# The effects of a store in a native list or object that releases the reference which was there: if that was the last
+# one to a Python object, code of the program may run.
+REPLACES = writes(ITEMS, OBJECTS, COUNTS) | HOST
 
 # Sizes of arrays are below 2**60: malloc gives no more, and index arithmetic cannot wrap.
 MAX_BYTES = (1 << 60) - 1
@@ -447,6 +453,15 @@ def holds_object(t) -> bool:
     if isinstance(t, Within):
         return False
     return t.parts is None or any(map(holds_object, t.parts))
+
+
+def effects_of(inst: Inst) -> int:
+    """The effects of an instruction that is not a call: those of its operation, but a store that replaces references
+    runs no code of the program where these lead to no Python object."""
+    effects = inst.op.effects
+    if effects == REPLACES and not any([holds_object(v.type) for v in inst.args]):
+        return writes(ITEMS, COUNTS)
+    return effects
 
 
 def owned(e, t, x):

@@ -23,7 +23,7 @@ from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "SAME_MEMORY", "gathers", "may_free", "root_of"]
+__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_apart", "may_free", "root_of"]
 
 _VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
 # The result may lead to the memory of any operand.
@@ -55,7 +55,7 @@ class Aliases:
     def effects(self, inst: Inst) -> int:
         """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that
         the callee itself allocates."""
-        return inst.op.effects if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
+        return m.effects_of(inst) if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
         """(effects of a function, the positions of the parameters whose elements it writes; None where it may write
@@ -121,6 +121,10 @@ class Aliases:
         written = self.written(inst)
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
 
+    def told_apart(self, one: Inst, other: Inst) -> bool:
+        """Whether the arrays of two accesses to elements are known to share no memory."""
+        return self.distinct(one.args[0], other.args[0]) or marked_apart(one, other)
+
     def may_change(self, inst: Inst, load: Inst) -> bool:
         """Whether `inst` may change what `load` reads."""
         common = regions_written(self.effects(inst)) & regions_read(load.op.effects)
@@ -134,6 +138,13 @@ class Aliases:
             x, y = inst.args[0], load.args[0]
             return not (x is not y and all(v.inst is not None and v.inst.op in _NEW_CELLS for v in (x, y)))
         return True
+
+
+def marked_apart(one: Inst, other: Inst) -> bool:
+    """Whether `versioning` has marked two accesses to elements as accesses to arrays that share no memory."""
+    group, _, *others = one.attrs.get("noalias", (None, None))
+    found = other.attrs.get("noalias", (None,))
+    return group is not None and found[0] == group and found[1] in others
 
 
 def is_fresh(v: Value) -> bool:

@@ -16,19 +16,21 @@ from ..ir.cfg import reverse_postorder
 from ..ops import arith, control, memory
 from ..types.kinds import Array
 from .alias import SAME_MEMORY
+from .inline import callees
 
 __all__ = ["run"]
 
 KNOWN = 1024  # the most bytes of an array of known lengths
 UNKNOWN = 128  # bytes of the buffer of an array of other lengths
-ROOM = 2048  # the most bytes of all arrays in the frame of a function
+ROOM = 8192  # the most bytes of all arrays in the frame of a function
+RECURSIVE = 2048  # the same for a function that may be on the stack many times
 
 
 def run(fn: ir.Function, options=None) -> None:
     blocks = reverse_postorder(fn)
     held = _held(blocks, _Kept(fn))
     consts = {i.result: i.attrs["value"] for b in blocks for i in b.insts if i.op is control.CONST}
-    left = ROOM
+    left = RECURSIVE if _recurs(fn) else ROOM
     for block in blocks:
         for inst in block.insts:
             if inst.op is not memory.ARRAY_NEW or inst.result in held:
@@ -44,6 +46,13 @@ def run(fn: ir.Function, options=None) -> None:
                     continue
                 inst.op, inst.unwind = memory.FRAME_ARRAY, None
             left -= size
+
+
+def _recurs(fn: ir.Function) -> bool:
+    reached = callees(fn)
+    for one in reached:  # appended to during the iteration
+        reached += [callee for callee in callees(one) if callee not in reached]
+    return fn in reached
 
 
 def _held(blocks, kept: _Kept) -> set[ir.Value]:

@@ -35,6 +35,13 @@ def clipped(x, limit):
     return SELECT(FLT(y, -limit), -limit, y)
 
 
+def vanishing(x, least, zero, limit):
+    """x up to a limit; `zero`, for which `scaled` gives 0, where x is less than `least`. A result that underflows would
+    be 0, too, but takes ten times as long."""
+    y = SELECT(FGT(x, limit), limit, x)
+    return SELECT(FLT(y, least), zero, y)
+
+
 def reduced(y):
     """(r, low, k): y = r + low + k * ln(2), |r| <= ln(2) / 2, k an int."""
     shifted = fma(y, LOG2E, MAGIC)
@@ -55,14 +62,14 @@ def small_exp(r):
 
 
 def exp_parts(y):
-    """(p, k): e**y = p * 2**k, |y| <= 800."""
+    """(p, k): e**y = p * 2**k, -2046 * ln(2) <= y <= 800."""
     shifted = fma(y, LOG2E, MAGIC)
     n = sub(shifted, MAGIC)
     return small_exp(fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))), integer(shifted)
 
 
 def exp(x):
-    p, k = exp_parts(clipped(x, 800.0))
+    p, k = exp_parts(vanishing(x, -746.0, -2046 * LN2, 800.0))
     return scaled(p, k)
 
 
@@ -72,7 +79,7 @@ def exp_single(x):
 
 
 def exp2(x):
-    y = clipped(x, 1200.0)
+    y = vanishing(x, -1076.0, -2046.0, 1200.0)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
     return scaled(small_exp(r), integer(shifted))

@@ -342,6 +342,9 @@ class Activity:
                            "compute with the real and the imaginary part, as numbers or arrays of their own")
         if op is c.INVOKE:
             callee = inst.attrs["callee"]
+            if "schedule" in callee.memo:
+                return refused(self.fn, inst, "there is no derivative of a gradient with memory= yet",
+                               "differentiate it without memory=")
             if callee.library:
                 return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
                                "write it out, or stop_gradient(x) around what shall count as constant")
