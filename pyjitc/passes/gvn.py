@@ -117,6 +117,7 @@ def _stored(loop, aliases):
     return found
 
 
+# they change items of a list, and no attribute; by name, since few programs load their module
 _OF_ITEMS = frozenset(("list_set", "list_append"))
 
 

@@ -30,6 +30,7 @@ __all__ = ["classes_in", "find"]
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _LISTS = frozenset((List, Deque))
+# the operations through which this pass follows objects: what it knows, no property of theirs
 _KNOWN = frozenset((
     OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN, control.JUMP, c.HOLDS,
     structure.RETYPE, structure.SELECT, structure.CHOOSE, structure.DISCARD, structure.UNDEF, structure.TUPLE_MAKE,

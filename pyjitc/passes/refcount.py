@@ -25,6 +25,7 @@ from .alias import may_free
 __all__ = ["run"]
 
 lending = lazy(f"{__package__}.lending")  # programs with native objects load it
+# operations of native objects, by name, since few programs load their module
 _OF_OBJECTS = frozenset(("instance_at", "instance_load"))
 
 

@@ -27,6 +27,7 @@ from .variables import Variable, read, write
 
 __all__ = ["Tape"]
 
+# operations that the backward part computes again rather than load their results from the tape
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
                     s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
 _BUFFER = k.Array(k.float64, 1)
