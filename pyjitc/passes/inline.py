@@ -15,6 +15,7 @@ from ..ir.cfg import reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Block, Edge, Function, Inst, Value
 from ..ops.control import CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import NESTS, functions_of
+from ..ops.pyobject import PY_UNBOX
 from ..types.kinds import Array
 from . import dce, gvn, messages, simplify
 from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, substitute
@@ -42,7 +43,7 @@ def _unbox_first(loop: Function) -> None:
     was inlined: it is the same for all elements."""
     moved = dict.fromkeys(
         one for block in loop.blocks for inst in block.insts
-        if inst.op.name == "py_unbox" and isinstance(inst.result.type, Array) and inst.unwind is None
+        if inst.op is PY_UNBOX and isinstance(inst.result.type, Array) and inst.unwind is None
         and inst.args[0].inst is not None and inst.args[0].inst.op is CONST for one in (inst.args[0].inst, inst))
     for block in loop.blocks if moved else ():
         block.insts = [inst for inst in block.insts if inst not in moved]

@@ -1,7 +1,7 @@
 """Elementary functions of GPUs in double precision, where a CPU calls the C library or has a function with tables.
 
 The functions use arithmetic without tables, and branches only for rare arguments, so that threads do not diverge.
-Errors are at most 3 ulp, measured in tests/cuda/test_elementary.py.
+tests/cuda/test_elementary.py measures their errors.
 """
 from __future__ import annotations
 
