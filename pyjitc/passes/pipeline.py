@@ -152,12 +152,14 @@ def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     return found
 
 
-def run_to_regions(functions: list[ir.Function], options) -> list[ir.Function]:
-    """Run the passes up to `parallel`, for an interpreter of the IR; returns the functions that can still be
-    reached."""
-    kept = _loops(functions, options, None)[:1]
+def run_to_regions(functions: list[ir.Function], options, helpers) -> list[ir.Function]:
+    """Run the passes up to `parallel`, for an interpreter of the IR; returns the functions that can still be reached.
+    helpers: as of `run`."""
+    module = _loops(functions, options, None)
+    kept, own = module[:1], {fn: fn for fn in module}
+    begun = _begun(kept, own, options, helpers, None) if _makes_lists(module) or _may_share_tables(module) else ()
     for fn in kept:  # appended to during the iteration
-        for one in _wanted(fn):
+        for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if PASSES.index(one) > PASSES.index(parallel):
                 break
             one.run(fn, options)

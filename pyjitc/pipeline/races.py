@@ -8,7 +8,6 @@ from ..infer.meaning import UNKNOWN
 from ..ir import races
 from ..lib.elementary import table
 from ..ops.elementary import provide
-from ..passes import pipeline
 from ..types.typeof import typeof
 from . import stages
 
@@ -23,6 +22,6 @@ def call(function, options, args, kwargs):
     bound.apply_defaults()
     values = list(bound.arguments.values())
     typed = stages.infer(function, tuple(map(typeof, values)), options)
-    module = pipeline.run_to_regions(typed.functions, options)
+    module = stages.to_regions(typed.functions, options)
     passed = [value for value, (_, known) in zip(values, typed.spec.args, strict=True) if known is UNKNOWN]
     return races.run(module, passed)

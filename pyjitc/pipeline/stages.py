@@ -39,7 +39,7 @@ from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
-           "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
+           "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages", "to_regions"]
 
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
@@ -155,6 +155,11 @@ def _helper(function, types):
     if spec.error is not None:
         raise spec.error
     return spec.typed
+
+
+def to_regions(module, options: Options):
+    """Typed functions, the entry first, after the passes that make regions of parallel loops."""
+    return pipeline.run_to_regions(module, options, _helper)
 
 
 def optimise(module, options: Options, check=None):

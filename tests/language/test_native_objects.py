@@ -9,7 +9,7 @@ import pytest
 from tests.language.test_native_lists import allocated
 from tests.oracle import agree
 
-from pyjitc import ParallelWarning, njit, prange
+from pyjitc import ParallelWarning, RaceError, njit, prange
 
 
 def ir_of(compiled):
@@ -608,6 +608,21 @@ def test_objects_that_iterations_share_and_change_are_the_interpreters(f):
     with pytest.warns(ParallelWarning, match="runs on one thread"):
         compiled(out)
     assert (out == want).all()
+
+
+@pytest.mark.parametrize("f", [reads_objects_of_all, sums_of_vectors])
+def test_races_are_found_in_loops_with_objects(f):
+    def g(out, places):
+        vectors = [Vector(k * 0.5) for k in range(3)]
+        for i in prange(len(out)):
+            out[places[i]] = vectors[i % 3].plus(Vector(1.0)).x
+
+    out, want = np.zeros(20), np.zeros(20)
+    njit(parallel=True, debug="races")(f)(out)
+    f(want)
+    assert (out == want).all()
+    with pytest.raises(RaceError, match=r"^iteration 2 writes out\[4\] at line \d+, and iteration 4 writes out\[4\]"):
+        njit(parallel=True, debug="races")(g)(np.zeros(6), np.array([0, 1, 4, 3, 4, 5]))
 
 
 def test_what_is_shared_on_the_way_to_an_error_is_the_interpreters():
