@@ -464,7 +464,7 @@ class List(MutableSequence):
 
     def __init__(self, dtype, reflected=False, initial_value=None):
         self.dtype = dtype
-        super().__init__(f"reflected list({dtype})")
+        super().__init__(f"reflected list({dtype})<iv=None>")
 
     @property
     def type(self):
@@ -503,7 +503,7 @@ class DictType(Type):
     def __init__(self, keyty, valty, initial_value=None):
         self.key_type, self.value_type = keyty, valty
         self.keyvalue_type = Tuple((keyty, valty))
-        super().__init__(f"DictType[{keyty},{valty}]")
+        super().__init__(f"DictType[{keyty},{valty}]<iv=None>")
 
     @property
     def type(self):
