@@ -602,8 +602,8 @@ class Operations:
         return Split(on.index, cases)
 
     def call_star(self, inst, operands):
-        callee, items, *keywords = operands
-        by_name = keywords[0] if keywords else dict_of(())
+        callee, items, *first = operands
+        by_name = first.pop(0) if inst.attrs["kwargs"] else dict_of(())
         for one in (items, callee):
             if type(one.type) is Union and type(one) is Operand and one.index >= 0 and (
                     one is items or self.library.elements(items) is None or isinstance(by_name.type, Dict)):
@@ -613,8 +613,8 @@ class Operations:
         if args is None and (isinstance(items.type, Container) or self.library.is_iterable(items)):
             if not isinstance(items.type, Container):
                 items = self.settle(self.library.tuple_of(items))[0]
-            return starred.call_starred(self, callee, (), items, by_name)
-        args = self.elements(items)
+            return starred.call_starred(self, callee, first, items, by_name)
+        args = [*first, *self.elements(items)]
         if isinstance(by_name.type, Dict):
             return starred.call_starred(self, callee, args, None, by_name)
         return self.whole_call(inst, callee, args, members_of(by_name))

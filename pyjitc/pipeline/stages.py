@@ -42,7 +42,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
            "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
-elementary = lazy("pyjitc.lib.elementary")  # only programs with elementary functions load it
+elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it

@@ -21,7 +21,7 @@ from pyjitc.ir import core, interp, interp_kernel
 from pyjitc.ir.parse import parse_module
 from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify_module
-from pyjitc.lib import elementary as implementations
+from pyjitc.lib.elementary import table as implementations
 from pyjitc.ops.control import JUMP
 from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
