@@ -3,8 +3,9 @@
 Runs first: the later passes see loops and loads instead of calls, and tracebacks have no frames of the library.
 Before:  y = invoke {callee: f} (x)       After:  y = iadd x, x        (body of f, parameters replaced)
 Every inlined instruction of a library function takes the position of the call, and the call's unwind edge where
-it has none. Callees are shared, so their bodies are copied. A (mutually) recursive library function stays
-a call at the inner level.
+it has none. Of the program's functions, leaves that cannot fail are inlined, and the function of a ufunc in its loop,
+where its instructions keep their own positions. Callees are shared, so their bodies are copied. A (mutually) recursive
+library function stays a call at the inner level.
 Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks are gone.
 """
 from __future__ import annotations
