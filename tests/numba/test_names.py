@@ -62,7 +62,7 @@ def test_mistakes_in_options():
     (1, "int64"), (1.0, "float64"), (True, "bool"), (1j, "complex128"), (np.int8(1), "int8"), (None, "none"),
     (np.ones(3), "array(float64, 1d, C)"), (np.ones((3, 4))[:, ::2], "array(float64, 2d, A)"),
     (np.ones((3, 4)).T, "array(float64, 2d, F)"), ((1, 2), "UniTuple(int64 x 2)"), ((1, 2.0), "Tuple(int64, float64)"),
-    ("x", "unicode_type"), ([1], "reflected list(int64)"), ({1: 2.0}, "DictType[int64,float64]")])
+    ("x", "unicode_type"), ([1], "reflected list(int64)<iv=None>"), ({1: 2.0}, "DictType[int64,float64]<iv=None>")])
 def test_typeof(value, text):
     found = nb.typeof(value)
     assert str(found) == text and found == nb.typeof(value) and hash(found) == hash(nb.typeof(value))
