@@ -5,7 +5,7 @@ Runs after versioning, before polling. A loop that reads `p[i, 0]`, `p[i, 1]` an
 an array of three columns. Where that is known LLVM loads whole vectors of neighbouring rows and permutes them, instead
 of loading each number by itself.
 Before:  header(i, left): ... x = array_load p, i, 0 ; y = array_load p, i, 1
-After:   n = array_dim p {axis: 1} ; branch n == 2 -> exact, header(i, left)
+After:   n = array_dim p {axis: 1} ; branch n == 2 and left >= 16 -> exact, header(i, left)
          exact: q = array_view p, 0, rows, 2 ; jump copy(i, left)       copy(i, left): ... x = array_load q, i, 0 ; ...
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code by a small loop.
 """
@@ -15,7 +15,7 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.arith import BAND, IEQ
+from ..ops.arith import BAND, IEQ, IGE
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
@@ -28,6 +28,7 @@ __all__ = ["run"]
 MAX_INSTS = 80  # the most instructions of a loop that is copied
 MAX_LOOPS = 4  # the most loops of a function that are copied
 MOST = 8  # the most columns
+LEAST = 16  # the fewest trips for which vectors are faster
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 
 
@@ -97,13 +98,14 @@ def _copy(fn, counted, exact) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
         return block.insts[-1].result
 
     guard, start = ir.Block("columns"), ir.Block("exact")
-    condition = None
+    trips = entry.args[loop.header.params.index(counted.left)]
+    condition = make(guard, IGE, trips, make(guard, control.CONST, value=LEAST), type=Bool)
     views: dict[ir.Value, ir.Value] = {}
     for array, n in exact.items():
         last = array.type.ndim - 1
         length = make(guard, control.CONST, value=n)
         one = make(guard, IEQ, make(guard, ARRAY_DIM, array, axis=last), length, type=Bool)
-        condition = one if condition is None else make(guard, BAND, condition, one, type=Bool)
+        condition = make(guard, BAND, condition, one, type=Bool)
         dims = [make(start, ARRAY_DIM, array, axis=axis) for axis in range(last)]
         strides = [make(start, ARRAY_STRIDE, array, axis=axis) for axis in range(last + 1)]
         views[array] = ir.Value(array.type)

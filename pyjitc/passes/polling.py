@@ -133,14 +133,13 @@ def run(fn: ir.Function, options=Options()) -> None:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
+            as_written = in_order or any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
             _independent(loop, loop.header in short, in_order)
             if loop.header in varying:
                 _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
             columns = _note_columns(loop, defs)
-            if not in_order and not columns and _one_by_one(loop, options):
-                columns = _apart(loop, defs)
-            if columns and not in_order:
-                _walk(fn, loop, columns, defs)
+            if not as_written:
+                _walk(fn, loop, columns or _one_by_one(loop, options) and _apart(loop, defs) or [], defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
@@ -344,7 +343,7 @@ def _walk(fn, loop, accesses, defs) -> None:
     ways = [(block, block.insts[-1], edge) for block in fn.blocks for edge in block.edges() if edge.block is header]
     outside = [way for way in ways if way[0] not in loop.blocks]
     inside = [way for way in ways if way[0] in loop.blocks]
-    if len(outside) != 1 or len(inside) != 1 or any(inst.attrs.get("novectorize") for _, inst, _ in inside):
+    if len(outside) != 1 or len(inside) != 1:
         return
     (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
     loc = back_inst.loc
