@@ -20,7 +20,7 @@ _lib = lazy("pyjitc.lib.np.iteration.stencils")
 _OPTIONS = ("cval", "standard_indexing", "neighborhood")
 
 
-def stencil(func_or_mode: Callable | str = "constant", /, **options: Any) -> Callable:
+def stencil(func_or_mode: Callable | str = "constant", **options: Any) -> Callable:
     """A function of whole arrays, made of a function of an element and its neighbours::
 
         @stencil

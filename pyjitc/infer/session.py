@@ -370,8 +370,11 @@ class Session:
     def function_of(target):
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
-            # Python functions of NumPy are not compiled: they have rules, or are not supported yet.
+            # Python functions of NumPy are not compiled: they have rules, or are not supported yet. The methods of its
+            # classes of polynomials are.
             home = str(target.__module__).split(".")
+            if home[-1] == "_polybase":
+                return target
             return None if home[0] in ("numpy", "jax", "numba") and home[1:2] != ["tests"] else target
         return target.py_func if isinstance(target, Callable_) else None
 

@@ -22,6 +22,7 @@ __all__ = ["attributes_of", "classes_in", "hides", "is_object_class", "slots_of"
 _MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
 _known: dict[type, bool] = {}
 # objects with these attributes are passed as the array that they stand for
+_SERIES = "numpy.polynomial."  # the modules of NumPy whose classes are like those of programs
 _ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")
 
 
@@ -37,8 +38,9 @@ def is_object_class(cls: type) -> bool:
 
 
 def _is_object_class(cls: type) -> bool:
-    if is_fixed(cls) or issubclass(cls, (type, enum.Enum, BaseException)) or kind_of_class(cls) is not None or getattr(
-            cls, "__pyjitc_constant__", False):
+    if is_fixed(cls) and not cls.__module__.startswith(_SERIES) or kind_of_class(cls) is not None:
+        return False
+    if issubclass(cls, (type, enum.Enum, BaseException)) or getattr(cls, "__pyjitc_constant__", False):
         return False
     if any(hasattr(cls, name) for name in _ARRAYS):
         return False

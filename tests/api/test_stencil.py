@@ -166,3 +166,8 @@ def test_the_dtype_is_that_of_all_that_the_kernel_returns():
             assert found.tolist() == [0, 0, 2.5, 0, 0] and found.dtype == np.float64
         assert shorter(x).tolist() == [0, 0, 5, 0, 0]
         assert shorter(x).dtype == np.result_type(x.dtype, np.int64)
+
+
+def test_the_mode_may_be_named():
+    f = stencil(func_or_mode="constant", cval=1.0)(lambda a: 0.5 * (a[-1] + a[1]))
+    same(f(np.arange(4.0)), np.array([1.0, 1.0, 2.0, 1.0]))

@@ -483,3 +483,20 @@ def test_private_modules_that_extensions_use():
     """, PYJITC_AS_NUMBA="1")
     assert found.split("\n")[0] == "True True True True", found
     assert found.split("\n")[1] == "True False ((int64,), float64) ((int64,), None)"
+
+
+def test_parts_of_sparse_arrays():
+    sparse = pytest.importorskip("scipy.sparse")
+
+    def product(a, x):
+        y = np.zeros(a.shape[0])
+        for i in range(a.shape[0]):
+            for k in range(a.indptr[i], a.indptr[i + 1]):
+                y[i] += a.data[k] * x[a.indices[k]]
+        return y, a.nnz
+
+    a = sparse.csr_array(np.array([[0.0, 2.0], [1.5, 0.0], [0.0, 0.0]]))
+    f = nb.njit(product)
+    for each in (a, sparse.csr_matrix(a)):
+        same(f(each, np.array([1.0, 3.0])), (np.array([6.0, 1.5, 0.0]), 2))
+    same(nb.njit(lambda a: (a.row, a.data))(a.tocoo()), (a.tocoo().row, a.data))

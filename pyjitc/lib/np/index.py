@@ -84,8 +84,9 @@ FUNCTIONS: dict[str, str] = {
         "min_scalar_type iscomplexobj isrealobj",
     "analysis.series": " ".join((
         *(f"polynomial.polynomial.{name}" for name in (
-            "polyadd polysub polymul polydiv polymulx polyder polyint polyval polyroots polycompanion").split()),
-        "polynomial.polyutils.trimseq", "polynomial.polyutils.trimcoef")),
+            "polyadd polysub polymul polydiv polymulx polypow polyder polyint polyval polyroots "
+            "polycompanion").split()),
+        *(f"polynomial.polyutils.{name}" for name in "trimseq trimcoef as_series mapparms mapdomain".split()))),
     "analysis.polynomials":
         "polyval polyadd polysub polymul polydiv polyder polyint poly roots vander polyfit poly1d",
     "fft.fft":

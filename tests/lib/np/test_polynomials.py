@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from tests.lib.np.closely import check
 
-from numpy.polynomial import polynomial, polyutils
+from numpy.polynomial import Chebyshev, Polynomial, polynomial, polyutils
 
 from pyjitc import njit
 
@@ -57,6 +57,12 @@ _LOW = {
     "integral": (lambda a, m: polynomial.polyint(a, m, [1, 2.5], 1, 3), (N, 2), (N, 1), (N, 3)),
     "values": (lambda x, c: polynomial.polyval(x, c), (X, P)),
     "roots": (lambda a: polynomial.polyroots(a), (P,), (P[:2],), (P[:1],)),
+    "power": (lambda a, n: polynomial.polypow(a, n), (P, 3), (N, 1), (Z, 0), (P, -1)),
+    "limited power": (lambda a, n: polynomial.polypow(a, n, maxpower=2), (P, 2), (P, 3)),
+    "as series": (lambda a, b: (polyutils.as_series([a, b]), polyutils.as_series([a], trim=False)),
+                  (P, Z), (N, F), (NONE, P)),
+    "domains": (lambda x, a, b: (polyutils.mapparms(a, b), polyutils.mapdomain(x, a, b)),
+                (X, np.array([0.0, 1.0]), (2.0, 5)), (1.5, (0.0, 2), (3, 7)), ([1, 2], (0.0, 2), (3, 7))),
 }
 CASES.update({f"low {name}": case for name, case in _LOW.items()})
 
@@ -83,3 +89,27 @@ def test_value_of_no_coefficients_has_the_dtype_of_the_others():
 def test_poly1d_is_named():
     with pytest.raises(TypeError, match="np.poly1d is not compiled"):
         njit(lambda x: np.poly1d(x))(X)
+
+
+SERIES = Polynomial([1.0, -2, 3]), Polynomial([2.0, 1], domain=[0.0, 4.0]), Chebyshev([1.0, 2, 0.5])
+
+
+def test_objects_of_series():
+    """Objects of numpy.polynomial's classes are passed as they are, and their methods are compiled."""
+    def f(p, x):
+        p.coef[0] += 1
+        return p(x), p(x[1]), p.deriv(), p.integ(), p.coef.sum(), p.domain[1], p.degree(), len(p), p
+
+    check = njit(f)
+    for p in SERIES[:2]:
+        one, other = p.copy(), p.copy()
+        assert repr(check(one, X)) == repr(f(other, X)) and repr(one) == repr(other)
+    p = SERIES[0]
+    g = njit(lambda p, q: (p + q, p * q - 1.0, 2 * p, -p, p ** 2, divmod(p, q), p == q, Polynomial(p.coef, q.domain)))
+    assert repr(g(p, p)) == repr(g.py_func(p, p))
+    assert njit(lambda p: p.coef[2])(SERIES[2]) == 0.5
+    with pytest.raises(TypeError) as raised:
+        g(p, SERIES[1])
+    with pytest.raises(TypeError) as expected:
+        g.py_func(p, SERIES[1])
+    assert str(raised.value).splitlines()[0] == str(expected.value) == "Domains differ"

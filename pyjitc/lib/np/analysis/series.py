@@ -44,14 +44,18 @@ def trimseq(seq):
     return seq[:last + 1]
 
 
-def series(c):
+def untrimmed(c):
     """The coefficients as an array, which may be the argument."""
     found = vector(c)
     if found.size == 0:
         fail(ValueError, "Coefficient array is empty")
     if found.ndim != 1:
         fail(ValueError, "Coefficient array is not 1-d")
-    return trimseq(found)
+    return found
+
+
+def series(c):
+    return trimseq(untrimmed(c))
 
 
 def one(c):
@@ -65,6 +69,36 @@ def both(c1, c2):
     x, y = series(c1), series(c2)
     t = common_type(x, y)
     return x.astype(t), y.astype(t)
+
+
+def as_series(alist, trim=True):
+    if len(alist) == 2:
+        x, y = untrimmed(alist[0]), untrimmed(alist[1])
+        t = common_type(x, y)
+        return [shortened(x, trim).astype(t), shortened(y, trim).astype(t)]
+    return [in_floats(untrimmed(c), trim) for c in alist]
+
+
+def in_floats(x, trim):
+    return shortened(x, trim).astype(common_type(x, x))
+
+
+def shortened(x, trim):
+    if trim:
+        return trimseq(x)
+    return x
+
+
+def mapparms(old, new):
+    length = old[1] - old[0]
+    return (old[1] * new[0] - old[0] * new[1]) / length, (new[1] - new[0]) / length
+
+
+def mapdomain(x, old, new):
+    offset, scale = mapparms(old, new)
+    if isinstance(x, (list, tuple)):
+        return offset + scale * np.asarray(x)
+    return offset + scale * x
 
 
 def polyadd(c1, c2):
@@ -224,11 +258,27 @@ def trimcoef(c, tol=0):
     return x[:1] * 0 if last < 0 else x[:last + 1].copy()
 
 
+def polypow(c, pow, maxpower=None):
+    x, power = one(c), int(pow)
+    if power != pow or power < 0:
+        raise ValueError("Power must be a non-negative integer.")
+    if maxpower is not None and power > maxpower:
+        raise ValueError("Power is too large")
+    if power == 0:
+        return np.ones(1, x.dtype)
+    found = x
+    for _ in range(power - 1):
+        found = np.convolve(found, x)
+    return found
+
+
 CALLS = {
     polynomial.polyadd: compiled(polyadd), polynomial.polysub: compiled(polysub), polynomial.polymul: compiled(polymul),
     polynomial.polydiv: compiled(polydiv), polynomial.polymulx: compiled(polymulx),
     polynomial.polyder: compiled(polyder), polynomial.polyint: compiled(polyint),
     polynomial.polyval: compiled(polyval), polynomial.polyroots: compiled(polyroots),
     polynomial.polycompanion: compiled(polycompanion), polyutils.trimseq: compiled(trimseq),
-    polyutils.trimcoef: compiled(trimcoef),
+    polyutils.trimcoef: compiled(trimcoef), polyutils.as_series: compiled(as_series),
+    polynomial.polypow: compiled(polypow),
+    polyutils.mapparms: compiled(mapparms), polyutils.mapdomain: compiled(mapdomain),
 }
