@@ -296,7 +296,8 @@ class FunctionEmitter(Emitter):
             self.lines = saved
             return label
         away = self._exit(inst.cleanup, inst.unwind)
-        if self.fn.library or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
+        hidden = self.fn.library and "origin" not in inst.attrs
+        if hidden or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
             return away
         loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
         origin = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)

@@ -472,19 +472,20 @@ def needs(name: str) -> tuple[str, ...]:
     return ("pyj_release_object", *dict.fromkeys(giver(part) for part in components_of(layout) if part != "n"))
 
 
-def made(name: str) -> str:
+def made(name: str, threads: bool = False) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
     `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
     `pyj_native_entry_...` releases the lists of an entry of a table. Or a helper with a number of bytes:
-    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
+    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back. threads: as of
+    `_released`."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in ("make", "give") and layout.isdigit():
         return (_MAKE if kind == "make" else _GIVE).replace("SIZE", layout)
     if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead", "entry"):
         raise KeyError(name)
     if kind == "dead":
-        return _dead(name, layout)
+        return _dead(name, layout, threads)
     if kind == "entry":
         lists = "".join(f"""  %p{k} = getelementptr i8, ptr %e, i64 {8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
@@ -498,11 +499,7 @@ define internal void @{name}(ptr %head) nounwind alwaysinline {{
   %none = icmp eq ptr %head, null
   br i1 %none, label %done, label %some
 some:
-  %old = load i64, ptr %head, align 8
-  %new = add i64 %old, -1
-  store i64 %new, ptr %head, align 8
-  %last = icmp eq i64 %new, 0
-  br i1 %last, label %free, label %done
+{_released("%head", "", threads, "free", "done")}
 free:
   call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
   br label %done
@@ -601,9 +598,34 @@ define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {
 
 
 def of_threads(name: str) -> str | None:
-    """The text of a helper in code that threads of the pool run, where that differs from `made`."""
-    kind, _, size = name.removeprefix("pyj_native_").partition("_")
-    return _OF_THREADS[kind].replace("SIZE", size) if kind in _OF_THREADS and size.isdigit() else None
+    """The text of a helper in code that threads of the pool run, where that differs: there references are counted
+    atomically, since iterations may share lists and objects that none of them changes."""
+    if name == "pyj_native_retain":
+        return TEXT[name].replace("""%old = load i64, ptr %head, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %head, align 8""", "%old = atomicrmw add ptr %head, i64 1 monotonic, align 8")
+    kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if kind in _OF_THREADS and layout.isdigit():
+        return _OF_THREADS[kind].replace("SIZE", layout)
+    return made(name, True) if name.startswith("pyj_native_") and kind in ("release", "drop", "dead") else None
+
+
+def _released(pointer: str, tag: str, threads: bool, yes: str, no: str) -> str:
+    """Text that releases a reference to a list or an object, and jumps to `yes` if it was the last one, else to `no`.
+    threads: other threads may count references to it; if there is only one reference, none of them has one."""
+    if not threads:
+        return f"""  %old{tag} = load i64, ptr {pointer}, align 8
+  %new{tag} = add i64 %old{tag}, -1
+  store i64 %new{tag}, ptr {pointer}, align 8
+  %last{tag} = icmp eq i64 %new{tag}, 0
+  br i1 %last{tag}, label %{yes}, label %{no}"""
+    return f"""  %now{tag} = load atomic i64, ptr {pointer} acquire, align 8
+  %only{tag} = icmp eq i64 %now{tag}, 1
+  br i1 %only{tag}, label %{yes}, label %count{tag}
+count{tag}:
+  %old{tag} = atomicrmw sub ptr {pointer}, i64 1 acq_rel, align 8
+  %last{tag} = icmp eq i64 %old{tag}, 1
+  br i1 %last{tag}, label %{yes}, label %{no}"""
 
 
 def _size(parts: list[str]) -> int:
@@ -626,7 +648,7 @@ def _cycle(layout: str) -> list[str]:
     return found if any([layout in reached[one] for one in found]) else []
 
 
-def _dead(name: str, layout: str) -> str:
+def _dead(name: str, layout: str, threads: bool) -> str:
     """The function that frees an object. Objects of a cycle of layouts that have lost their last reference wait in
     lists, one for each layout, so that freeing a long chain needs no recursion; the words of the reference counts are
     the links of the lists."""
@@ -641,8 +663,8 @@ define internal void @{name}(ptr %one) nounwind noinline {{
 }}"""
     for k, one in enumerate(cycle):
         parts = _attributes(one)
-        given = [_given_one(cycle, f"{k}.{j}", f"%one{k}", 8 + 8 * j, part) for j, part in enumerate(parts)
-                 if part != "n"]
+        given = [_given_one(cycle, f"{k}.{j}", f"%one{k}", 8 + 8 * j, part, threads)
+                 for j, part in enumerate(parts) if part != "n"]
         text.append(f"""
 look{k}:
   %one{k} = load ptr, ptr %first{k}, align 8
@@ -666,7 +688,7 @@ done:
 }}"""
 
 
-def _given_one(cycle: list[str], tag: str, pointer: str, offset: int, part: str) -> str:
+def _given_one(cycle: list[str], tag: str, pointer: str, offset: int, part: str, threads: bool) -> str:
     """Text that releases the reference at an offset from an object of a cycle of layouts."""
     loaded = f"""
   %p{tag} = getelementptr i8, ptr {pointer}, i64 {offset}
@@ -679,11 +701,7 @@ def _given_one(cycle: list[str], tag: str, pointer: str, offset: int, part: str)
   %null{tag} = icmp eq ptr %x{tag}, null
   br i1 %null{tag}, label %next{tag}, label %some{tag}
 some{tag}:
-  %old{tag} = load i64, ptr %x{tag}, align 8
-  %new{tag} = add i64 %old{tag}, -1
-  store i64 %new{tag}, ptr %x{tag}, align 8
-  %last{tag} = icmp eq i64 %new{tag}, 0
-  br i1 %last{tag}, label %wait{tag}, label %next{tag}
+{_released(f"%x{tag}", tag, threads, f"wait{tag}", f"next{tag}")}
 wait{tag}:
   %others{tag} = load ptr, ptr {waiting}, align 8
   store ptr %others{tag}, ptr %x{tag}, align 8

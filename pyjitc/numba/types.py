@@ -457,18 +457,26 @@ class MutableSequence(Sequence):
     mutable = True
 
 
-class List(MutableSequence):
-    """The type of a Python list with items of one type."""
+class ListType(MutableSequence):
+    """typed.List"""
 
-    reflected = True
-
-    def __init__(self, dtype, reflected=False, initial_value=None):
-        self.dtype = dtype
-        super().__init__(f"reflected list({dtype})")
+    def __init__(self, itemty, name=None):
+        self.dtype = self.item_type = itemty
+        super().__init__(name or f"ListType[{itemty}]")
 
     @property
     def type(self):
         return _container(kinds.List, self.dtype)
+
+
+class List(ListType):
+    """The type of a Python list with items of one type; typed lists are such lists."""
+
+    reflected = True
+
+    def __init__(self, dtype, reflected=False, initial_value=None):
+        self.initial_value = initial_value
+        super().__init__(dtype, f"reflected list({dtype})<iv={initial_value}>")
 
 
 class Set(Type):
@@ -483,27 +491,15 @@ class Set(Type):
         return _container(kinds.Set, self.dtype)
 
 
-class ListType(MutableSequence):
-    """typed.List"""
-
-    def __init__(self, itemty):
-        self.dtype = self.item_type = itemty
-        super().__init__(f"ListType[{itemty}]")
-
-    @property
-    def type(self):
-        return _container(kinds.List, self.dtype)
-
-
 class DictType(Type):
     """typed.Dict"""
 
     mutable = True
 
     def __init__(self, keyty, valty, initial_value=None):
-        self.key_type, self.value_type = keyty, valty
+        self.key_type, self.value_type, self.initial_value = keyty, valty, initial_value
         self.keyvalue_type = Tuple((keyty, valty))
-        super().__init__(f"DictType[{keyty},{valty}]")
+        super().__init__(f"DictType[{keyty},{valty}]<iv={initial_value}>")
 
     @property
     def type(self):

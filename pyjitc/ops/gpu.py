@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from ..base.errors import Diagnostic, UnsupportedError
-from ..ir.core import ALLOCATES, PURE, READS, WRITES, Op
+from ..ir.core import ALLOCATES, NEW_MEMORY, PURE, READS, WRITES, Op
 from ..types.kinds import (
     Array, Int, NoneType, NpComplex, bool_, is_float, is_integer, is_number,
 )
@@ -49,9 +49,9 @@ def _only_in_kernels(e, inst, *operands):
         loc.end_line, loc.col, loc.end_col, fn.qualname, hint="compile the function with cuda.jit"))
 
 
-def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, bounds=None):
+def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, bounds=None, traits=0):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels,
-              partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds)
+              partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds, traits=traits)
 
 
 _counting = partial(_op, partials=NONDIFF)  # no number of the program is a result or is stored
@@ -128,11 +128,12 @@ NANOSLEEP = _counting("nanosleep", "ns: int", _EFFECT, "wait about as many nanos
 
 SHARED_ARRAY = _op("shared_array", _given, ALLOCATES,
                    "array of {type} and {shape} that the block has in common; the same memory each time",
-                   partials=STRUCTURAL)
+                   partials=STRUCTURAL, traits=NEW_MEMORY)
 DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES,
                      "array of {type}, one axis, over all the shared memory that the launch gave", partials=STRUCTURAL)
 LOCAL_ARRAY = _op("local_array", _given, ALLOCATES,
-                  "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL)
+                  "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL,
+                  traits=NEW_MEMORY)
 CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES,
                      "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=UNVARIED)
 MEMORIES = frozenset((SHARED_ARRAY, DYNAMIC_SHARED, LOCAL_ARRAY, CONSTANT_ARRAY))

@@ -13,8 +13,8 @@ own.
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, RANDOM, READS, SLOTS, WRITES, Function, Inst, Value, regions_read,
-    regions_written, writes,
+    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS, Function, Inst,
+    Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
@@ -23,11 +23,8 @@ from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "LOADS", "SAME_MEMORY", "gathers", "marked_apart", "may_free", "root_of"]
+__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_apart", "may_free", "root_of"]
 
-LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # their result depends on nothing but what they read
-# Operations are given by name, so that a first call need not load those of a GPU.
-_FRESH = frozenset(("array_new", "array_copy", "nest", "shared_array", "local_array"))
 _VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
 # The result may lead to the memory of any operand.
 SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
@@ -108,7 +105,7 @@ class Aliases:
             return []
         if not regions_written(op.effects) & ELEMENTS:
             return []
-        return [v for v in inst.args if isinstance(v.type, Array)] if op.name == "blas" else None
+        return [v for v in inst.args if isinstance(v.type, Array)] if op.traits & WRITES_OPERANDS else None
 
     def writes(self, inst: Inst) -> bool:
         """Whether an instruction changes memory that some computation may read."""
@@ -153,7 +150,7 @@ def marked_apart(one: Inst, other: Inst) -> bool:
 def is_fresh(v: Value) -> bool:
     """Whether the instruction that defines an array allocates it, or it is local memory of a thread or shared memory of
     a block."""
-    return v.inst is not None and (v.inst.op.name in _FRESH or gathers(v.inst))
+    return v.inst is not None and (bool(v.inst.op.traits & NEW_MEMORY) or gathers(v.inst))
 
 
 def root_of(v: Value) -> Value:

@@ -24,10 +24,6 @@ KNOWN = 1024  # the most bytes of an array of known lengths
 UNKNOWN = 128  # bytes of the buffer of an array of other lengths
 ROOM = 8192  # the most bytes of all arrays in the frame of a function
 RECURSIVE = 2048  # the same for a function that may be on the stack many times
-# Operations that keep no reference to an operand; comparisons are of addresses, to see whether two arrays share memory.
-_LOOKS = frozenset((
-    memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
-    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, *arith.INTEGER_COMPARISONS))
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -74,8 +70,8 @@ def _held(blocks, kept: _Kept) -> set[ir.Value]:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:
                 held.update(v for v, keeps in zip(inst.args, kept.of(inst.attrs["callee"])) if keeps)
-            # an operation of ops/blas.py, which is named so that it need not be loaded
-            elif inst.op not in _LOOKS and inst.op.name != "blas":
+            # comparisons are of addresses, to see whether two arrays share memory
+            elif not inst.op.traits & ir.KEEPS_NONE and inst.op not in arith.INTEGER_COMPARISONS:
                 held.update(inst.args)
     return held
 

@@ -23,6 +23,7 @@ from ..ops import containers as c
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..types import kinds as k
 from ..types.kinds import Deque, List, ObjectOf, Type
+from .rewrite import growing
 
 __all__ = ["classes_in", "find"]
 
@@ -119,11 +120,10 @@ class _Objects:
         for value_type in (entry.result, *[p.type for p in entry.params]):
             self.drop(self.classes(value_type))
         for fn in self.functions:
-            for v in independent.shared(fn) if fn.flags.parallel else ():  # references are counted without a lock
-                self.drop(self.classes(v.type))
             for block in fn.blocks:
                 for inst in block.insts:
                     self.look(inst)
+        self.drop_changed()
         while self.fields:
             before = len(self.fields)
             for fn in self.functions:
@@ -142,6 +142,19 @@ class _Objects:
             if len(self.fields) == before:
                 break
         return self.fields
+
+    def drop_changed(self) -> None:
+        """Drop the classes of objects that the iterations of a parallel loop share, and that one of them may change: it
+        sets an attribute of an object which may not be new."""
+        shared = dict.fromkeys([cls for fn in self.functions if fn.flags.parallel for v in independent.shared(fn)
+                                for cls in self.classes(v.type) if cls in self.fields])
+        for cls in growing(shared) if shared else ():
+            shared.update(dict.fromkeys([other for t in self.fields[cls].values() for other in self.classes(t)
+                                         if other in self.fields]))
+        if shared:
+            first = self.first_stores()
+            self.drop([inst.args[0].type.cls for inst in independent.repeated(self.functions)
+                       if inst.op is FIELD_SET and inst.args[0].type.cls in shared and inst not in first])
 
     def look(self, inst: ir.Inst) -> None:
         values = [*inst.args, inst.result] if inst.result is not None else inst.args

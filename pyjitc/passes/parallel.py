@@ -38,8 +38,8 @@ from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, constant_of, element_type, typed
-from .operands import Builder
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
+from .operands import Builder, constant_of
 from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
 
 __all__ = ["run"]

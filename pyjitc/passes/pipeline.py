@@ -24,19 +24,21 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, choices, columns, elementary, flags, frame, independent, inspector, jam, latches, localtables, natives,
- parallel, polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
+(accumulators, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam, latches, localtables,
+ natives, parallel, polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll,
+ versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "choices", "columns", "elementary", "flags", "frame", "independent", "inspector",
-                 "jam", "latches", "localtables", "natives", "parallel", "polling", "ranges", "reboxing", "reload",
-                 "remainders", "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
-_IN_LOOPS = {accumulators, choices, columns, inspector, flags, jam, latches, parallel, polling, reload, remainders,
-             speculate, unroll, versioning}
+    for name in ("accumulators", "choices", "columns", "elementary", "extremes", "flags", "frame", "independent",
+                 "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling", "ranges", "reboxing",
+                 "reload", "remainders", "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
+_IN_LOOPS = {accumulators, choices, columns, extremes, inspector, flags, jam, latches, parallel, polling, reload,
+             remainders, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
+    extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -55,8 +57,8 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
-    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam, unroll,
-    columns, polling, dce, frame, reboxing, refcount,
+    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam, extremes,
+    unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))

@@ -18,6 +18,7 @@ from ..ir.cfg import in_edges, reverse_postorder
 from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops.arith import BNOT
 from ..ops.control import BRANCH, CONST, JUMP, RERAISE, SWITCH
+from ..ops.exceptions import EXC_FETCH
 from ..ops.memory import ARRAY_DIM
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
@@ -172,7 +173,7 @@ def _skip_handlers(fn: Function) -> bool:
 
 def _raised_again(block: Block) -> Inst | None:
     """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
-    if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
+    if len(block.insts) != 2 or block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
     if last.op is JUMP and last.targets[0].args == [arrived]:
@@ -256,6 +257,7 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
             return None
     if only is None:
         return None if several else undefined
-    if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
-        return None  # it may not be defined on the other edges
+    if undefined is not None and only not in facts.fn.params and (
+            facts.known(only) is None or is_refcounted(only.type)):
+        return None  # it may not be defined on the other edges; constants that are objects stay in their blocks, too
     return only

@@ -24,6 +24,7 @@ from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text, recursive
+from ..codegen.entries import Loop
 from ..codegen.function import FunctionEmitter
 from ..front import functions
 from ..front.build import build as build_function
@@ -33,7 +34,7 @@ from ..infer.specialise import specialise
 from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
-from ..passes import pipeline
+from ..passes import inline, pipeline
 from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
@@ -231,6 +232,8 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
     the guards on which that depends."""
     typed = infer(function, types, options)
     if form is not None:
+        if isinstance(form, Loop) and not any(form.cores):
+            inline.absorb(typed.functions[0])
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:

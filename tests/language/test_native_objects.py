@@ -527,19 +527,102 @@ def test_errors_of_parallel_iterations_with_objects():
             compiled(np.zeros(5000))
 
 
-def test_objects_that_iterations_share_are_the_interpreters():
-    """Threads count references to native objects without a lock, so an object from before the loop is a Python
-    object."""
-    def f(n):
-        total, v = 0.0, Vector(n * 0.5)
-        for i in prange(n):
-            total += v.x * i
-        return total
+def reads_objects_of_all(out):
+    vectors = [Vector(k * 0.5, k) for k in range(7)]
+    first, rows = vectors[0], [[k, k + 1] for k in range(5)]
+    for i in prange(len(out)):
+        own, best = [first, vectors[i % 7], Vector(i)], first
+        for v in vectors:
+            if v.size % (i % 3 + 1) > best.size % 2:
+                best = v
+            own.append(best)
+        total = 0.0
+        for v in own:
+            total += v.x
+        out[i] = total + best.y + first.plus(best).x
+        for k in rows[i % 5]:
+            out[i] += k
+
+
+def follows_chains_of_all(out):
+    root = None
+    for key in (5, 2, 8, 1, 9, 3):
+        root = insert(root, key)
+    for i in prange(len(out)):
+        node, last = root, root
+        while node is not None:
+            last, node = node, node.left if i % 10 < node.key else node.right
+        pair = (last, root)
+        out[i] = pair[0].key + pair[1].key
+
+
+@pytest.mark.parametrize("f", [reads_objects_of_all, follows_chains_of_all])
+def test_objects_that_iterations_only_read_are_native(f):
+    """Threads count the references to them atomically; all memory is given back."""
+    compiled, want = njit(parallel=True)(f), np.zeros(3000)
+    f(want)
+
+    def run():
+        for _ in range(10):
+            out = np.zeros(3000)
+            compiled(out)
+            assert (out == want).all()
+
+    run()
+    assert "object_new" not in ir_of(compiled)
+    before = allocated()
+    run()
+    assert allocated() - before < 100
+
+
+def counts_in_an_object(out):
+    v = Vector(0.0)
+    for i in prange(len(out)):
+        v.x += 1.0
+        out[i] = i
+
+
+def fills_a_row_of_all(out):
+    rows = [[k] for k in range(3)]
+    for i in prange(len(out)):
+        row = rows[i % 3]
+        if len(row) < 100:
+            row.append(i)
+        out[i] = len(row)
+
+
+def changes_an_object_of_all(out):
+    vectors = [Vector(0.0), Vector(1.0)]
+    for i in prange(len(out)):
+        other = Vector(2.0)
+        if i % 2:
+            other = vectors[i % 3 - 1]
+        other.x = 2.0
+        out[i] = i
+
+
+@pytest.mark.parametrize("f", [counts_in_an_object, fills_a_row_of_all, changes_an_object_of_all])
+def test_objects_that_iterations_share_and_change_are_the_interpreters(f):
+    compiled, out, want = njit(parallel=True)(f), np.zeros(1000), np.zeros(1000)
+    f(want)
+    with pytest.warns(ParallelWarning, match="runs on one thread"):
+        compiled(out)
+    assert (out == want).all()
+
+
+def test_what_is_shared_on_the_way_to_an_error_is_the_interpreters():
+    def f(out):
+        log = [0]
+        for i in prange(len(out)):
+            if out[i] < 0:
+                log.append(i)
+                raise ValueError(len(log))
+            out[i] = i
 
     compiled = njit(parallel=True)(f)
-    with pytest.warns(ParallelWarning, match="needs Python"):
-        assert compiled(1000) == f(1000)
-    assert "instance_new" not in ir_of(compiled)
+    for _ in range(10):
+        with pytest.raises(ValueError, match="^2$"):
+            compiled(np.full(1000, -1.0))
 
 
 def test_a_class_that_changes_is_compiled_anew():
