@@ -14,6 +14,8 @@ After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take
          header: as before
 Where only some trips store, or several times, or the results need too much room, the first loop only checks, and the
 second one computes again.
+Where floats are made of short integers and of numbers that are the same on all trips, as in `int(image[y, x] * gain)`,
+their ends are computed before the loop, and if these fit the loop runs without checks and without blocks.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; up to three copies of a small loop.
 """
 from __future__ import annotations
@@ -24,7 +26,7 @@ from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, FRAME_ARRAY, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Array, Bool, Float, Int, is_float
+from ..types.kinds import Array, Bool, Float, Int, NpInt, is_float
 from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
@@ -39,6 +41,7 @@ LEAST = 16  # the fewest trips for which a loop is split
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
 _ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
+_ORDERED = {a.FLT, a.FLE, a.FGT, a.FGE}
 # conversions with a check -> those for values that are known to fit
 _UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}
 
@@ -50,6 +53,8 @@ def run(fn: ir.Function, options=None) -> None:
     for loop in nest.loops:
         plan = _plan(fn, loop, nest, defs, edges)
         if plan is not None:
+            if not (options and options.fastmath):
+                _bound(fn, nest, defs, edges, plan[0], plan[1])
             room -= _split(fn, room, *plan)
             changed = True
     if changed:
@@ -78,6 +83,149 @@ def _plan(fn, loop, nest, defs, edges):
     distinct = _required_distinct(insts, loop, defs)
     always = {b for b in loop.blocks if nest.dom.dominates(b, loop.latches[0])}
     return None if distinct is None else (counted, set(checks), distinct, always)
+
+
+class _Ends:
+    """The instructions that compute the least and the largest value of floats in a loop, and test that no operation on
+    the way gives an infinity or a NaN. Rounding keeps the order of numbers, so that the ends of a result are the
+    results for ends of its operands."""
+
+    def __init__(self, nest, loop, defs, edges, loc):
+        self.nest, self.loop, self.defs, self.edges, self.loc = nest, loop, defs, edges, loc
+        self.insts: list[ir.Inst] = []
+        self.tests: list[ir.Value] = []
+        self.found: dict[ir.Value, tuple | None] = {}
+
+    def make(self, op, *args, type=Bool, **attrs):
+        self.insts.append(ir.Inst(op, args, attrs, ir.Value(type), self.loc))
+        return self.insts[-1].result
+
+    def number(self, value, type):
+        return self.make(control.CONST, type=type, value=float(value) if type is Float else a.numpy_class(type)(value))
+
+    def between(self, low, ends, high) -> None:
+        """Add the tests that both ends are in low..high, which no NaN is."""
+        for v in dict.fromkeys(ends):
+            for op, end in (a.FGE, low), (a.FLE, high):
+                self.tests.append(self.make(op, v, self.number(end, v.type)))
+
+    def finite(self, *ends) -> tuple:
+        limit = 1e300 if ends[0].type is Float or ends[0].type.bits == 64 else 1e38
+        self.between(-limit, ends, limit)
+        return ends
+
+    def less(self, x, y):
+        return self.make(SELECT, self.make(a.FLT, x, y), x, y, type=x.type)
+
+    def more(self, x, y):
+        return self.make(SELECT, self.make(a.FGT, x, y), x, y, type=x.type)
+
+    def of(self, v) -> tuple | None:
+        if v not in self.found:
+            self.found[v] = None  # in case a value depends on itself
+            self.found[v] = self.computed(v) if is_float(v.type) and (v.type is Float or v.type.bits >= 32) else None
+        return self.found[v]
+
+    def computed(self, v) -> tuple | None:
+        home, inst = self.defs.block_of.get(v), v.inst
+        if inst is not None and inst.op is control.CONST:
+            value = inst.attrs["value"]
+            return (self.number(value, v.type),) * 2 if abs(value) < 1e38 else None
+        if home not in self.loop.blocks:
+            return self.finite(v, v)
+        if inst is None:
+            return self.joined(v, home)
+        if inst.op is a.CAST and isinstance(inst.args[0].type, NpInt) and inst.args[0].type.bits <= 32:
+            low, high = _ends(inst.args[0].type)
+            return self.number(low, v.type), self.number(high, v.type)
+        if inst.op not in (a.FADD, a.FSUB, a.FMUL):
+            return None
+        x, y = map(self.of, inst.args)
+        if x is None or y is None:
+            return None
+        if inst.op is a.FMUL:
+            pairs = [(one, other) for one in dict.fromkeys(x) for other in dict.fromkeys(y)]
+            products = self.finite(*(self.make(a.FMUL, *pair, type=v.type) for pair in pairs))
+            low = high = products[0]
+            for one in products[1:]:
+                low, high = self.less(low, one), self.more(high, one)
+            return low, high
+        if inst.op is a.FSUB:
+            y = y[::-1]
+        return self.finite(*(self.make(inst.op, one, other, type=v.type) for one, other in zip(x, y)))
+
+    def joined(self, p, block) -> tuple | None:
+        """The ends of a parameter where several values meet, such as those of `if v > 255: v = 255`."""
+        if block is self.nest.of[block].header:
+            return None
+        low = high = None
+        for source, inst, edge in self.edges[block]:
+            v = edge.args[block.params.index(p)]
+            ends = self.of(v)
+            if ends is None:
+                return None
+            ends = self.narrowed(v, ends, source, inst, edge)
+            low = ends[0] if low is None else self.less(low, ends[0])
+            high = ends[1] if high is None else self.more(high, ends[1])
+        return None if low is None else (low, high)
+
+    def narrowed(self, v, ends, source, inst, edge) -> tuple:
+        """The ends of v where control takes an edge, by the conditions of this branch and of those right before."""
+        low, high = ends
+        for _ in range(4):
+            test = inst.args[0].inst if inst.op is control.BRANCH else None
+            if test is not None and test.op in _ORDERED and test.args[0] is v:
+                bound = test.args[1]
+                if self.defs.block_of.get(bound) not in self.loop.blocks and self.of(bound) is not None:
+                    if (test.op is a.FGT or test.op is a.FGE) == (edge is inst.targets[0]):
+                        low = self.more(low, bound)
+                    else:
+                        high = self.less(high, bound)
+            if source is self.loop.header or len(self.edges[source]) != 1:
+                break
+            source, inst, edge = self.edges[source][0]
+        return low, high
+
+
+def _bound(fn, nest, defs, edges, counted, checks) -> None:
+    """Let a loop run without checks where the ends of all floats that it converts fit; the loop itself remains for the
+    other cases."""
+    loop, entry, loc = counted.loop, counted.entry, counted.entry_inst.loc
+    order = [b for b in fn.blocks if b in loop.blocks]
+    ends = _Ends(nest, loop, defs, edges, loc)
+    types: dict[ir.Value, NpInt] = {}  # result of `truncate` -> the type to which it is narrowed
+    for check in (i for b in order for i in b.insts if i in checks):
+        made = check.args[0].inst if check.op is a.NARROW else check
+        x = made.args[0] if made is not None and made.op in (a.TRUNCATE, a.FIT) else None
+        found = None if x is None else ends.of(x)
+        if x is None or found is None:
+            return
+        if check.op is a.TRUNCATE:
+            ends.between(-2.0**62, found, 2.0**62)
+            continue
+        t = check.result.type
+        if t.bits > (32 if x.type is Float or x.type.bits == 64 else 16):
+            return  # its ends are not floats
+        low, high = _ends(t)
+        ends.between(low, found, high)
+        types[made.result] = t
+    condition = ends.tests[0]
+    for test in ends.tests[1:]:
+        condition = ends.make(a.BAND, condition, test)
+    copies = clone_blocks(order, {})
+    for block, copy in copies.items():
+        for check, inst in zip(block.insts, copy.insts):
+            if check in checks:
+                _make_plain(inst, types.get(check.result))
+    head = copies[loop.header]
+    head.insts[-1].targets[1] = ir.Edge(loop.header, list(head.params))  # which leaves at once
+    guard = ir.Block("bounded")
+    counted.entry, counted.entry_block = ir.Edge(loop.header, entry.args), guard
+    counted.entry_inst = ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
+                                 [ir.Edge(head, entry.args), counted.entry])
+    guard.insts = [*ends.insts, counted.entry_inst]
+    entry.block, entry.args = guard, []
+    fn.blocks += [guard, *copies.values()]
 
 
 def _required_distinct(insts, loop, defs):

@@ -1,4 +1,4 @@
-"""Generated loops against the interpreter: constant columns, elements apart, and inner loops that fall."""
+"""Generated loops against the interpreter: constant columns, elements apart, inner loops that fall, conversions."""
 import linecache
 import random
 import re
@@ -88,8 +88,30 @@ def falling(r):
     return lines, [arguments(*sizes) for sizes in ((0, 4, 4), (1, 4, 4), (9, 9, 9), (9, 9, 8), (9, 7, 9), (20, 20, 21))]
 
 
+def converted(r):
+    """Short integers that are multiplied, added to and limited, and converted to an integer that may be too short."""
+    made_of = ["a[i, j]", "a[i, j] * f", "f * a[i, j] + g", "a[i, j] * f - a[i, 0] * g", "(a[i, j] - g) * f",
+               "g - a[i, j]"]
+    limits = ["if x > 255.0: x = 255.0", "if x < 0.0: x = 0.0",
+              "if x < 0.0: x = 0.0\n            elif x > 255: x = 255.0",
+              "if x > g: x = g", "if not x > -100: x = -100.0", "x = min(max(x, 0.0), 255.0)", "x = x * g"]
+    lines = ["f, g = n", "for i in range(len(a)):", "    for j in range(a.shape[1]):",
+             f"        x = {r.choice(made_of)}",
+             *(f"        {s}" for s in r.sample(limits, r.randint(0, 2))),
+             "        b[i, j] = " + r.choice(["int(x)", "int(x) + 1", "x", "np.uint8(int(x))"])]
+    t = r.choice(["uint8", "int8", "int16", "uint16", "int32"])
+    to = r.choice(["uint8", "int8", "int16", "uint32", "int64"])
+    of = r.choice([float, float, np.float32])
+    with np.errstate(all="ignore"):
+        factors = [(of(f), of(g)) for f, g in [
+            (1.3, 2.0), (0.3, 0.0), (0.0, -0.4), (-0.7, 255.0), (1.0, -1.0), (np.nan, 1.0), (1.0, np.nan),
+            (np.inf, 0.0), (0.0, np.inf), (1e6, 1e3), (2.0**33, 30.0)]]
+    image = (np.arange(2 * 33) * 37 % 256).reshape(2, 33).astype(t)
+    return lines, [(a, np.zeros(a.shape, to), n) for n in factors for a in (image, image[:, :3].copy(), image * 0)]
+
+
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("kind", [columns, apart, falling])
+@pytest.mark.parametrize("kind", [columns, apart, falling, converted])
 def test_generated_loop(kind, seed):
     r = random.Random(f"{kind.__name__} {seed}")
     lines, calls = kind(r)
