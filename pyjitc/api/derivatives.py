@@ -36,15 +36,17 @@ _DERIVATIVES = 256
 
 
 def value_and_grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
-                   holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+                   holomorphic: bool = False, memory: int | None = None, *,
+                   argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns (fun(...), gradient): see `grad`."""
     return _of_arguments("value_and_grad", fun, argnums, argnames,
                          lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), True,
-                                                                  bool(holomorphic)))
+                                                                  bool(holomorphic), _limit(memory)))
 
 
 def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
-         holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
+         holomorphic: bool = False, memory: int | None = None, *,
+         argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function of the same arguments that returns the gradient of `fun`, which must return a float.
 
     argnums: the position of the argument with respect to which to differentiate, 0 by default, or a tuple of positions,
@@ -56,7 +58,8 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     derivative.
 
     The derivative is made by reverse-mode automatic differentiation of the compiled form of `fun`, with its loops,
-    branches, writes into arrays and exceptions.
+    branches, writes into arrays and exceptions. memory: the most bytes that it may keep for a loop that no other loop
+    contains. Parts of the loop are run again instead, by a binomial schedule, one trip at a time at the least.
 
     Raises TypeError where `fun` is no Python function or `argnums` no int or tuple of ints, ValueError for an argument
     that `fun` does not have. A call raises CompileError, at the line of the program, for an operation without a
@@ -64,7 +67,7 @@ def grad(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: boo
     """
     return _of_arguments("grad", fun, argnums, argnames,
                          lambda function, options, wrt: _gradient(function, options, wrt, bool(has_aux), False,
-                                                                  bool(holomorphic)))
+                                                                  bool(holomorphic), _limit(memory)))
 
 
 def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = False) -> tuple:
@@ -351,6 +354,15 @@ def _of_arguments(name: str, fun, argnums, argnames, make):
     return partial(found, *first) if first else found
 
 
+def _limit(memory) -> int:
+    """The bytes that a gradient may keep, 0 for no limit."""
+    if memory is None:
+        return 0
+    if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory <= 0:
+        raise TypeError(f"memory is a positive number of bytes, not {memory!r}")
+    return int(memory)
+
+
 def _checked(argnums, argnames=None, fun=None) -> int | tuple[int, ...]:
     """The positions of the arguments that are asked for by position or by name."""
     if argnames is not None:
@@ -410,16 +422,17 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
 
 
 @lru_cache(_DERIVATIVES)
-def _gradient(fun, options, argnums, has_aux, with_value, holomorphic=False):
+def _gradient(fun, options, argnums, has_aux, with_value, holomorphic=False, memory=0):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     several = tuple([n % len(parameters) for n in several])
     given = ", ".join(parameters)
     gradient = "found[1]" if type(argnums) is tuple else "found[1][0]"
     result = f"found[0], {gradient}" if with_value else f"{gradient}, found[0][1]" if has_aux else gradient
+    last = f", {memory}" if memory else ""
     made = _carrier(fun, "value_and_grad" if with_value else "grad", parameters,
-                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS); return {result}", options,
-                    GRADIENTS=transforms.holomorphic_gradients if holomorphic else names.gradients)
+                    f"found = GRADIENTS(FUN, {several!r}, {has_aux!r}, ({given},), MARKS{last}); return {result}",
+                    options, GRADIENTS=transforms.holomorphic_gradients if holomorphic else names.gradients)
     made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
@@ -553,7 +566,8 @@ def _lasting(function):
 
 _ARGUMENTS = "fun, argnums: Constant = 0, has_aux: Constant = False, holomorphic: Constant = False"
 for _function, _parameters_of in (
-        (grad, _ARGUMENTS), (value_and_grad, _ARGUMENTS), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
+        (grad, f"{_ARGUMENTS}, memory: Constant = None"),
+        (value_and_grad, f"{_ARGUMENTS}, memory: Constant = None"), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
         (hessian, _ARGUMENTS), (checkpoint, "fun"), (vmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0"),
         (pmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0")):
     _maker(_function, _parameters_of)

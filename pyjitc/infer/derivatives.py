@@ -36,7 +36,8 @@ def settle(evaluator, e: Derived):
         for i in e.wrt:
             _check_argument(name, i, e.operands[i].type, e.mode)
         one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
-        return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux))
+        return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux,
+                                        memory=e.memory))
     if e.mode == "gradient":
         if e.of_displays is not None and _is_one_of_numbers(found):
             return evaluator.settle(e.of_displays(e, av[0]))
@@ -103,7 +104,7 @@ def settle_ruled(evaluator, e: Ruled):
         if not _fits(one.result[0], wanted):
             raise Mismatch(f"a rule of {name} gives {one.result[0]} as {what}: {wanted} is expected",
                            "give one for each argument, None where it cannot vary, of the argument's dtype")
-    called.spec.rules = derivative.Ruled(tangent, forward, backward, tuple(e.fixed))
+    called.spec.rules = derivative.Ruled(tangent, forward, backward, tuple(e.fixed), None, e.repeats)
     return called, av
 
 

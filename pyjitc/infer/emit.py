@@ -546,7 +546,7 @@ class _Emission:
             args.append(self.expr(x))
             if self.block is None:
                 return None
-        request = Request(self.shell(spec), e.mode, tuple([places[k] for k in e.wrt]), e.has_aux)
+        request = Request(self.shell(spec), e.mode, tuple([places[k] for k in e.wrt]), e.has_aux, e.memory)
         key = request, tuple([x.type for x in args]), e.type
         callee = self.requests.get(key)
         if callee is None:

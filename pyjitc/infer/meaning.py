@@ -194,16 +194,18 @@ class Derived(Expr):
     `has_aux` of the first item of the result. "pull": the same with the cotangent of the result in `seeds`. "push":
     (result, tangent of the result) for the tangents of `wrt` in `seeds`.
 
+    memory: the bytes that reverse mode may keep for a loop, 0 where there is no limit.
+
     of_displays: (this expression, type of the result) -> the expression that replaces this one if the function returns
     displays, or a float on some paths and an int on others; None where nothing replaces it."""
 
-    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "of_displays", "called")
+    __slots__ = ("callee", "operands", "mode", "wrt", "seeds", "has_aux", "memory", "of_displays", "called")
 
     def __init__(self, callee: Expr, operands, mode: str, wrt: tuple[int, ...], seeds=(), has_aux: bool = False,
-                 of_displays: Callable | None = None):
+                 of_displays: Callable | None = None, memory: int = 0):
         self.of_displays = of_displays
         self.callee, self.operands, self.mode, self.wrt = callee, list(operands), mode, wrt
-        self.seeds, self.has_aux = list(seeds), has_aux
+        self.seeds, self.has_aux, self.memory = list(seeds), has_aux, memory
         self.called: Any = None  # the call of the function itself, once its type is known
         self.type = None
         self.value = UNKNOWN
@@ -212,12 +214,12 @@ class Derived(Expr):
 class Ruled(Expr):
     """A call of a function with derivatives from the program, `callee(*operands)`; the last operand is a tuple of all
     its arguments. tangent, forward, backward: (library function, its first operands), or None: see ops/derivative.py.
-    fixed: the positions of arguments that must not vary."""
+    fixed: the positions of arguments that must not vary; repeats: see ops/derivative.py."""
 
-    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed")
+    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed", "repeats")
 
-    def __init__(self, callee, operands, tangent, forward, backward, fixed):
-        self.callee, self.operands = callee, list(operands)
+    def __init__(self, callee, operands, tangent, forward, backward, fixed, repeats=False):
+        self.callee, self.operands, self.repeats = callee, list(operands), repeats
         self.tangent, self.forward, self.backward, self.fixed = tangent, forward, backward, fixed
         self.type = None
         self.value = UNKNOWN

@@ -21,7 +21,7 @@ from ..types.kinds import (
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, get_attribute, test
-from .constants import constant, is_wide, plain_int, plain_ints, too_wide
+from .constants import constant, is_wide, plain_int, plain_ints, too_wide, unsigned
 from .join import join
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
@@ -70,13 +70,15 @@ class Operations:
 
     def constant_of(self, inst, value):
         """The constant `value`. An int from 2**63 to 2**64 is accepted if only calls and operators use it, since these
-        may take it as a np.uint64."""
+        may take it as a np.uint64; with the option `numba` it is one elsewhere."""
         if type(value) is int and 1 << 63 <= value < 1 << 64:
             fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
             if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks
                    for other in block.insts) and not any(
                     inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
                 return Const(Singleton(value), value)
+            if self.session.options.numba:
+                return unsigned(Const(Singleton(value), value))
         return self.held_constant(value)
 
     def held_constant(self, value):
@@ -541,6 +543,8 @@ class Operations:
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
+            if self.session.options.numba and any(map(is_wide, [*args, *kwargs.values()])):
+                return self.call(callee, list(map(unsigned, args)), {name: unsigned(x) for name, x in kwargs.items()})
             for x in [*args, *kwargs.values()]:
                 if is_wide(x):  # this explains the error better than the other message
                     raise too_wide(x.type.value) from error

@@ -5,6 +5,8 @@ Loaded by programs that ask for derivatives. Arrays of adjoints are added to in 
 """
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
@@ -13,7 +15,7 @@ from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
-           "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_shape",
+           "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_room", "check_shape",
            "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
            "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
            "reduced", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
@@ -211,35 +213,62 @@ def column(matrix, g):
 # -- tapes
 
 
+def _memory() -> int:
+    """The bytes of memory that this process may have."""
+    try:
+        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 2 ** 62
+    try:
+        with open("/sys/fs/cgroup/memory.max") as file:
+            text = file.read().strip()
+    except OSError:
+        return found
+    return min(found, int(text)) if text.isdigit() else found
+
+
+MEMORY = _memory()
+
+
+def check_room(trips, each, line):
+    """Raise MemoryError, before the machine has no memory left, if it is too small for a tape of `each` numbers for
+    each of the trips of the loop at this line."""
+    if trips > MEMORY // 8 // each:
+        raise MemoryError(f"the gradient keeps {8 * each} bytes for each trip of the loop at line {line}, and this "
+                          f"machine has no memory for {trips} trips: pass memory=bytes to grad, which runs trips "
+                          "again, or put the step into a function under pyjitc.checkpoint")
+
+
 @outlined
-def grown(tape, need):
+def grown(tape, need, each, line):
+    check_room(need // each, each, line)
     new = np.empty(max(2 * len(tape), need, 64))
     for i in range(len(tape)):
         ARRAY_STORE(new, i, ARRAY_LOAD(tape, i))
     return new
 
 
-def roomy(tape, need):
-    """The tape, grown if it has no room for `need` numbers."""
+def roomy(tape, need, each, line):
+    """The tape, grown if it has no room for `need` numbers; see `check_room`."""
     if need <= len(tape):
         return tape
-    return grown(tape, need)
+    return grown(tape, need, each, line)
 
 
 def as_type(x, t):
     return x.astype(t)
 
 
-def pushed(tape, at, x):
+def pushed(tape, at, x, line):
     """The tape with the elements of an array stored from position `at` on."""
-    tape = roomy(tape, at + x.size)
+    tape = roomy(tape, at + x.size, max(1, x.size), line)
     tape[at:at + x.size] = x.reshape(-1)
     return tape
 
 
-def pushed_complex(tape, at, x):
+def pushed_complex(tape, at, x, line):
     """As `pushed`, for an array of complex elements. Each takes two numbers of the tape: real part, imaginary part."""
-    tape = roomy(tape, at + 2 * x.size)
+    tape = roomy(tape, at + 2 * x.size, max(1, 2 * x.size), line)
     tape[at:at + 2 * x.size:2] = x.real.reshape(-1)
     tape[at + 1:at + 2 * x.size:2] = x.imag.reshape(-1)
     return tape

@@ -22,12 +22,12 @@ def _items(x):
 
 
 @intrinsic
-def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None):
+def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory: Constant = 0):
     """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
-    gradients are those of the value."""
+    gradients are those of the value. memory: the bytes that may be kept for each loop; 0 for no limit."""
     if marks is not None or holds_display(args.type):
-        return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux))
-    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers)
+        return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux), constant(memory))
+    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers, memory)
 
 
 @intrinsic
@@ -65,12 +65,13 @@ def _of_numbers(e, result):
     """The gradient of a function that returns a float on some paths and an int on others, by the gradient of the
     function whose result is converted to a float."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
-    return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux))
+    return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux),
+                     constant(e.memory))
 
 
-def gradients_of_numbers(f, marks, order, varied, others, has_aux):
+def gradients_of_numbers(f, marks, order, varied, others, has_aux, memory):
     value, (found,) = gradients(as_float_beside if has_aux else as_float, (3,), has_aux,
-                                (f, marks, order, varied, others))
+                                (f, marks, order, varied, others), None, memory)
     return value, found
 
 
@@ -110,8 +111,8 @@ def _of_trees(function, f, argnums, args, marks, *rest):
     return CallValue(constant(function), f, *of_trees(_items(args), argnums, marks), *rest)
 
 
-def gradients_of_trees(f, marks, order, varied, others, of_varied, has_aux):
-    value, (found,) = gradients(applied, (3,), has_aux, (f, marks, order, varied, others))
+def gradients_of_trees(f, marks, order, varied, others, of_varied, has_aux, memory):
+    value, (found,) = gradients(applied, (3,), has_aux, (f, marks, order, varied, others), None, memory)
     return value, structured(of_varied, found)
 
 

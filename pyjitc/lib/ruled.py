@@ -36,7 +36,7 @@ def _custom(given, keywords):
     if kind == "checkpoint" and holds_display(args.type):
         marks = constant_marks(tuple([marks_of(x.type) for x in items]))
         return Ruled(constant(arranged_again), (marks, f, tuples(args)), (tree_tangent, f, marks), None,
-                     (tree_backward, f, marks), fixed)
+                     (tree_backward, f, marks), fixed, True)
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
     if kind == "checkpoint":
         tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
@@ -49,7 +49,8 @@ def _custom(given, keywords):
         tangent, forward, backward = (jvps_tangent, f, rule), None, (jvps_backward, f, rule)
     else:
         tangent, forward, backward = None, (vjp_forward, rule, at), (vjp_backward, second, at)
-    return Ruled(constant(applied), (constant(kind), rule, second, at, f, args), tangent, forward, backward, fixed)
+    return Ruled(constant(applied), (constant(kind), rule, second, at, f, args), tangent, forward, backward, fixed,
+                 kind == "checkpoint")
 
 
 custom.rule = _custom

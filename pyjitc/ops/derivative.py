@@ -14,13 +14,16 @@ __all__ = ["Request", "Ruled", "request_of", "requested"]
 class Request(Named):
     """primal: the typed function to be differentiated; mode: see infer/meaning.py, Derived; wrt: the positions of the
     parameters with respect to which it is differentiated; has_aux: only the first item of its result is
-    differentiated."""
+    differentiated; memory: the bytes that reverse mode may keep for a loop, 0 where there is no limit; measured: the
+    result has a last item, the bytes that it has kept for loops."""
 
     __slots__ = ()
     primal: Function
     mode: str
     wrt: tuple[int, ...]
     has_aux: bool
+    memory: int = 0
+    measured: bool = False
 
 
 class Ruled(Named):
@@ -32,7 +35,8 @@ class Ruled(Named):
     backward(*args, result or values from `forward`, cotangent of the result) -> the tuple of the cotangents of the
     arguments. Arguments of one-value types, such as functions, are left out. The tangent or cotangent of an argument
     that cannot vary is None. rereads: the positions of the arguments whose elements `backward` reads; None for all
-    arguments. fixed: the positions of the items of the last argument, a tuple, that must not vary."""
+    arguments. fixed: the positions of the items of the last argument, a tuple, that must not vary. repeats: `backward`
+    runs the function again, which must then compute the same."""
 
     __slots__ = ()
     tangent: Any
@@ -40,6 +44,7 @@ class Ruled(Named):
     backward: Any
     fixed: tuple[int, ...] = ()
     rereads: tuple[int, ...] | None = None
+    repeats: bool = False
 
     def with_functions(self, typed) -> Ruled:
         """The same rules with typed functions for specialisations. typed: specialisation -> typed function."""

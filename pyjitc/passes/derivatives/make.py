@@ -17,6 +17,7 @@ from ...ops.derivative import request_of
 from .. import inline
 from . import forward, reverse, transposed
 from .activity import is_known
+from .divided import divide
 from .prepare import put_in_calls, tidy, whole
 
 __all__ = ["run"]
@@ -37,6 +38,8 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         pushes = request.mode == "push"
         body = whole(request.primal, options, make, not pushes, staying, helpers)
         body.name, body.result = fn.name, request.primal.result
+        if request.memory:
+            divide(body, request.wrt, request.memory, helpers, staying)
         put_in_calls(body, [body.params[n] for n in request.wrt], options,
                      lambda nest: pushes or not is_known(nest))
         (forward.push if pushes else reverse.pull)(body, request, fn, helpers)

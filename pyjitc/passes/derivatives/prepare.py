@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...ir.core import RAISES, READS, WRITES, Function, Value
+from ...ir.core import RANDOM, Function, Value
 from ...ops import structure as s
 from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
@@ -13,10 +13,11 @@ from ...types.tangents import holds_display
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
-from .builder import Builder
+from .builder import Builder, refused
 from .recursion import give_rules
 from .opened import open_cells, open_unions
 from .owned import open_owned
+from .targets import writer
 
 __all__ = ["put_in_calls", "tidy", "whole"]
 
@@ -30,9 +31,12 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
     for one in reached:  # appended to during the iteration
         before(one)
         reached += [callee for callee in inline.callees(one) if callee not in reached]
-        if type(one.memo.get("rules")) is Ruled and not one.flags.noinline:
-            one.flags = one.flags._replace(noinline=True)
-            staying.add(one)
+        if type(one.memo.get("rules")) is Ruled:
+            if one.memo["rules"].repeats:
+                _check_repeatable(one)
+            if not one.flags.noinline:
+                one.flags = one.flags._replace(noinline=True)
+                staying.add(one)
     new = copy_of(fn)
     copies: dict[Function, Function] = {}
     while True:
@@ -45,6 +49,8 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
                     continue
                 if _calls_itself(callee):
                     give_rules(callee)
+                    if type(callee.memo.get("rules")) is Ruled:
+                        _check_repeatable(callee)
                 else:
                     if callee not in copies:
                         copies[callee] = _to_be_put_in(callee)
@@ -73,14 +79,20 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
     return new
 
 
+def _check_repeatable(fn: Function) -> None:
+    """Refuse a function that its derivative runs again if it draws random numbers: it would draw others."""
+    found = writer(fn, RANDOM)
+    if found is not None:
+        raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or calls "
+                      "itself, and it draws random numbers here, which would be others",
+                      "draw them before the call, and pass them as arguments")
+
+
 def _to_be_put_in(fn: Function) -> Function:
     """A copy of a function that is to be inlined; instructions in it that may fail keep their source location."""
     new = copy_of(fn)
     new.flags = new.flags._replace(inline=True)
-    for block in new.blocks:
-        for inst in block.insts:
-            if inst.op.effects & (RAISES | READS | WRITES) and "origin" not in inst.attrs:
-                inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
+    inline.note_origin(new)
     return new
 
 

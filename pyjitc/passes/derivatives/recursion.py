@@ -50,7 +50,7 @@ def give_rules(fn: Function) -> None:
                                     and not isinstance(t, k.Singleton)), cls=None)
 
     fn.memo["rules"] = Ruled(_made(fn, "tangent", [*given, *changes], tangent), None,
-                             _made(fn, "backward", [*given, fn.result, result], backward))
+                             _made(fn, "backward", [*given, fn.result, result], backward), repeats=True)
 
 
 def _reached(fn: Function) -> list[Function]:

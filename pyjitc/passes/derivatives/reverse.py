@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import predecessors, uses_of
+from ...ir.cfg import predecessors, reverse_postorder, uses_of
 from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -64,6 +64,9 @@ class _Reverse:
     def run(self):
         fn = self.fn
         fn.entry.params += self.seeds
+        if all([block.terminator.op is not c.RETURN for block in reverse_postorder(fn)]):
+            self.raise_always()
+            return
         self.calls = open_calls(fn, self.helpers, True)
         self.opened.update(x for call in self.calls.values() for x in leaves_of([call.result, call.kept or []])
                            if x.inst is not None and x.inst.op is s.TUPLE_GET)
@@ -76,12 +79,23 @@ class _Reverse:
         self.reverse_blocks()
         tape = Tape(form, act, self.reversed, self.owner, self.ks, set(self.shadow.values()), self.helpers)
         tape.run()
+        if self.request.measured:
+            self.add_to_result(tape.size)
         form.out.insts[-1] = Inst(c.JUMP, targets=[Edge(self.R[form.out][0], [])])
         for inst, call in self.calls.items():
             inst.attrs = {**inst.attrs, "callee": call.callee}
         fn.blocks += self.reversed
         fn.result = self.shell.result
         variables.build(fn)
+
+    def raise_always(self):
+        """The function raises on each path: so does its derivative, on a copy of what it writes into."""
+        fn = self.fn
+        b = Builder([])
+        written = [p for p in fn.params if type(p.type) is k.Array and p in written_parameters(fn)]
+        replace_arguments(fn, {p: self.copied(b, p) for p in written})
+        fn.entry.insts[0:0] = b.insts
+        fn.result = self.shell.result
 
     def outputs(self):
         """The parts of the result that are differentiated."""
@@ -508,6 +522,15 @@ class _Reverse:
             gradients.append(self.gradient(b, cur, p.type, rest))
         found = b.op(s.TUPLE_MAKE, *gradients, cls=None)
         b.insts.append(Inst(c.RETURN, [b.op(s.TUPLE_MAKE, self.form.result, found, cls=None)]))
+
+    def add_to_result(self, value):
+        """Add the number that value(b) makes as the last item of the result."""
+        end = next(r for r in self.reversed if r.terminator.op is c.RETURN)
+        whole = end.terminator.args[0].inst
+        end.insts.remove(whole)
+        b = Builder(end.insts, end.insts.pop())
+        found = b.op(s.TUPLE_MAKE, *whole.args, value(b), cls=None)
+        b.insts.append(Inst(c.RETURN, [found]))
 
     def gradient(self, b, cur, t, leaves):
         if type(t) is k.Tuple:

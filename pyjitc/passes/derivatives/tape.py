@@ -9,7 +9,7 @@ own.
 """
 from __future__ import annotations
 
-from ...ir.core import PURE, Block, Inst, Value
+from ...ir.core import CHECKS_FIRST, PURE, Block, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -29,8 +29,6 @@ __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
                     s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
-# operations whose result is their first operand, which they check
-_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))
 _BUFFER = k.Array(k.float64, 1)
 
 
@@ -46,6 +44,7 @@ class Tape:
         self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
         # variables for values that are defined before the loops and may not be computed on all paths
         self.kept: dict[Value, Variable] = {}
+        self.tapes: list[Variable] = []
 
     def run(self):
         self.decide()
@@ -54,14 +53,20 @@ class Tape:
         self.keep()
         self.fn.memo["tape"] = self.notes()
 
+    def size(self, b) -> Value:
+        """The bytes of all tapes."""
+        total = b.const(0, k.Int)
+        for tape in self.tapes:
+            total = b.op(a.IADD, total, b.op(mem.ARRAY_DIM, read(b, tape), axis=0))
+        return b.op(a.IMUL, total, b.const(8, k.Int))
+
     def notes(self) -> list[tuple[int, str]]:
         """The report of `inspect_tape` on each loop: [(line, text)]."""
         found = []
         for loop in self.form.nest.loops:
             values = self.slots.get(loop, ())
             copied = [v for v in self.arrays if self.form.loop_of(v) is loop]
-            line = loop.header.terminator.loc.line or min(
-                [i.loc.line for block in loop.blocks for i in block.insts if i.loc.line], default=0)
+            line = _line_of(loop)
             parts = []
             if values:
                 how = ("an array that is made before it, with room for all" if loop in self.form.trips
@@ -132,7 +137,7 @@ class Tape:
             return True
         if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
-        given = i.args[:1] if i.op in _SAME else i.args
+        given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
         return self.again(i) and all(map(self.free, given))
 
     def changes(self, v: Value, x: Value) -> bool:
@@ -166,7 +171,7 @@ class Tape:
             return i.attrs["template"].qualname == "mapped" and not any(
                 self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
-        if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
+        if op.wrapping is not None or op.traits & CHECKS_FIRST or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
         scalar = type(i.result.type) is not k.Array and is_varying(i.result.type)
         return op.effects == PURE and (op in _CHEAP or not scalar)
@@ -198,7 +203,8 @@ class Tape:
             return (v,)  # an item of the result of a call
         if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
             return (v,)  # arrays are kept in C order
-        return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
+        given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
+        return tuple(dict.fromkeys(x for y in given for x in self.leaves(y)))
 
     def keep_parts(self, v, taped):
         """Keep the two parts of a complex number in its place."""
@@ -219,14 +225,15 @@ class Tape:
         del taped[v]
         block, i = self.form.home[v], v.inst
         tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
+        self.tapes.append(tape)
         self.before(lambda b: write(b, tape, self.buffer(b)))
         self.before(lambda b: write(b, at, b.const(0, k.Int)))
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
         is_complex = k.is_complex(v.type.dtype)
-        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type))
-        write(b, tape, b.call(push, read(b, tape), place, v))
+        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type, k.Int))
+        write(b, tape, b.call(push, read(b, tape), place, v, b.const(_line_of(self.form.loop_of(v)), k.Int)))
         size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
             size = b.op(a.IMUL, size, d)
@@ -279,6 +286,7 @@ class Tape:
         form, count = self.form, len(self.slots[loop])
         pre, outer = form.pre[loop], form.chain(loop.header)[:-1]
         frame = _Frame(loop, count, loop in form.trips)
+        self.tapes.append(frame.tape)
         self.before(lambda b: write(b, frame.tape, self.buffer(b)))
         p, need, pos = Builder([]), None, None
         p.at(loop.header.terminator)
@@ -294,19 +302,22 @@ class Tape:
             self.before(lambda b: write(b, pos, b.const(0, k.Int)))
             frame.start = read(p, pos)
         if need is not None:
+            self.check(p, frame, frame.rows)
             end = p.op(a.IADD, frame.start, need, flags="nuw nsw")
             # allocate room for all trips of the outer loop at once
             if outer and pos is None and outer[0] in form.trips:
                 q = Builder([])
                 q.at(loop.header.terminator)
                 rows = q.op(a.IADD, self.moved(q, form.trips[loop], outer[0], {}), q.const(1, k.Int), flags="nuw nsw")
+                self.check(q, frame, rows)  # before their product, which may exceed 64 bits
+                self.check(q, frame, form.trips[outer[0]], rows)
                 each = q.op(a.IMUL, rows, q.const(count, k.Int), flags="nuw nsw")
                 trips = q.op(a.IADD, form.trips[outer[0]], q.const(1, k.Int), flags="nuw nsw")
                 whole = q.op(a.IMUL, each, trips, flags="nuw nsw")
                 write(q, frame.tape, q.op(mem.ARRAY_NEW, whole, type=_BUFFER, zero=False))
                 self.at_end(form.pre[outer[0]], q.insts)
             else:
-                write(p, frame.tape, self.room(p, frame.tape, end))
+                write(p, frame.tape, self.room(p, frame, end))
             if pos is not None:
                 write(p, pos, end)
         self.at_end(pre, p.insts)
@@ -314,7 +325,7 @@ class Tape:
             h = Builder([])
             h.at(loop.header.terminator)
             at = h.op(a.IADD, frame.start, h.op(a.IMUL, form.visit[loop], h.const(count, k.Int)))
-            write(h, frame.tape, self.room(h, frame.tape, h.op(a.IADD, at, h.const(count, k.Int))))
+            write(h, frame.tape, self.room(h, frame, h.op(a.IADD, at, h.const(count, k.Int))))
             self.at_start(loop.header, h.insts)
             if pos is not None:
                 for _, e in form.exits[loop]:
@@ -327,8 +338,16 @@ class Tape:
             self.slots.setdefault(outer[-1], []).append(frame.start)
         return frame
 
-    def room(self, b, tape, need):
-        return b.call(self.helpers("roomy", (_BUFFER, k.Int)), read(b, tape), need)
+    def check(self, b, frame, trips, inner=None):
+        """Raise MemoryError where a tape has no room in memory. inner: the trips for each of these, if not 1."""
+        each = b.const(frame.count, k.Int)
+        if inner is not None:
+            each = b.op(a.IMUL, each, inner)
+        b.call(self.helpers("check_room", (k.Int,) * 3), trips, each, b.const(_line_of(frame.loop), k.Int))
+
+    def room(self, b, frame, need):
+        return b.call(self.helpers("roomy", (_BUFFER, k.Int, k.Int, k.Int)), read(b, frame.tape), need,
+                      b.const(frame.count, k.Int), b.const(_line_of(frame.loop), k.Int))
 
     def at_end(self, block, insts):
         block.insts[-1:-1] = insts
@@ -443,7 +462,7 @@ class Tape:
             start, step = self.line(v)
             by = n if step == 1 else b.op(a.IMUL, n, b.const(step, k.Int), flags="nsw")
             return b.op(a.IADD, go(start), by, flags="nsw")
-        if i.op in _SAME:
+        if i.op.traits & CHECKS_FIRST:
             return go(i.args[0])
         if i.op.wrapping is not None:
             return b.op(i.op.wrapping, *map(go, i.args))
@@ -500,6 +519,11 @@ class _Frame:
             return add(start, visit)
         return add(add(start, b.op(a.IMUL, visit, b.const(self.count, k.Int), flags="nuw nsw")),
                    b.const(slot, k.Int))
+
+
+def _line_of(loop) -> int:
+    return loop.header.terminator.loc.line or min(
+        [i.loc.line for block in loop.blocks for i in block.insts if i.loc.line], default=0)
 
 
 def _described(v: Value) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 from ...ir.core import ELEMENTS, Function, Inst, Value, regions_written
 from ...ops import memory as mem
 from ...ops.control import INVOKE
-from ...ops.nest import NEST_INTO
+from ...ops.nest import NEST_INTO, NESTS, kernels
 from ...types.kinds import Array
 from .activity import Classes
 
-__all__ = ["MAKERS", "targets", "written_parameters"]
+__all__ = ["MAKERS", "targets", "writer", "writes_only", "written_parameters"]
 
 
 # Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
@@ -30,6 +30,31 @@ def targets(inst: Inst) -> list[Value]:
     if regions_written(op.effects) & ELEMENTS:
         return [x for x in inst.args if type(x.type) is Array]
     return []
+
+
+def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> bool:
+    """Whether an instruction, and all that it calls, writes into no other regions of memory than these."""
+    seen = set() if seen is None else seen
+    if inst.op is INVOKE:
+        inner = [inst.attrs["callee"]]
+    elif inst.op in NESTS:
+        inner = list(kernels(inst.attrs["tree"]))
+    else:
+        return not regions_written(inst.op.effects) & ~regions
+    for fn in inner:
+        if fn not in seen:
+            seen.add(fn)
+            if not all([writes_only(one, regions, seen) for block in fn.blocks for one in block.insts]):
+                return False
+    return True
+
+
+def writer(fn: Function, region: int) -> tuple[Function, Inst] | None:
+    """The first instruction that writes into a region, and the function of the program that it is in."""
+    inst = next((one for block in fn.blocks for one in block.insts if not writes_only(one, ~region)), None)
+    if inst is None or inst.op is not INVOKE or inst.attrs["callee"].library or inst.attrs["callee"] is fn:
+        return None if inst is None else (fn, inst)
+    return writer(inst.attrs["callee"], region)
 
 
 def written_parameters(fn: Function) -> set[Value]:
