@@ -217,11 +217,6 @@ def test_the_text_of_an_overflow_names_what_wraps():
         hashed(100)
 
 
-def test_a_record_as_an_argument():
-    with pytest.raises(TypeError, match="is a void, one record of a structured array; pass the array and the index"):
-        njit(lambda r: r["mass"])(TABLE[0])
-
-
 @pytest.mark.parametrize("name, candidates, near", [
     ("totl", ["total", "totals"], "total"), ("x", ["y"], None), ("x1", ["x2"], None),
     ("lenght", ["length", "width"], "length"), ("Value", ["value"], "value"),
