@@ -7,7 +7,8 @@ to calls of the interpreter's C API:
 - calls of functions and classes of Python's library (`re.match`, `Decimal`, `datetime.now`, `ChainMap`), of functions
   of the program that its decorators have wrapped (`contextlib.contextmanager`, `functools.singledispatch`), and
   attributes of its modules and of its objects that are known when the function is compiled;
-- every operation on a value that such a call returned, which is a Python object for compiled code;
+- every operation on a value that such a call returned, which is a Python object for compiled code, and next() of an
+  iterator that a global or captured variable has;
 - generators that take values or exceptions, and objects of classes that have their own `__new__` or `__getattr__`, or
   are subclasses of built-in classes such as list: the interpreter makes these and calls their methods.
 
@@ -134,4 +135,7 @@ def _is_of_library(value) -> bool:
 
 
 def _is_known(t) -> bool:
-    return isinstance(t, Singleton) and _is_of_library(t.value)
+    """Whether a type is that of an object of the library, or of an iterator of the interpreter's own classes, that the
+    program has as a global or captured value."""
+    return isinstance(t, Singleton) and (
+        _is_of_library(t.value) or type(t.value).__module__ == "builtins" and hasattr(type(t.value), "__next__"))

@@ -392,13 +392,16 @@ class Operations:
 
     def set_class_attribute(self, cls, name, value):
         """cls.name = value"""
-        old = self.class_attribute(cls, name)
+        space = namespace(cls)
+        # A second visit must not depend on the value, which the assignment changes.
+        visited = (id(space), name) in self.session.outer
+        old = vars(cls).get(name, UNKNOWN) if visited else self.class_attribute(cls, name)
         metaclass: Any = type(cls)
         if (metaclass.__setattr__ is not type.__setattr__ or name[:2] == name[-2:] == "__"
                 or hasattr(type(old), "__get__") or isinstance(value.type, (Function, FunctionObject, Singleton))):
             raise NotNative(f"this assignment to '{cls.__qualname__}.{name}' is not compiled: it may change what "
                             f"objects of the class can do", "assign outside the compiled function")
-        variable = self.session.outer_variable(namespace(cls), name, name)
+        variable = self.session.outer_variable(space, name, name)
         if variable.content is None and old is not UNKNOWN:  # before the assignment a base class has the attribute
             self.session.grow(variable, variable_type({name: old}, name) or Object)
         self.session.grow(variable, value.type)

@@ -28,6 +28,7 @@ _INSTEAD = {
     **dict.fromkeys(("eval", "exec"), "write the expression itself, or pass a function"),
     **dict.fromkeys(("str.split", "str.splitlines", "str.rsplit", "str.partition"),
                     "split text and convert its parts outside, and pass an array of numbers"),
+    "functools.update_wrapper": "leave it out, or decorate the function outside the compiled function",
     "functools": "use a lambda, or make it outside the function",
     **dict.fromkeys(("itertools", "functools.reduce"), "write it as a loop"),
     "jax": "write NumPy's function for it; loops and branches of Python for those of jax.lax",

@@ -57,6 +57,9 @@ def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
     public = getattr(sys.modules.get(module), short, None)
     full = f"{module}.{short if callable(public) else function}"
     hint = advice(full, module, module.partition(".")[0]) or AS_LOOP
+    if full == "functools.update_wrapper":
+        return NotNative("functools.wraps is not compiled for a function made in compiled code, whose name and other "
+                         "attributes cannot be changed", hint)
     return NotNative(f"{full} is not compiled: {error.message}", hint)
 
 

@@ -73,6 +73,8 @@ def _iter(x, sentinel):
 def _next(it, default):
     if not isinstance(it.type, Iterator):
         if not isinstance(protocol_of(it.type), State):
+            if isinstance(it.type, Singleton) and hasattr(type(it.type.value), "__next__"):
+                raise refusals.of_an_object(it.type, "the items")
             raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
         it = Share(it)
     return Call(iteration.next_item, it) if default.type is Ellipsis_ else Call(iteration.next_default, it, default)

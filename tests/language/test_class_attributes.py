@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from pyjitc import TypingError, jit, njit
+from pyjitc.pipeline import stages
 
 this = sys.modules[__name__]
 SETTING = 1
@@ -122,3 +123,23 @@ def test_methods_are_replaced_by_the_interpreter_alone():
     with pytest.raises(TypingError, match=r"this assignment to '.*Counted.add' is not compiled"):
         njit(replaces_a_method)(*fresh(), 3)
     assert jit(replaces_a_method)(*fresh(), 3) == 3
+
+
+class Numbered:
+    made = 0
+
+    def __init__(self):
+        Numbered.made += 1
+        self.number = Numbered.made
+
+
+def test_an_attribute_that_the_program_assigns_is_no_constant_of_the_code(monkeypatch):
+    compiled = njit(lambda: Numbered().number)
+    first = compiled()
+
+    def compile_again(*_, **__):
+        raise AssertionError("the function is compiled again")
+
+    monkeypatch.setattr(stages, "compile_signature", compile_again)
+    monkeypatch.setattr(stages, "infer", compile_again)
+    assert [compiled() for _ in range(3)] == [first + 1, first + 2, first + 3]

@@ -407,3 +407,24 @@ def test_keywords_that_are_known_at_run_time(d):
         for decorator in (njit, jit):
             agree(function, d, compiled=decorator(function))
     agree(named_at_run_time, d, 3)
+
+
+def test_iterators_that_variables_outside_have():
+    """Each call takes the next item, as in the interpreter."""
+    class Numbered:
+        numbers = itertools.count(5)
+
+        def __init__(self):
+            self.number = next(self.numbers)
+
+    def taken(n):
+        made = [Numbered().number + i for i in range(n)]
+        return made, next(squares, None), next(squares, -1), next(counter) * 2
+
+    results = []
+    for decorate in lambda f: f, njit, jit:
+        squares, counter = (i * i for i in range(3)), itertools.count(1)
+        Numbered.numbers = itertools.count(5)
+        f = decorate(taken)
+        results.append([f(2), f(1)])
+    assert results == [results[0]] * 3

@@ -1,5 +1,6 @@
 """Names that do not exist, and functions that have another name here: the name or function that the message
 suggests."""
+import functools
 import math
 from typing import NamedTuple
 
@@ -216,11 +217,6 @@ def test_the_text_of_an_overflow_names_what_wraps():
         hashed(100)
 
 
-def test_a_record_as_an_argument():
-    with pytest.raises(TypeError, match="is a void, one record of a structured array; pass the array and the index"):
-        njit(lambda r: r["mass"])(TABLE[0])
-
-
 @pytest.mark.parametrize("name, candidates, near", [
     ("totl", ["total", "totals"], "total"), ("x", ["y"], None), ("x1", ["x2"], None),
     ("lenght", ["length", "width"], "length"), ("Value", ["value"], "value"),
@@ -253,3 +249,20 @@ def test_errors_about_long_types_are_short():
         with pytest.raises(CompileError) as caught:
             njit(added)(value)
         assert max(map(len, str(caught.value).splitlines())) < 350
+
+
+def wrapped_inside(a):
+    def decorate(function):
+        @functools.wraps(function)
+        def inner(x):
+            return function(x) + 1.0
+
+        return inner
+
+    return decorate(math.sqrt)(a[0])
+
+
+def test_wraps_inside_compiled_code_says_what_cannot_be_done():
+    message, hint = refused(wrapped_inside, A)
+    assert message.startswith("functools.wraps is not compiled for a function made in compiled code")
+    assert hint == "leave it out, or decorate the function outside the compiled function"
