@@ -1,4 +1,4 @@
-"""Suite `accuracy`: the largest error of every elementary function of arrays (lib/np/elementwise/vector_*.py), beside
+"""Suite `accuracy`: the largest error of every elementary function of arrays (lib/elementary), beside
 that of NumPy.
 
 Each function gets more than a million arguments: random bit patterns, the ranges in which it varies, and arguments for

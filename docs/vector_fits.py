@@ -1,4 +1,4 @@
-"""Computes the coefficients of the elementary functions (pyjitc/lib/np/elementwise/vector_*.py) and compares them with
+"""Computes the coefficients of the elementary functions (pyjitc/lib/elementary) and compares them with
 those in the source.
 
 python docs/vector_fits.py [NAME ...]
@@ -12,7 +12,7 @@ import numpy as np
 from mpmath import (asin, atan, atanh, cos, cosh, exp, inf, log, log1p, lu_solve, nint, matrix, mp, mpf, pi, polyval,
                     sin, sinh, sqrt)
 
-from pyjitc.lib.np.elementwise import vector_exp, vector_log, vector_power, vector_single, vector_trig
+from pyjitc.lib.elementary import circular, exponential, logarithm, power, single
 
 mp.prec = 250
 TINY = mpf(10) ** -25
@@ -38,30 +38,30 @@ def without(f, *first):
 
 third = mpf(1) / 3
 FITS = {  # module, table: (function, interval, terms that are given)
-    (vector_exp, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
-    (vector_exp, "LONG_TAIL"): (without(exp, 1, 1), (mpf("-1e-9"), 2 * HALF_LN2), ()),
-    (vector_exp, "EXP_SINGLE"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), (1.0, 1.0)),
-    (vector_exp, "ODD"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), ()),
-    (vector_exp, "EVEN"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), ()),
-    (vector_exp, "SINH_SINGLE"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), (1.0,)),
-    (vector_exp, "COSH_SINGLE"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), (1.0,)),
-    (vector_log, "SERIES_SINGLE"): (without(of_root(lambda s: 2 * atanh(s)), 2), (TINY, QUOTIENT), ()),
-    (vector_power, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR, NEAR), ()),
-    (vector_power, "EXP_REST"): (without(exp, 1, 1), (-log(2) / 16 * mpf("1.001"), log(2) / 16 * mpf("1.001")), ()),
-    (vector_power, "INVERSE_CBRT"): (lambda m: m ** -third, (mpf(1), mpf(2)), ()),
-    (vector_single, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
-    (vector_single, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR_SINGLE, NEAR_SINGLE), ()),
-    (vector_single, "EXP_REST"): (without(exp, 1, 1), (mpf("-0.048"), mpf("0.048")), ()),
-    (vector_single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
-    (vector_trig, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
-    (vector_trig, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
-    (vector_trig, "SINE_TAN"): (without(of_root(sin), 1), (TINY, EIGHTH), (1.0,)),
-    (vector_trig, "COSINE_TAN"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (1.0, -0.5)),
-    (vector_trig, "SINE_SINGLE"): (of_root(sin), (TINY, HALF_TURN), ()),
-    (vector_trig, "ARC_SINE"): (without(of_root(asin), 1), (TINY, mpf("0.2501")), ()),
-    (vector_trig, "ARC_SINE_SINGLE"): (of_root(asin), (TINY, mpf("0.2505")), ()),
-    (vector_trig, "ARC_TANGENT"): (without(of_root(atan), 1), (TINY, mpf("0.2505")), ()),
-    (vector_trig, "ARC_TANGENT_SINGLE"): (of_root(atan), (TINY, mpf("0.2505")), ()),
+    (exponential, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (exponential, "LONG_TAIL"): (without(exp, 1, 1), (mpf("-1e-9"), 2 * HALF_LN2), ()),
+    (exponential, "EXP_SINGLE"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), (1.0, 1.0)),
+    (exponential, "ODD"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), ()),
+    (exponential, "EVEN"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), ()),
+    (exponential, "SINH_SINGLE"): (without(of_root(sinh), 1), (TINY, HALF_LN2**2), (1.0,)),
+    (exponential, "COSH_SINGLE"): (without(lambda z: cosh(sqrt(z)), 1), (TINY, HALF_LN2**2), (1.0,)),
+    (logarithm, "SERIES_SINGLE"): (without(of_root(lambda s: 2 * atanh(s)), 2), (TINY, QUOTIENT), ()),
+    (power, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR, NEAR), ()),
+    (power, "EXP_REST"): (without(exp, 1, 1), (-log(2) / 16 * mpf("1.001"), log(2) / 16 * mpf("1.001")), ()),
+    (power, "INVERSE_CBRT"): (lambda m: m ** -third, (mpf(1), mpf(2)), ()),
+    (single, "TAIL"): (without(exp, 1, 1), (-HALF_LN2, HALF_LN2), ()),
+    (single, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR_SINGLE, NEAR_SINGLE), ()),
+    (single, "EXP_REST"): (without(exp, 1, 1), (mpf("-0.048"), mpf("0.048")), ()),
+    (single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
+    (circular, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
+    (circular, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
+    (circular, "SINE_TAN"): (without(of_root(sin), 1), (TINY, EIGHTH), (1.0,)),
+    (circular, "COSINE_TAN"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (1.0, -0.5)),
+    (circular, "SINE_SINGLE"): (of_root(sin), (TINY, HALF_TURN), ()),
+    (circular, "ARC_SINE"): (without(of_root(asin), 1), (TINY, mpf("0.2501")), ()),
+    (circular, "ARC_SINE_SINGLE"): (of_root(asin), (TINY, mpf("0.2505")), ()),
+    (circular, "ARC_TANGENT"): (without(of_root(atan), 1), (TINY, mpf("0.2505")), ()),
+    (circular, "ARC_TANGENT_SINGLE"): (of_root(atan), (TINY, mpf("0.2505")), ()),
 }
 
 
@@ -87,13 +87,13 @@ def table_of_logarithms(inverses, step):
 
 def tables():
     """Largest error of what the tables of powers stand for, relative to a unit in the last place of their numbers."""
-    for module, count, unit, bits, steps in ((vector_power, 8, 2.0**-53, np.int64, 49),
-                                             (vector_single, 16, 2.0**-24, np.int32, 19)):
+    for module, count, unit, bits, steps in ((power, 8, 2.0**-53, np.int64, 49),
+                                             (single, 16, 2.0**-24, np.int32, 19)):
         kind = np.float64 if bits is np.int64 else np.float32
         tops, rests = table_of_logarithms(module.INVERSES, mpf(2) ** (-42 if kind is np.float64 else -16))
         assert tops == list(module.LOGS) and [float(kind(float(r))) for r in rests] == list(module.LOGS_LOW)
-        for j, (power, low) in enumerate(zip(module.POWERS, module.POWERS_LOW)):
-            whole = (kind(power).view(bits) + bits(j << steps)).view(kind)
+        for j, (whole_power, low) in enumerate(zip(module.POWERS, module.POWERS_LOW)):
+            whole = (kind(whole_power).view(bits) + bits(j << steps)).view(kind)
             exact = mpf(2) ** (mpf(j) / count)
             assert abs(float(whole) * (1 + mpf(low)) / exact - 1) < mpf(unit) ** 1.9
         lowest = [kind(v).view(bits) for v in (1.0, 0.5)]

@@ -1,15 +1,20 @@
-"""Every compile in the tests verifies its IR after each pass, in child processes too. Ctrl-C interrupts, also where a
-shell started the tests in the background and so had it ignored: tests send it to themselves. Compiled code is found on
-disk only in tests that set a folder for it. A test fails if LLVM writes to stderr while it runs.
+"""Every compile in the tests verifies its IR, in child processes too: after each pass in the folders that test the
+compiler, and after inference and the last passes in the others, where verification took a tenth of the time. Ctrl-C
+interrupts, also where a shell started the tests in the background and so had it ignored: tests send it to themselves.
+Compiled code is found on disk only in tests that set a folder for it. A test fails if LLVM writes to stderr while it
+runs.
 
 Nothing that is there before the first test, or that the tests of a finished file have left, is garbage: the collector
 need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where
 they took an eighth of the time of the tests; tests of leaks ask for collections themselves."""
 import gc
 import os
+import pathlib
 import signal
 
 import pytest
+
+_EACH_PASS = {"codegen", "derivatives", "generate", "infer", "ir", "language", "ops", "passes", "pipeline", "safety"}
 
 os.environ["PYJITC_VERIFY"] = "1"
 os.environ["PYJITC_CACHE_DIR"] = os.path.join(os.devnull, "nowhere")
@@ -25,6 +30,12 @@ def pytest_collection():
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
+    os.environ["PYJITC_VERIFY"] = "1" if folder in _EACH_PASS else "last"
 
 
 @pytest.hookimpl(trylast=True)

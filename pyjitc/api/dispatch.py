@@ -48,7 +48,7 @@ _kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", 
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages = lazy("pyjitc.pipeline.stages")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
-_handed = lazy("pyjitc.runtime.handed")
+_handed, _records = lazy("pyjitc.runtime.handed"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 _PLAIN = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
 
@@ -132,6 +132,8 @@ class CompiledFunction(Pickled, Callable_):
             # see tracing.py: the operations of this run are recorded
             if any(hasattr(type(value), "__pyjitc_tracer__") for value in given):
                 return function(*args, **kwargs)
+            if any([isinstance(value, np.void) for value in given]) and _records.among((*args, *kwargs.values())):
+                return _records.call(self, args, kwargs)
             raise
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)

@@ -6,6 +6,7 @@ dtypes. Elements are NumPy scalars, as in arrays: integers wrap, and division by
 from __future__ import annotations
 
 import copyreg
+import enum
 import inspect
 import re
 from functools import partial
@@ -185,8 +186,10 @@ class _Made(ufuncs.Record):
 
     def promote(self, ufunc, given, asked):
         """The loop for operands of these dtypes; where another result is requested (`dtype=`), that for operands of its
-        type."""
+        type. Of a reduction NumPy requests the type of the first operand, too."""
         nin = ufunc.nin
+        if nin == 2 and asked[1] is None and asked[0] is asked[2] is not None:
+            return self.loop(ufunc, [asked[0]] * 2)
         found = self.loop(ufunc, [asked[k] or given[k] for k in range(nin)])
         if ufunc.nout and asked[nin] not in (None, found[nin]) and asked[:nin] == [None] * nin:
             found = self.loop(ufunc, [asked[nin]] * nin)
@@ -209,9 +212,8 @@ class _Made(ufuncs.Record):
         for cls in classes:
             t = None if cls is None else _WEAK.get(cls.type)
             if t is None and cls is not None:
-                t = (None if cls.type is None or issubclass(cls.type, (np.flexible, np.object_))
-                     else type_of_dtype(cls()))
-                if t is None or kinds.is_time(t):
+                t = None if cls.type is None or issubclass(cls.type, _WITHOUT_LOOPS) else type_of_dtype(cls())
+                if t is None:
                     held = _NO_NUMBERS.get(cls.type, cls.__name__)
                     raise TypeError(f"{ufunc.__name__}() is not compiled for arrays of {held}; convert them to "
                                     "numbers, as in x.astype(np.float64)")
@@ -220,6 +222,7 @@ class _Made(ufuncs.Record):
         return element_types([t if t is not None else known[0] for t in found])
 
 
+_WITHOUT_LOOPS = (np.flexible, np.object_, np.datetime64, np.timedelta64)
 _NO_NUMBERS = {np.str_: "texts", np.bytes_: "bytes", np.object_: "Python objects", np.datetime64: "dates",
                np.timedelta64: "durations", np.void: "records"}
 # Python classes that abstract dtype classes represent
@@ -262,13 +265,19 @@ class _Elements(_Made):
         return _Result(_element(self.function, typed.result), typed.guards)
 
 
+def _number(t) -> Type | None:
+    """The type of elements that are numbers of type t, or members of an IntEnum."""
+    if type(t) is kinds.Singleton and isinstance(t.value, enum.IntEnum):
+        t = kinds.Int
+    return numpy_counterpart(t) if t is not None and kinds.is_number(t) else None
+
+
 def _element(function, t) -> Type:
     if isinstance(t, kinds.Dual):
         t = t.wide
-    if t is not None and kinds.is_number(t):
-        return numpy_counterpart(t)
-    if isinstance(t, kinds.Union) and all(map(kinds.is_number, t.members)):
-        return type_of_dtype(np.result_type(*(dtype_of(numpy_counterpart(m)) for m in t.members)))
+    found = [_number(m) for m in (t.members if isinstance(t, kinds.Union) else (t,))]
+    if None not in found:
+        return found[0] if len(found) == 1 else type_of_dtype(np.result_type(*map(dtype_of, found)))
     what = "nothing" if t is None or t is kinds.NoneType else f"a value of type {t}"
     raise TypeError(f"vectorize: {function.__qualname__}() gives {what}; the function of a ufunc returns a number")
 

@@ -110,7 +110,7 @@ ENVIRONMENT = {
     "PYJITC_PERF": "1: write names and addresses of compiled functions to /tmp/perf-PID.map, where perf looks for them",
     "PYJITC_NUM_THREADS": "most threads of parallel regions and of kernels on the CPU (else the number of processors)",
     "PYJITC_BLAS": "none: matrix products and factorisations by own loops, without the BLAS and LAPACK that NumPy uses",
-    "PYJITC_VERIFY": "1: verify the IR after every pass",
+    "PYJITC_VERIFY": "1: verify the IR after every pass; last: after inference and the last passes",
     "PYJITC_AS_NUMBA": "1: `import numba` gives pyjitc.numba (`pyjitc run --as-numba` sets it)",
     "PYJITC_CUDA": "cpu, gpu or auto: where kernels run (else on a GPU where there is one, and on the CPU where not)",
 }

@@ -84,7 +84,14 @@ def _box_tuple(e, t, values, inst, take):
         return e.python_call(inst, e.object(t.cls), items, ())
     result = made(e, inst, "PyTuple_New", f"i64 {len(items)}")
     _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"), items)
+    if items and all([part in _ATOMS or k.is_number(part) for part in t.parts]):
+        # It can be in no cycle; CPython finds that out when it collects garbage, which costs more.
+        e.declare("declare void @PyObject_GC_UnTrack(ptr)")
+        e.line(f"call void @PyObject_GC_UnTrack(ptr {result})")
     return result
+
+
+_ATOMS = (k.Str, k.Bytes, k.NoneType)
 
 
 def _box_slice(e, t, values, inst, take):

@@ -11,7 +11,9 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.exceptions import EXC_MATCH
-from ..ops.memory import CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, holds_object
+from ..ops.memory import (
+    CELL_LOAD, CELL_STORE, POLL, RELEASE, RETAIN, count_references, effects_of, holds_object,
+)
 from ..runtime.thunks import PLACE, PLACES, position_table
 from ..types.kinds import Array
 from .emitter import Emitter, native_result
@@ -157,7 +159,8 @@ class FunctionEmitter(Emitter):
         op = inst.op
         if op.lower is not None:
             # a region runs without the interpreter lock
-            locks = self.module.pooled and (op.effects & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
+            locks = self.module.pooled and (
+                effects_of(inst) & ir.HOST or op in _COUNTED and holds_object(inst.args[0].type))
             if locks:
                 self.held = self.lock()
             values = op.lower(self, inst, *[self.values[a] for a in inst.args])
@@ -293,7 +296,8 @@ class FunctionEmitter(Emitter):
             self.lines = saved
             return label
         away = self._exit(inst.cleanup, inst.unwind)
-        if self.fn.library or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
+        hidden = self.fn.library and "origin" not in inst.attrs
+        if hidden or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
             return away
         loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
         origin = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)

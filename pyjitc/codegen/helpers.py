@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 
-__all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "search_of", "stays_call", "text"]
+__all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "needs_few_passes", "search_of", "text"]
 
 decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, passed, sorting, strings, tables = (
     lazy(f"{__package__}.{name}") for name in (
@@ -201,9 +201,10 @@ _LOCKED = {
 _RELEASES = {"Py_DecRef": ("void", "ptr %a")}  # in the helper that frees memory, which a NumPy array may own
 
 
-def stays_call(name: str) -> bool:
-    """Whether LLVM neither inlines nor optimises the helper."""
-    return " noinline" in TEXT[name] and not is_often_called(name)
+def needs_few_passes(name: str, loops: bool) -> bool:
+    """Whether a few passes of LLVM are enough for the helper and the code that calls it. loops: whether this code has
+    loops, for which LLVM would move parts of an inlined helper out of the loop."""
+    return not is_often_called(name) and (not loops or " noinline" in TEXT[name])
 
 
 def search_of(name: str) -> str:
@@ -242,7 +243,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
     parts = []
     locked = {}
     for name in names:
-        body = TEXT[name]
+        body = pooled and natives.of_threads(name) or TEXT[name]
         if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
             declarations["declare i32 @pyjitc_signals()"] = None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ir.cfg import is_straight
 from ..ops import control, memory
 from . import helpers, partition, shared
 
@@ -113,6 +114,7 @@ class Module:
         self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
         # for each function, whether a few passes make it as good as all of them
         self.skips_loop_passes: list[bool] = []
+        self.has_loops = False  # whether some function has loops
         # functions of the C library that are rarely called: symbol -> (number, type) of operands
         self.rare: dict[str, tuple[int, str]] = {}
         # lookup tables: (types of elements and indices, elements) -> number
@@ -169,6 +171,7 @@ class Module:
         self.skips_loop_passes.append(
             fn.flags.skips_loop_passes and not formed
             and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+        self.has_loops = self.has_loops or not is_straight(fn)
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
@@ -189,7 +192,7 @@ class Module:
         if self.metadata.branching:
             text = partition.APART + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
-                and all(helpers.stays_call(name) for name in self.helpers)):
+                and all(helpers.needs_few_passes(name, self.has_loops or self.nogil) for name in self.helpers)):
             return text + partition.FEW_PASSES
         if self.novectorize:
             text = partition.joined(text, self.novectorize)

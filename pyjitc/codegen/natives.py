@@ -464,24 +464,28 @@ def needs(name: str) -> tuple[str, ...]:
         return (f"pyj_native_free_{layout}",)
     if kind == "drop":
         return (f"pyj_native_dead_{layout}",)
-    parts = components_of(layout) if kind in ("free", "entry") else _attributes(layout)
-    found = dict.fromkeys(giver(part) for part in parts if part != "n")
-    return (f"pyj_native_give_{_size(parts)}" if kind == "dead" else "pyj_release_object"), *found
+    if kind == "dead":
+        cycle = _cycle(layout) or [layout]
+        held = [(_attributes(one), f"pyj_native_give_{_size(_attributes(one))}") for one in cycle]
+        return (*dict.fromkeys(give for _, give in held),
+                *dict.fromkeys(giver(part) for parts, _ in held for part in parts if part != "n" and part not in cycle))
+    return ("pyj_release_object", *dict.fromkeys(giver(part) for part in components_of(layout) if part != "n"))
 
 
-def made(name: str) -> str:
+def made(name: str, threads: bool = False) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
     `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
     `pyj_native_entry_...` releases the lists of an entry of a table. Or a helper with a number of bytes:
-    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back."""
+    `pyj_native_make_...` gives memory for an object, and `pyj_native_give_...` takes it back. threads: as of
+    `_released`."""
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in ("make", "give") and layout.isdigit():
         return (_MAKE if kind == "make" else _GIVE).replace("SIZE", layout)
     if not re.fullmatch("([noLER]|B[a-z])+", layout) or kind not in ("release", "free", "drop", "dead", "entry"):
         raise KeyError(name)
     if kind == "dead":
-        return _dead(name, layout)
+        return _dead(name, layout, threads)
     if kind == "entry":
         lists = "".join(f"""  %p{k} = getelementptr i8, ptr %e, i64 {8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
@@ -495,11 +499,7 @@ define internal void @{name}(ptr %head) nounwind alwaysinline {{
   %none = icmp eq ptr %head, null
   br i1 %none, label %done, label %some
 some:
-  %old = load i64, ptr %head, align 8
-  %new = add i64 %old, -1
-  store i64 %new, ptr %head, align 8
-  %last = icmp eq i64 %new, 0
-  br i1 %last, label %free, label %done
+{_released("%head", "", threads, "free", "done")}
 free:
   call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
   br label %done
@@ -541,7 +541,8 @@ objects:
 }}"""
 
 
-# Allocation of objects of one size. The module keeps the memory of freed objects, up to a limit, for new ones.
+# Allocation of objects of one size. The module keeps the memory of freed objects, up to a limit, for new ones. Where
+# threads of the pool run its code, it leaves that to the C library, which keeps some memory for each thread.
 _KEPT = 16_384
 _MAKE = """
 @pyj_native_kept_SIZE = internal global ptr null, align 8
@@ -585,54 +586,128 @@ done:
 }}"""
 
 
+_OF_THREADS = {"make": """
+define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
+  %made = call ptr @pyj_native_object(i64 SIZE)
+  ret ptr %made
+}""", "give": """
+define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {
+  call void @free(ptr %x)
+  ret void
+}"""}
+
+
+def of_threads(name: str) -> str | None:
+    """The text of a helper in code that threads of the pool run, where that differs: there references are counted
+    atomically, since iterations may share lists and objects that none of them changes."""
+    if name == "pyj_native_retain":
+        return TEXT[name].replace("""%old = load i64, ptr %head, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %head, align 8""", "%old = atomicrmw add ptr %head, i64 1 monotonic, align 8")
+    kind, _, layout = name.removeprefix("pyj_native_").partition("_")
+    if kind in _OF_THREADS and layout.isdigit():
+        return _OF_THREADS[kind].replace("SIZE", layout)
+    return made(name, True) if name.startswith("pyj_native_") and kind in ("release", "drop", "dead") else None
+
+
+def _released(pointer: str, tag: str, threads: bool, yes: str, no: str) -> str:
+    """Text that releases a reference to a list or an object, and jumps to `yes` if it was the last one, else to `no`.
+    threads: other threads may count references to it; if there is only one reference, none of them has one."""
+    if not threads:
+        return f"""  %old{tag} = load i64, ptr {pointer}, align 8
+  %new{tag} = add i64 %old{tag}, -1
+  store i64 %new{tag}, ptr {pointer}, align 8
+  %last{tag} = icmp eq i64 %new{tag}, 0
+  br i1 %last{tag}, label %{yes}, label %{no}"""
+    return f"""  %now{tag} = load atomic i64, ptr {pointer} acquire, align 8
+  %only{tag} = icmp eq i64 %now{tag}, 1
+  br i1 %only{tag}, label %{yes}, label %count{tag}
+count{tag}:
+  %old{tag} = atomicrmw sub ptr {pointer}, i64 1 acq_rel, align 8
+  %last{tag} = icmp eq i64 %old{tag}, 1
+  br i1 %last{tag}, label %{yes}, label %{no}"""
+
+
 def _size(parts: list[str]) -> int:
     """Bytes of an object."""
     return 8 + 8 * len(parts)
 
 
-def _dead(name: str, layout: str) -> str:
-    """The function that frees an object. An object that refers to objects of its own kind is put in a list, which the
-    outermost call empties, so that freeing a long chain needs no recursion; the words of the reference counts are the
-    links of the list."""
-    parts = _attributes(layout)
-    given, size = _given_up(parts, "%one", 8), _size(parts)
-    if "B" not in layout:
+def _cycle(layout: str) -> list[str]:
+    """The layouts of objects that lead to objects with this layout and are reached from them, `layout` the first; none
+    where objects with this layout do not lead to others with it."""
+    reached = {layout: dict.fromkeys(_attributes(layout))}
+    work = [layout]
+    for one in work:  # appended to during the iteration
+        new = [part for part in reached[one] if part[0] == "R" and part not in reached]
+        reached.update([(part, dict.fromkeys(_attributes(part))) for part in new])
+        work += new
+    found = [layout]
+    for one in found:  # appended to during the iteration
+        found += [other for other in work if one in reached[other] and other not in found]
+    return found if any([layout in reached[one] for one in found]) else []
+
+
+def _dead(name: str, layout: str, threads: bool) -> str:
+    """The function that frees an object. Objects of a cycle of layouts that have lost their last reference wait in
+    lists, one for each layout, so that freeing a long chain needs no recursion; the words of the reference counts are
+    the links of the lists."""
+    cycle, text = _cycle(layout), []
+    if not cycle:
+        parts = _attributes(layout)
         return f"""
 define internal void @{name}(ptr %one) nounwind noinline {{
-{given}
-  call void @pyj_native_give_{size}(ptr %one)
+{_given_up(parts, "%one", 8)}
+  call void @pyj_native_give_{_size(parts)}(ptr %one)
   ret void
 }}"""
+    for k, one in enumerate(cycle):
+        parts = _attributes(one)
+        given = [_given_one(cycle, f"{k}.{j}", f"%one{k}", 8 + 8 * j, part, threads)
+                 for j, part in enumerate(parts) if part != "n"]
+        text.append(f"""
+look{k}:
+  %one{k} = load ptr, ptr %first{k}, align 8
+  %none{k} = icmp eq ptr %one{k}, null
+  br i1 %none{k}, label %{f"look{k + 1}" if k + 1 < len(cycle) else "done"}, label %give{k}
+give{k}:
+  %rest{k} = load ptr, ptr %one{k}, align 8
+  store ptr %rest{k}, ptr %first{k}, align 8{"".join(given)}
+  call void @pyj_native_give_{_size(parts)}(ptr %one{k})
+  br label %look0""")
+    lists = "".join([f"""
+  %first{k} = alloca ptr
+  store ptr null, ptr %first{k}, align 8""" for k in range(len(cycle))])
     return f"""
-@{name}.first = internal global ptr null, align 8
-@{name}.works = internal global i8 0
-define internal void @{name}(ptr %x) nounwind noinline {{
-start:
-  %others = load ptr, ptr @{name}.first, align 8
-  store ptr %others, ptr %x, align 8
-  store ptr %x, ptr @{name}.first, align 8
-  %works = load i8, ptr @{name}.works
-  %again = icmp ne i8 %works, 0
-  br i1 %again, label %done, label %begin
-begin:
-  store i8 1, ptr @{name}.works
-  br label %next
-next:
-  %one = load ptr, ptr @{name}.first, align 8
-  %none = icmp eq ptr %one, null
-  br i1 %none, label %end, label %give
-give:
-  %rest = load ptr, ptr %one, align 8
-  store ptr %rest, ptr @{name}.first, align 8
-{given}
-  call void @pyj_native_give_{size}(ptr %one)
-  br label %next
-end:
-  store i8 0, ptr @{name}.works
-  br label %done
+define internal void @{name}(ptr %x) nounwind noinline {{{lists}
+  store ptr null, ptr %x, align 8
+  store ptr %x, ptr %first0, align 8
+  br label %look0{"".join(text)}
 done:
   ret void
 }}"""
+
+
+def _given_one(cycle: list[str], tag: str, pointer: str, offset: int, part: str, threads: bool) -> str:
+    """Text that releases the reference at an offset from an object of a cycle of layouts."""
+    loaded = f"""
+  %p{tag} = getelementptr i8, ptr {pointer}, i64 {offset}
+  %x{tag} = load ptr, ptr %p{tag}, align 8"""
+    if part not in cycle:
+        return f"""{loaded}
+  call void @{giver(part)}(ptr %x{tag})"""
+    waiting = f"%first{cycle.index(part)}"
+    return f"""{loaded}
+  %null{tag} = icmp eq ptr %x{tag}, null
+  br i1 %null{tag}, label %next{tag}, label %some{tag}
+some{tag}:
+{_released(f"%x{tag}", tag, threads, f"wait{tag}", f"next{tag}")}
+wait{tag}:
+  %others{tag} = load ptr, ptr {waiting}, align 8
+  store ptr %others{tag}, ptr %x{tag}, align 8
+  store ptr %x{tag}, ptr {waiting}, align 8
+  br label %next{tag}
+next{tag}:"""
 
 
 _NUMBERS = "pyj_native_free_n"

@@ -11,15 +11,15 @@ from ..base.options import Options
 from ..codegen import launcher, link, nvptx, ptxas
 from ..codegen.nvptx import ARCHITECTURES, Kernel, Site
 from ..ir.show import show_module
-from ..lib import elementary
 from ..lib.cuda.device import KernelLibrary
+from ..lib.elementary.table import Bodies
 from ..pipeline import cache, stages
 from ..pipeline.portable import Guard
 
 __all__ = ["ARCHITECTURES", "Compiled", "compile_ptx", "inspect_llvm", "inspect_types", "report", "sass"]
 
 LIBRARY = KernelLibrary()
-_bodies = elementary.Bodies(lambda function, types: stages.infer(function, types, Options(), LIBRARY).spec.typed,
+_bodies = Bodies(lambda function, types: stages.infer(function, types, Options(), LIBRARY).spec.typed,
                             gpu=True)
 
 

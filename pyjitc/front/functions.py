@@ -6,7 +6,11 @@ import sys
 import weakref
 from types import CodeType, FunctionType
 
-__all__ = ["Prototype", "TRANSFORMED", "prototype_of", "nested", "carrier", "placed"]
+from ..base.lazy import lazy
+
+__all__ = ["Prototype", "TRANSFORMED", "prototype_of", "nested", "carrier", "passing", "placed"]
+
+_inspect = lazy("inspect")
 
 # code of functions that api/derivatives.py makes: their bodies have a meaning for inference only, so the interpreter
 # calls the compiled functions instead
@@ -86,3 +90,28 @@ def carrier(fn, names, like: FunctionType) -> FunctionType:
 def nested(outer: Prototype, code: CodeType, qualname: str) -> Prototype:
     """The Prototype of a function whose code is a constant in the code of `outer`."""
     return _intern(code, outer.globals, qualname)
+
+
+def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
+    """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
+    as in "int({})"."""
+    parameters = list(_inspect.signature(function).parameters.values())
+    given, passed, last = [], [], _inspect.Parameter.POSITIONAL_ONLY
+    for k, parameter in enumerate(parameters):
+        if parameter.kind is parameter.KEYWORD_ONLY and last not in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
+            given.append("*")
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        value = forms.get(k, "{}").format(parameter.name)
+        given.append(stars + parameter.name)
+        passed.append(f"{parameter.name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else stars + value)
+        last = parameter.kind
+    space = {"__called__": function, **names}
+    exec(f"def make(__called__):\n    def taken({', '.join(given)}):\n        return __called__({', '.join(passed)})\n"
+         f"    return taken\n", space)
+    made = space["make"](function)
+    code = function.__code__
+    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
+                                          co_firstlineno=code.co_firstlineno)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"):
+        setattr(made, name, getattr(function, name))
+    return made

@@ -509,7 +509,24 @@ def call_function_ex(frame, x):
     callee = frame.stack.pop()
     if (3, 11) <= VERSION < (3, 13):
         frame.stack.pop()
-    frame.push(frame.emit(generic.CALL_STAR, (callee, args, *kwargs), kwargs=bool(kwargs)))
+    first = written_before(frame, args)
+    frame.push(frame.emit(generic.CALL_STAR, (callee, args, *kwargs, *first), kwargs=bool(kwargs)))
+
+
+def written_before(frame, args):
+    """The arguments of `f(x, y, *items)` before the first one with a star, which are taken out of the list that becomes
+    the tuple `args`: each keeps its own type where the number of items is not known."""
+    made = {inst.result: inst for inst in frame.block.insts}
+    inst = made.get(args)
+    if inst is None or inst.op is not generic.LIST_TO_TUPLE:
+        return ()
+    while inst is not None and inst.op in (generic.LIST_TO_TUPLE, generic.LIST_EXTEND, generic.LIST_APPEND):
+        inst = made.get(inst.args[0])
+    if inst is None or inst.op is not generic.LIST:
+        return ()
+    first = tuple(inst.args)
+    inst.args[:] = ()
+    return first
 
 
 def make_function(frame, x):

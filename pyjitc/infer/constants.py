@@ -16,7 +16,7 @@ from ..types import kinds
 from ..types.classes import plain_integers, refused_method
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, ObjectOf, Singleton, Slice, Str,
-    Tuple, Unbound,
+    Tuple, Unbound, uint64,
 )
 from ..types.lattice import dtype_of, type_of_dtype
 from ..types.typeof import attributes_type, instance_type, plain_array, record_type, typeof
@@ -25,7 +25,7 @@ from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
 
-__all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "plain_int", "plain_ints", "scalar_type",
+__all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_int", "plain_ints", "scalar_type",
            "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
@@ -76,6 +76,11 @@ def is_plain(t: kinds.Type) -> bool:
 def is_wide(x: Expr) -> bool:
     """Whether `x` is an int constant from 2**63 to 2**64, which has no type of its own."""
     return isinstance(x.type, Singleton) and type(x.type.value) is int
+
+
+def unsigned(x: Expr) -> Expr:
+    """An int constant from 2**63 to 2**64 as a np.uint64; any other value unchanged."""
+    return Const(uint64, np.uint64(x.type.value)) if is_wide(x) else x
 
 
 def too_wide(value: int) -> Mismatch:

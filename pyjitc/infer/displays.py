@@ -82,7 +82,7 @@ def _others(fn, values, texts) -> set[ir.Value]:
             for n, x in enumerate(inst.args):
                 if x in values and not (
                         inst.op is generic.DICT_MERGE and inst.attrs["unique"]
-                        or inst.op is generic.CALL_STAR and n == 2
+                        or inst.op is generic.CALL_STAR and n == 2 and inst.attrs["kwargs"]
                         or inst.op is generic.MAKE_FUNCTION  # the defaults of keyword-only parameters
                         or inst.op is generic.GETITEM and n == 0 and inst.args[1] in texts):
                     found.add(x)

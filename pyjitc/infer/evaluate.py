@@ -25,7 +25,7 @@ from .bind import bind
 from .boxed import call
 from .constants import constant, plain_int
 from .join import AV, join
-from .expressions import Split, UserCall, defaults_of, may_raise, meaning_av, members_of, opened
+from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
     NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw, thrown,
@@ -568,11 +568,8 @@ class Evaluator(Operations):
         if isinstance(t, FunctionObject):
             return self.call(opened(callee), args, kwargs)
         if isinstance(t, Function):
-            parts = {role: Apply(structure.CAPTURE_GET, callee, index=i) for i, role in enumerate(t.roles)}
-            defaults = self.elements(parts["defaults"]) if "defaults" in parts else []
-            names = parts.get("kwdefaults")
-            kwdefaults = members_of(names) if names is not None else {}
-            operands = self.bound(t.proto, args, kwargs, defaults, kwdefaults)
+            _, defaults = captured_defaults(self, callee)
+            operands = self.bound(t.proto, args, kwargs, *defaults)
             if t.proto.code.co_flags & _GENERATOR:
                 return self.generator(t.proto, callee, operands)
             return self.user_call(t.proto, operands, callee, None)

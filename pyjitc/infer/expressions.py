@@ -14,8 +14,8 @@ from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, Field
 containers = lazy("pyjitc.ops.containers")
 
 __all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall",
-           "defaults_of", "dict_of", "key_error", "list_of", "may_raise", "meaning_av", "members_of", "new_list",
-           "opened"]
+           "captured_defaults", "defaults_of", "dict_of", "key_error", "list_of", "may_raise", "meaning_av",
+           "members_of", "new_list", "opened"]
 
 
 class Split:
@@ -77,6 +77,14 @@ def defaults_of(function, constant):
     that `constant` makes."""
     return ([constant(v) for v in function.__defaults__ or ()],
             {k: constant(v) for k, v in (function.__kwdefaults__ or {}).items()})
+
+
+def captured_defaults(on, x):
+    """The values that a function made in compiled code captures, by their roles; and the defaults of its parameters, in
+    the form of `defaults_of`. on: the evaluator."""
+    parts = {role: Apply(structure.CAPTURE_GET, x, index=i) for i, role in enumerate(x.type.roles)}
+    return parts, (on.elements(parts["defaults"]) if "defaults" in parts else [],
+                   members_of(parts["kwdefaults"]) if "kwdefaults" in parts else {})
 
 
 def opened(x):

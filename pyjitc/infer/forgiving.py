@@ -321,11 +321,11 @@ def _call(self, inst, operands):
 
 
 def _call_star(self, inst, operands):
-    keywords = operands[2] if inst.attrs.get("kwargs") else Const(Object, {})
-    arguments = operands[1]
+    callee, arguments, *first = operands
+    keywords = first.pop(0) if inst.attrs["kwargs"] else Const(Object, {})
     if isinstance(arguments.type, ListDisplay):
         arguments = Apply(structure.TUPLE_MAKE, *self.elements(arguments), cls=None)
-    return by_python(interpreted.call_star, operands[0], arguments, keywords)
+    return by_python(interpreted.call_star, callee, arguments, keywords, *first)
 
 
 def _own(x):

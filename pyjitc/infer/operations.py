@@ -21,7 +21,7 @@ from ..types.kinds import (
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, get_attribute, test
-from .constants import constant, is_wide, plain_int, plain_ints, too_wide
+from .constants import constant, is_wide, plain_int, plain_ints, too_wide, unsigned
 from .join import join
 from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
@@ -70,13 +70,15 @@ class Operations:
 
     def constant_of(self, inst, value):
         """The constant `value`. An int from 2**63 to 2**64 is accepted if only calls and operators use it, since these
-        may take it as a np.uint64."""
+        may take it as a np.uint64; with the option `numba` it is one elsewhere."""
         if type(value) is int and 1 << 63 <= value < 1 << 64:
             fits = (generic.CALL, generic.BINARY, generic.COMPARE, generic.LIST, generic.SETITEM)
             if all(other.op in fits or inst.result not in other.args for block in self.analysis.fn.blocks
                    for other in block.insts) and not any(
                     inst.result in edge.args for block in self.analysis.fn.blocks for edge in block.edges()):
                 return Const(Singleton(value), value)
+            if self.session.options.numba:
+                return unsigned(Const(Singleton(value), value))
         return self.held_constant(value)
 
     def held_constant(self, value):
@@ -538,6 +540,8 @@ class Operations:
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
+            if self.session.options.numba and any(map(is_wide, [*args, *kwargs.values()])):
+                return self.call(callee, list(map(unsigned, args)), {name: unsigned(x) for name, x in kwargs.items()})
             for x in [*args, *kwargs.values()]:
                 if is_wide(x):  # this explains the error better than the other message
                     raise too_wide(x.type.value) from error
@@ -598,8 +602,8 @@ class Operations:
         return Split(on.index, cases)
 
     def call_star(self, inst, operands):
-        callee, items, *keywords = operands
-        by_name = keywords[0] if keywords else dict_of(())
+        callee, items, *first = operands
+        by_name = first.pop(0) if inst.attrs["kwargs"] else dict_of(())
         for one in (items, callee):
             if type(one.type) is Union and type(one) is Operand and one.index >= 0 and (
                     one is items or self.library.elements(items) is None or isinstance(by_name.type, Dict)):
@@ -609,8 +613,8 @@ class Operations:
         if args is None and (isinstance(items.type, Container) or self.library.is_iterable(items)):
             if not isinstance(items.type, Container):
                 items = self.settle(self.library.tuple_of(items))[0]
-            return starred.call_starred(self, callee, (), items, by_name)
-        args = self.elements(items)
+            return starred.call_starred(self, callee, first, items, by_name)
+        args = [*first, *self.elements(items)]
         if isinstance(by_name.type, Dict):
             return starred.call_starred(self, callee, args, None, by_name)
         return self.whole_call(inst, callee, args, members_of(by_name))

@@ -15,7 +15,7 @@ from ..ops import structure
 from ..types.classes import own
 from ..types.kinds import Dict, Function, FunctionObject, Method, ObjectOf, Singleton, Super
 from .constants import constant
-from .expressions import defaults_of, members_of, opened
+from .expressions import captured_defaults, defaults_of, members_of, opened
 from .meaning import Apply
 
 interpreted = lazy("pyjitc.runtime.interpreted")
@@ -26,8 +26,9 @@ _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VAR
 
 # A Python function that a program calls. closure: its value if compiled code has made it; defaults: (those of
 # positional parameters, those of keyword-only parameters by name); receiver: the first arguments of a bound method;
-# made: the object that it initialises, or None
-_Found = namedtuple("_Found", "proto function closure defaults receiver made")
+# made: the object that it initialises, or None; held: the two parts of `defaults` as a tuple and a dict that compiled
+# code has made, or None
+_Found = namedtuple("_Found", "proto function closure defaults receiver made held", defaults=(None,))
 
 
 def call_starred(on, callee, first, items, keywords):
@@ -41,14 +42,19 @@ def call_starred(on, callee, first, items, keywords):
             return on.call(callee, [keywords], {})
         if unknown:
             members_of(keywords)  # raises the error that names what is refused
-        return on.library.call_with(callee, items, named)
+        function = first[:1] if isinstance(callee.type, Singleton) and callee.type.value is map else []
+        if len(first) > len(function):
+            items = _joined(on, first[len(function):], items)
+        return on.library.call_with(callee, function, items, named)
     code = found.proto.code
     first = [*found.receiver, *first]
     count, only = code.co_argcount, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
     names = code.co_varnames[:count]
     has_rest = bool(code.co_flags & _VARARGS)
-    given, only_given = ((), {}) if found.function is None else (
-        found.function.__defaults__ or (), found.function.__kwdefaults__ or {})
+    # The binder of a function that compiled code has made gets the defaults at run time.
+    given, only_given = (([None] * len(found.defaults[0]), dict.fromkeys(found.defaults[1]))
+                         if found.function is None else
+                         (found.function.__defaults__ or (), found.function.__kwdefaults__ or {}))
     before = names[:len(first)]
     known = [name for name in named if name in names or name in only]
     asked = [name for name in names[len(before):] if name not in known]
@@ -58,7 +64,7 @@ def call_starred(on, callee, first, items, keywords):
                            bool(code.co_flags & _KEYWORDS), code.co_posonlyargcount),
         *[None] * len(before if has_rest else first), **dict.fromkeys(named))
     held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
-    bound = on.settle(on.library.bound(binder, items, keywords if unknown else None, held))[0]
+    bound = on.settle(on.library.bound(binder, items, keywords if unknown else None, held, found.held))[0]
     parts = {name: on.settle(on.library.getitem(bound, constant(n)))[0] for n, name in enumerate([*asked, *asked_only])}
     places = len(before)  # the number of positional arguments: those before the first known keyword
     while places < count and names[places] in parts:
@@ -68,11 +74,11 @@ def call_starred(on, callee, first, items, keywords):
     operands = on.bound(found.proto, args, {**by_name, **named}, *found.defaults)
     at = count + len(only)
     if has_rest:
-        more = Apply(structure.TUPLE_MAKE, *first[count:], cls=None)
-        if items is not None:
-            rest = on.library.getitem(bound, constant(slice(len(parts), None)))
-            more = on.library.joined_tuple(more, rest) if first[count:] else rest
-        operands[at] = on.settle(more)[0]
+        if items is None:
+            operands[at] = on.settle(Apply(structure.TUPLE_MAKE, *first[count:], cls=None))[0]
+        else:
+            rest = on.settle(on.library.getitem(bound, constant(slice(len(parts), None))))[0]
+            operands[at] = _joined(on, first[count:], rest) if first[count:] else rest
     if unknown and code.co_flags & _KEYWORDS:
         operands[-1] = on.settle(on.library.other_keywords(keywords, names[code.co_posonlyargcount:] + only))[0]
     if code.co_flags & _GENERATOR:
@@ -84,15 +90,21 @@ def call_starred(on, callee, first, items, keywords):
     return result if found.made is None else on.library.initialised(result, found.made)
 
 
+def _joined(on, first, items):
+    """The tuple of the values `first` and the items of another tuple."""
+    before = Apply(structure.TUPLE_MAKE, *map(on.kept, first), cls=None)
+    return on.settle(on.library.joined_tuple(before, items))[0]
+
+
 def _found(on, callee):
-    """The Python function of the program that a call of `callee` calls; None for anything else, and for functions made
-    in compiled code that have defaults."""
+    """The Python function of the program that a call of `callee` calls; None for anything else."""
     t = callee.type
     if isinstance(t, FunctionObject):
-        callee, t = opened(callee), t.function
+        callee, t = on.settle(opened(callee))[0], t.function
     if isinstance(t, Function):
-        plain = "defaults" not in t.roles and "kwdefaults" not in t.roles
-        return _Found(t.proto, None, callee, ([], {}), (), None) if plain else None
+        parts, defaults = captured_defaults(on, callee)
+        held = (parts.get("defaults"), parts.get("kwdefaults")) if defaults != ([], {}) else None
+        return _Found(t.proto, None, callee, defaults, (), None, held)
     if isinstance(t, Method) and isinstance(t.receiver, (ObjectOf, Super)):
         receiver = on.receiver(callee)
         return _method(on, receiver, t.receiver, t.name)

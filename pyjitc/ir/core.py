@@ -17,6 +17,8 @@ from .flags import FunctionFlags
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
+           "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "NEW_MEMORY", "ONLY_MEMORY_ERROR",
+           "ROUNDS", "SINGULAR", "WRITES_FIRST", "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
@@ -35,6 +37,20 @@ CHEAP = 1  # an operation on integers or bools, a comparison, a select, a conver
 MODERATE = 2  # an operation on floats that is pipelined, or a few cheap ones
 EXPENSIVE = 8  # a division, a square root, or many cheap ones
 CALL = 100  # a call or a loop; also the default
+
+# Traits of an operation: further facts that passes ask for, or-ed together. A list of the operations that one pass
+# can change is no trait, and belongs to the pass.
+LOAD = 1  # its result depends on its operands and on what it reads, so that equal ones can be one
+LOAD_OF_NUMBERS = 2  # the same where its result has no references
+KEEPS_NONE = 4  # neither its result nor memory refers to an array among its operands afterwards
+NEW_MEMORY = 8  # its result is an array in memory that no other array has
+ONLY_MEMORY_ERROR = 16  # it raises nothing but MemoryError, and need not be kept to raise it
+WRITES_FIRST = 32  # it changes nothing but its first operand
+WRITES_OPERANDS = 64  # the elements that it writes are those of arrays among its operands
+CHECKS_FIRST = 128  # its result is its first operand, which it checks
+SINGULAR = 256  # its derivative is infinite or nan at some points
+ELEMENTARY = 512  # a late pass replaces it by a function of lib/elementary, on a CPU where it is of NumPy numbers
+ROUNDS = 1024  # its result is its operand rounded to a whole number
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
 # `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.
@@ -110,12 +126,13 @@ class Op:
     cost: cost class, FREE to CALL; wrapping: for checked integer arithmetic the operation that wraps instead; swapped:
     for a comparison the one with the same result for exchanged operands; negated: the one with the opposite result,
     None where there is none (x < y and x >= y are both false for a NaN);
+    traits: further facts, see above;
     doc: its description. An attribute is declared by naming it there in braces, alone or with others, followed by a
     colon and its possible values.
     """
 
     __slots__ = ("name", "rule", "effects", "eval", "lower", "partials", "doc", "eval_attrs", "bounds",
-                 "cost", "wrapping", "stores", "swapped", "negated")
+                 "cost", "wrapping", "stores", "swapped", "negated", "traits")
     name: str
     rule: Callable | None
     effects: int
@@ -130,11 +147,12 @@ class Op:
     stores: Callable | None
     swapped: Op | None
     negated: Op | None
+    traits: int
 
     def __init__(self, name: str, rule: Callable | None, effects: int, *, eval: Callable | None = None,
                  lower: Any = None, partials: Any = None, doc: str = "", eval_attrs: bool = False,
                  bounds: tuple[int, int] | None = None, cost: int = CALL, wrapping: Op | None = None,
-                 stores: Callable | None = None):
+                 stores: Callable | None = None, traits: int = 0):
         self.name = name
         self.rule = rule
         self.effects = effects
@@ -149,6 +167,7 @@ class Op:
         self.stores = stores
         self.swapped = None
         self.negated = None
+        self.traits = traits
 
     def relate(self, swapped: Op, negated: Op | None) -> None:
         """Set the related comparisons of this one: they refer to each other, so this is called once all exist."""

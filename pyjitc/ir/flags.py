@@ -32,8 +32,8 @@ class FunctionFlags(Named):
     read `a` under the mask instead (see operands.gathers)."""
 
     inline: bool = False
-    """passes/inline.py inlines the function although it is not a library function. Set there for a leaf, and by
-    passes/grid.py for the functions that a kernel calls."""
+    """passes/inline.py inlines the function although it is not a library function. Set there for a leaf and for
+    the function of a ufunc, and by passes/grid.py for the functions that a kernel calls."""
 
     frameless: bool = False
     """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions

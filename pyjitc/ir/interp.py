@@ -144,7 +144,8 @@ def _place(inst, a, indices) -> tuple:
     if axis is None:
         return indices
     *first, offset = indices
-    first[axis] += offset // a.strides[axis]
+    if a.strides[axis]:  # otherwise all elements along the axis are one
+        first[axis] += offset // a.strides[axis]
     return tuple(first)
 
 

@@ -4,7 +4,8 @@ every value has the type that the rule of its operation gives, and calls fit the
 
 After the refcount pass, every owned reference is released once on every path.
 
-It runs after inference and after every pass when PYJITC_VERIFY is set, in linear time except for the dominator tree.
+It runs after inference and after every pass when PYJITC_VERIFY is 1, and after inference and the last passes when it is
+`last`, in linear time except for the dominator tree.
 The tests run it some hundred thousand times; so the properties of an operation that the loops need are looked up once,
 and the types that a rule gives are cached.
 """

@@ -20,6 +20,7 @@ from ..ops.derivative import Ruled
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, promote
 
+extended = lazy("pyjitc.lib.extended")
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
@@ -234,7 +235,8 @@ def wide_as(x: Expr, t: k.Type) -> Expr:
 def beside(x: Expr, other: k.Type) -> Expr:
     """A Python constant as an operand next to a value of type `other`."""
     t = other.dtype if isinstance(other, k.Array) else other
-    return wide_as(x, t if t is k.uint64 else k.Float if k.is_float(t) else k.Int)
+    whole = t is k.uint64 or extended.is_as_in_numba() and not k.is_float(t)
+    return wide_as(x, k.uint64 if whole else k.Float if k.is_float(t) else k.Int)
 
 
 def fitted(x: Expr, y: Expr) -> tuple[Expr, Expr]:

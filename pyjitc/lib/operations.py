@@ -11,9 +11,9 @@ from ..infer.session import only_value
 from ..ops.arith import BNOT
 from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import (
-    Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_scalar,
+    Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_integer, is_scalar,
 )
-from . import intrinsics
+from . import extended, intrinsics
 from .build import fitted, number
 from .protocol import protocol_of
 
@@ -146,6 +146,8 @@ def _identity(op: str, x: Expr, y: Expr) -> Expr:
             return number(False)
     if type(x.type) is not type(y.type):
         return number(False)
+    if x.type == y.type and is_integer(x.type) and extended.is_as_in_numba():
+        return compare("==", x, y)  # in Numba integers have no identity but their value
     raise no_identity(op, x)
 
 

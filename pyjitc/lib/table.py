@@ -286,10 +286,10 @@ class Library:
     def cached(self, store, key, function, args):
         return Call(caches.cached, store, key, function, *args)
 
-    def bound(self, binder, items, keywords, more):
+    def bound(self, binder, items, keywords, more, defaults):
         """The tuple of arguments that `binder(*items, **keywords)` returns: items, values of the dict, and defaults of
-        the types `more` for those left out."""
-        return any_length.bound(binder, items, keywords, more)
+        the types `more` for those left out. defaults: None, or what to give the binder (any_length.py)."""
+        return any_length.bound(binder, items, keywords, more, defaults)
 
     def after(self, first, second):
         """`second`, evaluated after `first`."""
@@ -316,9 +316,10 @@ class Library:
         """The dict of `f(name=x, **more)`."""
         return any_length.keywords(named, more)
 
-    def call_with(self, callee, items, kwargs):
-        """`callee(*items, **kwargs)` where the number of items is known only at run time."""
-        return any_length.call_with(callee, items, kwargs)
+    def call_with(self, callee, function, items, kwargs):
+        """`callee(*function, *items, **kwargs)` where the number of items is known only at run time. function: the
+        first argument of map(), or nothing."""
+        return any_length.call_with(callee, function, items, kwargs)
 
     def unpack(self, x, count):
         return operations.unpack(x, count)

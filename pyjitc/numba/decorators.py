@@ -10,9 +10,10 @@ from ..api.jit import decorated
 from ..api.signature import signature_of
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
+from ..front.functions import passing
 from . import special, types
 from .absent import module_attribute
-from .dispatcher import SMALL, Dispatcher, passing
+from .dispatcher import SMALL, Dispatcher
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")

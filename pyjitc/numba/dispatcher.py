@@ -25,11 +25,11 @@ from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
 from . import types
+from .errors import refused
 
-__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher", "passing"]
+__all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 meanings = lazy("pyjitc.numba.meanings")
-records_of = lazy("pyjitc.runtime.records")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
@@ -90,31 +90,6 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
-def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
-    """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
-    as in "int({})"."""
-    parameters = list(inspect.signature(function).parameters.values())
-    given, passed, last = [], [], inspect.Parameter.POSITIONAL_ONLY
-    for k, parameter in enumerate(parameters):
-        if parameter.kind is parameter.KEYWORD_ONLY and last not in (parameter.VAR_POSITIONAL, parameter.KEYWORD_ONLY):
-            given.append("*")
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-        value = forms.get(k, "{}").format(parameter.name)
-        given.append(stars + parameter.name)
-        passed.append(f"{parameter.name}={value}" if parameter.kind is parameter.KEYWORD_ONLY else stars + value)
-        last = parameter.kind
-    space = {"__called__": function, **names}
-    exec(f"def make(__called__):\n    def taken({', '.join(given)}):\n        return __called__({', '.join(passed)})\n"
-         f"    return taken\n", space)
-    made = space["make"](function)
-    code = function.__code__
-    made.__code__ = made.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                          co_firstlineno=code.co_firstlineno)
-    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__"):
-        setattr(made, name, getattr(function, name))
-    return made
-
-
 class CompileStats(NamedTuple):
     """The path of the code on disk, the argument types for which code was found there or in memory, and those for which
     it was not."""
@@ -143,14 +118,14 @@ class NumbaFunction(CompiledFunction):
         super().__init__(function, options._replace(numba=True), declared)
 
     def _replaced(self, value):
-        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. Where there is a
-        signature, an int that only uint64 can represent becomes a uint64, and a greater one a float where a float is
-        declared. A memoryview of other items than bytes is the array in its memory."""
+        """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. An int that only
+        uint64 can represent becomes a uint64, and a greater one a float where a float is declared. A memoryview of
+        other items than bytes is the array in its memory."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
         if type(value) is memoryview:
             return np.asarray(value)
-        if type(value) is int and (self._declared or self._wrapped):
+        if type(value) is int:
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(
                 map(_takes_floats, self._declared)) else None
         return None
@@ -164,22 +139,6 @@ class NumbaFunction(CompiledFunction):
         plain = [x.view(np.ndarray) if isinstance(x, np.ndarray) and type(x) is not np.ndarray else x for x in args]
         result = self(*plain, **kwargs)
         return next((given for given, x in zip(args, plain) if result is x), result)
-
-    def _of_records(self, args, kwargs):
-        """The call with an array of one record in place of each record, for code that takes the record out of it."""
-        code = self.py_func.__code__
-        names = code.co_varnames[:code.co_argcount]
-        given = {**dict(zip(names, args)), **kwargs}
-        records = frozenset([name for name, x in given.items() if isinstance(x, np.void) and x.dtype.names is not None])
-        known = self.__dict__.setdefault("__taking__", {})
-        array_of = records_of.array_of
-        found = known.get(records)
-        if found is None:
-            forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(self.py_func).parameters)
-                     if name in records}
-            found = known[records] = Dispatcher(passing(self.py_func, forms), self.options, ())
-        return found(*[array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],
-                     **{name: array_of(x) if name in records else x for name, x in kwargs.items()})
 
     def _converted(self, full: tuple, types):
         try:
@@ -200,10 +159,14 @@ class NumbaFunction(CompiledFunction):
         return self.__dict__.setdefault("__converting__", {})
 
     def _answer(self, args, kwargs):
+        try:
+            return self._result(args, kwargs)
+        except CompileError as error:
+            raise refused(error)
+
+    def _result(self, args, kwargs):
         if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
             return self._of_plain_arrays(args, kwargs)
-        if any([isinstance(x, np.void) and x.dtype.names is not None for x in (*args, *kwargs.values())]):
-            return self._of_records(args, kwargs)
         literal, names = self.__dict__.get("__literal__", (None, ()))
         if literal is not None:
             given = dict(zip(names, self._bind(args, kwargs)))
@@ -249,7 +212,10 @@ class NumbaFunction(CompiledFunction):
         asked = self._as_compiled(signature)
         if self.__dict__.get("__disabled__") and asked.args not in self._natives:
             raise RuntimeError("compilation disabled")
-        super().compile(Signature(asked.args))
+        try:
+            super().compile(Signature(asked.args))
+        except CompileError as error:
+            raise refused(error)
         self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
             return  # the interpreter runs the function

@@ -9,7 +9,8 @@ import builtins
 from ..base.errors import CompileError, TypingError, UnsupportedError
 from .absent import module_attribute
 
-__all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg"]  # and the classes below
+__all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg", "RefusedError",
+           "refused"]  # and the classes below
 
 NumbaError = CompileError
 
@@ -44,6 +45,25 @@ for _name in ("UntypedAttributeError", "LiteralTypingError", "RequireLiteralValu
               "NumbaValueError"):
     _add(_name, TypingError)
 del _name
+
+
+_COMPILING = ("UnsupportedBytecodeError", "ConstantInferenceError", "ForbiddenConstruct", "LoweringError",
+              "UnsupportedRewriteError", "RequireLiteralValue", "NumbaTypeError", "NumbaValueError",
+              "NumbaAttributeError", "NumbaNotImplementedError")
+
+
+class RefusedError(UnsupportedError, *[globals()[name] for name in _COMPILING]):
+    """An error of the compiler in a function of pyjitc.numba. Which of Numba's stages would refuse the program is not
+    known, so the error is of each class by which programs catch the errors of Numba's compiler."""
+
+    __init__ = CompileError.__init__
+
+
+def refused(error: CompileError) -> CompileError:
+    """The error, as a RefusedError unless the program raised it in an overload."""
+    if type(error) in (CompileError, TypingError, UnsupportedError):
+        error.__class__ = RefusedError
+    return error
 
 
 class ForceLiteralArg(NumbaError):

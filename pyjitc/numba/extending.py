@@ -13,6 +13,8 @@ import operator
 from functools import partial, wraps
 from types import FunctionType, ModuleType
 
+import numpy as np
+
 from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Mismatch
@@ -20,6 +22,7 @@ from ..lib import extended
 from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
 from ..types import kinds
+from ..types.lattice import dtype_of, numpy_counterpart
 from . import errors, types
 from .absent import NotThere, module_attribute
 
@@ -166,7 +169,35 @@ def _type(x) -> types.Type:
             return types.Dummy(str(x.type))
     if x.known and type(x.value) in (str, bool, int):
         return types.literal(x.value)
-    return types.of(x.type)
+    return _type_of(x.type)
+
+
+def _type_of(t: kinds.Type) -> types.Type:
+    """The Numba type for values of type t: of a list display, that of the list or tuple that it stands for."""
+    if isinstance(t, kinds.ListDisplay):
+        items = [_type_of(part) for part in t.parts]
+        common = _common(t.parts)
+        if common is None and items and types.is_homogeneous(*items):
+            common = items[0]
+        if common is not None or not items:
+            return types.List(common or types.undefined, True)
+        found = types.LiteralList(items)
+        found.types, found.count = tuple(items), len(items)
+        return found
+    if isinstance(t, kinds.Union):
+        return _common(t.members) or types.of(t)
+    if isinstance(t, (kinds.List, kinds.Set)):
+        return (types.List if isinstance(t, kinds.List) else types.Set)(_type_of(t.item), True)
+    if isinstance(t, kinds.Dict):
+        return types.DictType(_type_of(t.keys), _type_of(t.values))
+    return types.of(t)
+
+
+def _common(given) -> types.Type | None:
+    """The type to which Numba converts the items of a list of numbers of these types; None for other items."""
+    if not given or not all(map(kinds.is_number, given)):
+        return None
+    return types.from_dtype(np.result_type(*[dtype_of(numpy_counterpart(t)) for t in given]))
 
 
 def _implementation(typed, prefer_literal, args, kwargs):

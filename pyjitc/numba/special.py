@@ -70,6 +70,8 @@ def typeof(value, purpose=None):
     if isinstance(value, dict) and value:
         key, item = next(iter(value.items()))
         return types.DictType(typeof(key), typeof(item))
+    if type(value) is int and 1 << 63 <= value < 1 << 64:
+        return types.uint64
     if isinstance(value, np.void):
         return types.from_dtype(value.dtype)
     if isinstance(value, np.ndarray):

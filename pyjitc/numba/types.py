@@ -208,11 +208,6 @@ class UnicodeType(Hashable):
     type = kinds.Str
 
 
-class Bytes(Hashable):
-    type = kinds.Bytes
-    mutable = False
-
-
 class PyObject(Dummy):
     type = kinds.Object
 
@@ -240,7 +235,7 @@ class Literal(Dummy):
 
     @property
     def literal_type(self):
-        from_value = {bool: boolean, int: int64, str: unicode_type, bytes: Bytes("bytes")}
+        from_value = {bool: boolean, int: int64, str: unicode_type, bytes: Bytes()}
         return from_value.get(type(self.literal_value)) or of(kinds.Float)
 
     @property
@@ -287,7 +282,45 @@ def unliteral(t):
 
 
 class Buffer(Type):
-    pass
+    """Memory with elements of one type."""
+
+    mutable, role = True, "buffer"
+
+    def __init__(self, dtype=None, ndim=1, layout="C", readonly=False, name=None):
+        self.dtype, self.ndim, self.layout = dtype or uint8, ndim, layout
+        self.mutable = type(self).mutable and not readonly
+        super().__init__(name or f"{self.role}({self.dtype}, {ndim}d, {layout})")
+
+    @property
+    def readonly(self):
+        return not self.mutable
+
+    @property
+    def key(self):
+        return self.dtype, self.ndim, self.layout, self.mutable
+
+    @property
+    def is_contig(self):
+        return self.layout in "CF"
+
+    is_c_contig = property(lambda self: self.layout == "C" or self.ndim <= 1 and self.is_contig)
+    is_f_contig = property(lambda self: self.layout == "F" or self.ndim <= 1 and self.is_contig)
+
+
+class Bytes(Buffer, Hashable):
+    type, mutable, role = kinds.Bytes, False, "bytes"
+
+
+class ByteArray(Buffer):
+    type, role = kinds.ByteArray, "bytearray"
+
+
+class MemoryView(Buffer):
+    type, role = kinds.MemoryView, "memoryview"
+
+
+class PyArray(Buffer):
+    role = "array"
 
 
 class ArrayCompatible(Type):
@@ -298,13 +331,9 @@ class Array(Buffer, ArrayCompatible):
     """The type of an array. layout: 'C', 'F' or 'A'."""
 
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
-        self.dtype, self.ndim, self.layout, self.aligned = dtype, ndim, layout, aligned
-        self.mutable = not readonly
-        super().__init__(name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
-
-    @property
-    def readonly(self):
-        return not self.mutable
+        self.aligned = aligned
+        super().__init__(dtype, ndim, layout, readonly,
+                         name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
 
     @property
     def key(self):
@@ -313,18 +342,6 @@ class Array(Buffer, ArrayCompatible):
     @property
     def type(self):
         return kinds.Array(self.dtype.type, self.ndim, self.layout, self.mutable, self.aligned)
-
-    @property
-    def is_c_contig(self):
-        return self.layout == "C" or self.ndim <= 1 and self.layout in "CF"
-
-    @property
-    def is_f_contig(self):
-        return self.layout == "F" or self.ndim <= 1 and self.layout in "CF"
-
-    @property
-    def is_contig(self):
-        return self.layout in "CF"
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
         return Array(dtype or self.dtype, self.ndim if ndim is None else ndim, layout or self.layout,
@@ -440,18 +457,26 @@ class MutableSequence(Sequence):
     mutable = True
 
 
-class List(MutableSequence):
-    """The type of a Python list with items of one type."""
+class ListType(MutableSequence):
+    """typed.List"""
 
-    reflected = True
-
-    def __init__(self, dtype, reflected=False, initial_value=None):
-        self.dtype = dtype
-        super().__init__(f"reflected list({dtype})")
+    def __init__(self, itemty, name=None):
+        self.dtype = self.item_type = itemty
+        super().__init__(name or f"ListType[{itemty}]")
 
     @property
     def type(self):
         return _container(kinds.List, self.dtype)
+
+
+class List(ListType):
+    """The type of a Python list with items of one type; typed lists are such lists."""
+
+    reflected = True
+
+    def __init__(self, dtype, reflected=False, initial_value=None):
+        self.initial_value = initial_value
+        super().__init__(dtype, f"reflected list({dtype})<iv={initial_value}>")
 
 
 class Set(Type):
@@ -466,27 +491,15 @@ class Set(Type):
         return _container(kinds.Set, self.dtype)
 
 
-class ListType(MutableSequence):
-    """typed.List"""
-
-    def __init__(self, itemty):
-        self.dtype = self.item_type = itemty
-        super().__init__(f"ListType[{itemty}]")
-
-    @property
-    def type(self):
-        return _container(kinds.List, self.dtype)
-
-
 class DictType(Type):
     """typed.Dict"""
 
     mutable = True
 
     def __init__(self, keyty, valty, initial_value=None):
-        self.key_type, self.value_type = keyty, valty
+        self.key_type, self.value_type, self.initial_value = keyty, valty, initial_value
         self.keyvalue_type = Tuple((keyty, valty))
-        super().__init__(f"DictType[{keyty},{valty}]")
+        super().__init__(f"DictType[{keyty},{valty}]<iv={initial_value}>")
 
     @property
     def type(self):
@@ -841,14 +854,6 @@ class Undefined(Type):
     pass
 
 
-class Generator(Type):
-    pass
-
-
-class IterableType(Type):
-    pass
-
-
 class UnicodeCharSeq(Type):
     def __init__(self, count):
         self.count = count
@@ -872,14 +877,13 @@ class CharSeq(Type):
 # Classes for `isinstance` tests and subclasses of programs, made at their first use; compiled code has no values with
 # these types.
 _VALUELESS = frozenset((
-    "ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ByteArray ClassDataType Container "
-    "ContextManager DTypeSpec DictItemsIterableType DictIteratorType DictKeysIterableType "
-    "DictValuesIterableType EnumClass EnumerateType ExternalFunction ExternalFunctionPointer "
-    "FunctionPrototype InitialValue IntEnumClass IteratorType ListTypeIterableType ListTypeIteratorType "
-    "LiteralList LiteralStrKeyDict MemInfoPointer MemoryView NamedTupleClass NumPyRandomBitGeneratorType "
-    "NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType NumpyNdIndexType NumpyNdIterType "
-    "PolynomialType PyArray RangeIteratorType SetType SimpleIterableType SimpleIteratorType Sized "
-    "SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())
+    "ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ClassDataType Container ContextManager DTypeSpec "
+    "DictItemsIterableType DictIteratorType DictKeysIterableType DictValuesIterableType EnumClass EnumerateType "
+    "ExternalFunction ExternalFunctionPointer FunctionPrototype Generator InitialValue IntEnumClass IterableType "
+    "IteratorType ListTypeIterableType ListTypeIteratorType LiteralList LiteralStrKeyDict MemInfoPointer "
+    "NamedTupleClass NumPyRandomBitGeneratorType NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType "
+    "NumpyNdIndexType NumpyNdIterType PolynomialType RangeIteratorType SetType SimpleIterableType SimpleIteratorType "
+    "Sized SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())
 
 
 def _valueless(name: str) -> type:
@@ -933,7 +937,8 @@ def is_homogeneous(*types):
 # ---------------------------------------------------------------- from this compiler's types
 
 _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, kinds.Bool: boolean,
-            kinds.NpBool: boolean, kinds.NoneType: none, kinds.Str: unicode_type, kinds.Bytes: Bytes("bytes"),
+            kinds.NpBool: boolean, kinds.NoneType: none, kinds.Str: unicode_type, kinds.Bytes: Bytes(),
+            kinds.ByteArray: ByteArray(), kinds.MemoryView: MemoryView(),
             kinds.Ellipsis_: ellipsis, kinds.Object: pyobject, kinds.Range: RangeType(int64),
             **{t.type: t for t in number_domain}, kinds.float16: float16}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import CALL, CHEAP, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op
+from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, MODERATE, PURE, RAISES, SINGULAR, Op
 from ..types import kinds as k
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
 from .lowering import compare, llvm
@@ -834,7 +834,9 @@ FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out
            "x * y; {exact}, {loose}: as of fadd", cost=MODERATE)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
-           "x / y; inf or nan where y is 0; {exact}: as of fadd", cost=EXPENSIVE)
+           "x / y; inf or nan where y is 0; {exact}: as of fadd; {normal}: y and 1 / y are normal numbers where "
+           "the result is used, so that a GPU may compute it from an approximate reciprocal", cost=EXPENSIVE,
+           traits=SINGULAR)
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x",
            cost=CALL)
@@ -886,9 +888,10 @@ TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RA
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
-                    attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0")
+                    attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0",
+                    traits=CHECKS_FIRST)
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
-                   doc="check_nonneg {message} (x): x; ValueError where it is negative")
+                   doc="check_nonneg {message} (x): x; ValueError where it is negative", traits=CHECKS_FIRST)
 CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # conversions that raise where a number does not fit
 # Operations that cost less where the intervals of their operands are known.
 RANGED = CONVERSIONS | {CHECK_NONZERO, CHECK_NONNEG, IADD_CK, ISUB_CK, IMUL_CK, INEG_CK, IABS_CK, IFLOORDIV_CK,

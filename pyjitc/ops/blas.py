@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from ..ir.core import ELEMENTS, Op, reads, writes
+from ..ir.core import ELEMENTS, KEEPS_NONE, WRITES_OPERANDS, Op, reads, writes
 from ..runtime import blas
 from ..types.kinds import Array, Bool, Int
 from ..types.lattice import part_of
@@ -98,6 +98,7 @@ BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, parti
           eval_attrs=True,
           doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that "
               "come first; "
-          "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added")
+          "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added",
+          traits=KEEPS_NONE | WRITES_OPERANDS)
 
 BLAS_OPS = {BLAS.name: BLAS}

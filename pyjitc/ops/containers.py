@@ -8,7 +8,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from ..ir.core import ALLOCATES, CHEAP, HOST, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD_OF_NUMBERS, OBJECTS, RAISES, READS, WRITES, WRITES_FIRST, Op,
+                       reads, writes)
 from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
@@ -280,7 +281,7 @@ LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, low
               eval=lambda x, i, *, restart=False, borrowed=False, keyed=False: x[i], eval_attrs=True, cost=8,
               doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
                   "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own; "
-                  "{keyed}: for the key by which it is sorted")
+                  "{keyed}: for the key by which it is sorted", traits=LOAD_OF_NUMBERS)
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")
@@ -289,13 +290,14 @@ LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | 
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)
 LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OBJECTS) | HOST, lower=_pop_lower,
               partials=NO_RULE, eval=lambda x, *, restart=False: x.pop(), eval_attrs=True, cost=16,
-              doc="the last item of a list, taken out of it; {restart}: as of list_get")
+              doc="the last item of a list, taken out of it; {restart}: as of list_get", traits=WRITES_FIRST)
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
                  eval=lambda x, value: x.append(value), doc="one more item at the end of a list")
 LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
                partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
-               doc="the items of a list are in order, or in the opposite one where `reverse` is true")
+               doc="the items of a list are in order, or in the opposite one where `reverse` is true",
+               traits=WRITES_FIRST)
 HEAP_PUSH = Op("heap_push", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_heap_push_lower,
                stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE, eval=heapq.heappush,
                doc="one more item in a heap")

@@ -1,28 +1,25 @@
-"""Elementary functions with implementations in this package: the list of the operations, and the hook for their
-implementations.
+"""Elementary functions with implementations in this package, and the hook for them.
 
-An operation of Python floats is the function of the C library. Of NumPy numbers, and on a GPU, it is a function in the
-compiled subset, which `lib/elementary.py` lists by operation, type and target. It remains one operation until
-`passes/elementary.py` replaces it by a call of that function, after the passes for loop nests and common
+Of Python floats, an operation marked ELEMENTARY is the function of the C library. Of NumPy numbers, and on a GPU, it is
+a function in the compiled subset, which `lib/elementary` lists by operation, type and target. It remains one operation
+until `passes/elementary.py` replaces it by a call of that function, after the passes for loop nests and common
 subexpressions.
 """
 from __future__ import annotations
 
 from typing import Callable
 
+from ..ir.core import ELEMENTARY
 from ..types.kinds import Complex, Float
 
-__all__ = ["NAMES", "STEPS", "computed_by", "is_ours", "provide"]
+__all__ = ["STEPS", "computed_by", "is_ours", "provide"]
 
-NAMES = frozenset((
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
-    "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "pow", "pow_in_double", "cexp"))
 STEPS = 40  # instructions of such an implementation, about
 
 
 def is_ours(inst) -> bool:
     """Whether an instruction of CPU code is one of these operations on NumPy numbers."""
-    return inst.op.name in NAMES and inst.result.type is not Float and inst.result.type is not Complex
+    return bool(inst.op.traits & ELEMENTARY) and inst.result.type is not Float and inst.result.type is not Complex
 
 
 _finders: list[Callable] = []

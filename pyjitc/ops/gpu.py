@@ -12,12 +12,11 @@ from functools import partial
 import numpy as np
 
 from ..base.errors import Diagnostic, UnsupportedError
-from ..ir.core import ALLOCATES, PURE, READS, WRITES, Op
+from ..ir.core import ALLOCATES, NEW_MEMORY, PURE, READS, WRITES, Op
 from ..types.kinds import (
     Array, Int, NoneType, NpComplex, bool_, is_float, is_integer, is_number,
 )
 from .effects import NO_RULE, NONDIFF, STRUCTURAL, UNVARIED
-from .math import FMA
 from .memory import item_bytes
 from .signature import signature
 
@@ -50,9 +49,9 @@ def _only_in_kernels(e, inst, *operands):
         loc.end_line, loc.col, loc.end_col, fn.qualname, hint="compile the function with cuda.jit"))
 
 
-def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, bounds=None):
+def _op(name, rule, effects, doc, *, partials=NO_RULE, eval=None, attrs=False, bounds=None, traits=0):
     return Op(name, signature(rule) if isinstance(rule, str) else rule, effects, lower=_only_in_kernels,
-              partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds)
+              partials=partials, doc=doc, eval=eval, eval_attrs=attrs, bounds=bounds, traits=traits)
 
 
 _counting = partial(_op, partials=NONDIFF)  # no number of the program is a result or is stored
@@ -129,11 +128,12 @@ NANOSLEEP = _counting("nanosleep", "ns: int", _EFFECT, "wait about as many nanos
 
 SHARED_ARRAY = _op("shared_array", _given, ALLOCATES,
                    "array of {type} and {shape} that the block has in common; the same memory each time",
-                   partials=STRUCTURAL)
+                   partials=STRUCTURAL, traits=NEW_MEMORY)
 DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES,
                      "array of {type}, one axis, over all the shared memory that the launch gave", partials=STRUCTURAL)
 LOCAL_ARRAY = _op("local_array", _given, ALLOCATES,
-                  "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL)
+                  "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL,
+                  traits=NEW_MEMORY)
 CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES,
                      "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=UNVARIED)
 MEMORIES = frozenset((SHARED_ARRAY, DYNAMIC_SHARED, LOCAL_ARRAY, CONSTANT_ARRAY))
@@ -216,14 +216,6 @@ FFS = _counting("ffs", "x: I -> int", PURE, "position of the lowest bit that is 
 BREV = _counting("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)
 
 
-def _horner(x, *, coefficients):
-    with np.errstate(all="ignore"):
-        *rest, found = map(type(x), coefficients)
-        for c in reversed(rest):
-            found = FMA(found, x, c)
-        return found
-
-
 def _reciprocal(x):
     with np.errstate(all="ignore"):
         return type(x)(np.divide(1, x, dtype=type(x)))
@@ -231,10 +223,6 @@ def _reciprocal(x):
 
 RSQRT = _op("rsqrt", "x: F -> F", PURE, "1 / sqrt(x)", eval=_rsqrt, partials=lambda b, x,
             out: (b.fdiv(b.fmul(b.const(-0.5), out), x),))
-HORNER = _op("horner", "x: F -> F", PURE,
-             "c0 + c1 x + c2 x**2 ... of {coefficients}, each step a fused multiply-add of the one before: fewer "
-             "registers than math.POLYNOMIAL takes, and other threads fill the time", partials=NO_RULE, eval=_horner,
-             attrs=True)
 RECIPROCAL = _op("reciprocal", "x: F -> F", PURE, "1 / x within 1 ulp, where neither is inf, nan, zero or subnormal",
                  partials=lambda b, x, out: (b.fneg(b.fmul(out, out)),), eval=_reciprocal)
 

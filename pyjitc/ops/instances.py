@@ -7,13 +7,11 @@ of the class sees the object (passes/instances.py).
 """
 from __future__ import annotations
 
-from ..ir.core import (
-    ALLOCATES, CHEAP, COUNTS, HOST, ITEMS, MODERATE, OBJECTS, PURE, RAISES, Op, reads, writes,
-)
+from ..ir.core import ALLOCATES, CHEAP, ITEMS, MODERATE, PURE, RAISES, Op, reads, writes
 from ..types.kinds import Bool, NoneType, Type, Union
 from .effects import NO_RULE, NONDIFF
 from .heads import in_memory, other_than_none
-from .memory import count_references
+from .memory import REPLACES, count_references
 
 __all__ = ["INSTANCE_OPS"]
 
@@ -99,7 +97,7 @@ INSTANCE_AT = Op("instance_at", _typed, ALLOCATES | reads(ITEMS), lower=_get_low
 INSTANCE_STORE = Op("instance_store", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
                     eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
                     doc="attribute {name} of a native object, a number, is `value`")
-INSTANCE_PUT = Op("instance_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
+INSTANCE_PUT = Op("instance_put", _nothing, REPLACES, lower=_put_lower, partials=NO_RULE,
                   eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
                   doc="attribute {name} of a native object, which has references, is `value`")
 INSTANCE_INIT = Op("instance_init", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from ..ir.core import ALLOCATES, CHEAP, HOST, RAISES, TABLES, Op, reads, writes
+from ..ir.core import ALLOCATES, CHEAP, HOST, LOAD, RAISES, TABLES, Op, reads, writes
 from ..types.kinds import (
     Bool, Bytes, Container, Dict, Int, NativeList, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
 )
@@ -374,7 +374,7 @@ LOCAL_NEW = Op("local_table", lambda types, attrs: attrs["type"], RAISES | ALLOC
 LOCAL_LEN = Op("local_len", lambda types, attrs: Int, _SEARCH, lower=lambda e, inst, x: [_read(e, x, USED)],
                partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="how many keys a table has")
 LOCAL_SLOT = Op("local_slot", lambda types, attrs: Int, _SEARCH, lower=_slot_lower, partials=NONDIFF,
-                eval=_python_slot, doc="the slot of a key in a table, -1 where there is none")
+                eval=_python_slot, doc="the slot of a key in a table, -1 where there is none", traits=LOAD)
 LOCAL_CLAIM = Op("local_claim", lambda types, attrs: Int, RAISES | _CHANGE, lower=_claim_lower, partials=NONDIFF,
                  eval=_python_claim, doc="the slot of a key, which gets one where its slot is -1")
 LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_RULE, eval=_python_store,

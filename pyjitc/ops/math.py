@@ -11,10 +11,11 @@ import math
 
 import numpy as np
 
-from ..ir.core import CALL, CHEAP, EXPENSIVE, FREE, HOST, MODERATE, PURE, RAISES, Op
+from ..ir.core import (CALL, CHEAP, CHECKS_FIRST, ELEMENTARY, EXPENSIVE, FREE, HOST, MODERATE, PURE, RAISES, ROUNDS,
+                       SINGULAR, Op)
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF, ROUNDING, UNVARIED
-from .elementary import NAMES, computed_by
+from .elementary import computed_by
 from .lowering import intrinsic, libcall
 from .signature import signature
 
@@ -45,10 +46,10 @@ def _of_c(name, ufunc=None):
     return meaning
 
 
-def _or_ours(name, given):
-    """The Python meaning that compiled code has for NumPy numbers where lib/elementary.py has an implementation, else
+def _meaning(name, given, traits):
+    """The Python meaning that compiled code has for NumPy numbers where lib/elementary has an implementation, else
     `given`."""
-    if name not in NAMES:
+    if not traits & ELEMENTARY:
         return given
 
     def meaning(*args):
@@ -258,35 +259,37 @@ def _as_first(b, x, y, out):
     return b.const(1.0), b.const(0.0)
 
 
-def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False, cost=CALL):
+def _op(name, rule, eval, lower, partials, doc, effects=PURE, attrs=False, cost=CALL, traits=0):
     return Op(name, signature(rule), effects, eval=eval, lower=lower, partials=partials, doc=doc, eval_attrs=attrs,
-              cost=cost)
+              cost=cost, traits=traits)
 
 
-def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
+def _unary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL, traits=0):
     c = c or name
-    return _op(name, "x: F -> F", _or_ours(name, _of_c(c, ufunc)), lower or libcall(c), partials, doc, cost=cost)
+    return _op(name, "x: F -> F", _meaning(name, _of_c(c, ufunc), traits), lower or libcall(c), partials, doc,
+               cost=cost, traits=traits)
 
 
-def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL):
+def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL, traits=0):
     c = c or name
-    return _op(name, "x: F, y: F -> F", _or_ours(name, _of_c(c, ufunc)), lower or libcall(c), partials, doc, cost=cost)
+    return _op(name, "x: F, y: F -> F", _meaning(name, _of_c(c, ufunc), traits), lower or libcall(c), partials, doc,
+               cost=cost, traits=traits)
 
 
 SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
-              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE)
+              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE, traits=SINGULAR)
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
               ufunc=np.fabs, lower=intrinsic("llvm.fabs"), cost=MODERATE)
 FLOOR = _unary("floor", ROUNDING, "Greatest whole number not above x, a float.", ufunc=np.floor,
-               lower=intrinsic("llvm.floor"), cost=MODERATE)
+               lower=intrinsic("llvm.floor"), cost=MODERATE, traits=ROUNDS)
 CEIL = _unary("ceil", ROUNDING, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"),
-              cost=MODERATE)
+              cost=MODERATE, traits=ROUNDS)
 TRUNC = _unary("trunc", ROUNDING, "x without its fraction, a float.", ufunc=np.trunc, lower=intrinsic("llvm.trunc"),
-               cost=MODERATE)
+               cost=MODERATE, traits=ROUNDS)
 RINT = _unary("rint", ROUNDING, "Nearest whole number, ties to even.", ufunc=np.rint, lower=intrinsic("llvm.roundeven"),
-              cost=MODERATE)
+              cost=MODERATE, traits=ROUNDS)
 ROUND = _unary("round_away", ROUNDING, "Nearest whole number, ties away from 0.", c="round",
-               lower=intrinsic("llvm.round"), cost=MODERATE)
+               lower=intrinsic("llvm.round"), cost=MODERATE, traits=ROUNDS)
 FMAX_NUMBER = _binary("fmax_number", lambda b, x, y, out: _either(b, b.fge(x, y)),
                       "The larger of two numbers, of which none is nan; either of two zeros.",
                       c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "), cost=MODERATE)
@@ -306,49 +309,57 @@ POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_R
                  cost=MODERATE)
 
 SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.",
-             ufunc=np.sin)
-COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", ufunc=np.cos)
+             ufunc=np.sin, traits=ELEMENTARY)
+COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", ufunc=np.cos,
+             traits=ELEMENTARY)
 TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians; {rare}: as of sin.",
-             ufunc=np.tan)
+             ufunc=np.tan, traits=ELEMENTARY)
 ASIN = _unary("asin", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
-              "Arc sine, in radians.", ufunc=np.arcsin)
+              "Arc sine, in radians.", ufunc=np.arcsin, traits=SINGULAR | ELEMENTARY)
 ACOS = _unary("acos", lambda b, x, out: (b.fdiv(b.const(-1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
-              "Arc cosine, in radians.", ufunc=np.arccos)
+              "Arc cosine, in radians.", ufunc=np.arccos, traits=SINGULAR | ELEMENTARY)
 ATAN = _unary("atan", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(x, x, b.const(1.0))),),
-              "Arc tangent, in radians.", ufunc=np.arctan)
+              "Arc tangent, in radians.", ufunc=np.arctan, traits=ELEMENTARY)
 ATAN2 = _binary("atan2", lambda b, y, x, out: _atan2_partials(b, y, x), "Angle of the vector (x, y); y comes first.",
-                ufunc=np.arctan2)
-SINH = _unary("sinh", lambda b, x, out: (b.cosh(x),), "Hyperbolic sine.", ufunc=np.sinh)
-COSH = _unary("cosh", lambda b, x, out: (b.sinh(x),), "Hyperbolic cosine.", ufunc=np.cosh)
-TANH = _unary("tanh", lambda b, x, out: (b.fma(b.fneg(out), out, b.const(1.0)),), "Hyperbolic tangent.", ufunc=np.tanh)
+                ufunc=np.arctan2, traits=SINGULAR | ELEMENTARY)
+SINH = _unary("sinh", lambda b, x, out: (b.cosh(x),), "Hyperbolic sine.", ufunc=np.sinh, traits=ELEMENTARY)
+COSH = _unary("cosh", lambda b, x, out: (b.sinh(x),), "Hyperbolic cosine.", ufunc=np.cosh, traits=ELEMENTARY)
+TANH = _unary("tanh", lambda b, x, out: (b.fma(b.fneg(out), out, b.const(1.0)),), "Hyperbolic tangent.", ufunc=np.tanh,
+              traits=ELEMENTARY)
 ASINH = _unary("asinh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, x, b.const(1.0)))),),
-               "Inverse hyperbolic sine.", ufunc=np.arcsinh)
+               "Inverse hyperbolic sine.", ufunc=np.arcsinh, traits=ELEMENTARY)
 ACOSH = _unary("acosh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, x, b.const(-1.0)))),),
-               "Inverse hyperbolic cosine.", ufunc=np.arccosh)
+               "Inverse hyperbolic cosine.", ufunc=np.arccosh, traits=SINGULAR | ELEMENTARY)
 ATANH = _unary("atanh", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(b.fneg(x), x, b.const(1.0))),),
-               "Inverse hyperbolic tangent.", ufunc=np.arctanh)
-EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp)
-EXP2 = _unary("exp2", lambda b, x, out: (b.fmul(out, b.const(math.log(2.0))),), "2 ** x.", ufunc=np.exp2)
-EXPM1 = _unary("expm1", lambda b, x, out: (b.fadd(out, b.const(1.0)),), "e ** x - 1, exact near 0.", ufunc=np.expm1)
-LOG = _unary("log", lambda b, x, out: (b.fdiv(b.const(1.0), x),), "Natural logarithm.", ufunc=np.log)
+               "Inverse hyperbolic tangent.", ufunc=np.arctanh, traits=SINGULAR | ELEMENTARY)
+EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp, traits=ELEMENTARY)
+EXP2 = _unary("exp2", lambda b, x, out: (b.fmul(out, b.const(math.log(2.0))),), "2 ** x.", ufunc=np.exp2,
+              traits=ELEMENTARY)
+EXPM1 = _unary("expm1", lambda b, x, out: (b.fadd(out, b.const(1.0)),), "e ** x - 1, exact near 0.", ufunc=np.expm1,
+               traits=ELEMENTARY)
+LOG = _unary("log", lambda b, x, out: (b.fdiv(b.const(1.0), x),), "Natural logarithm.", ufunc=np.log,
+             traits=SINGULAR | ELEMENTARY)
 LOG2 = _unary("log2", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(2.0)), x),), "Logarithm to base 2.",
-              ufunc=np.log2)
+              ufunc=np.log2, traits=SINGULAR | ELEMENTARY)
 LOG10 = _unary("log10", lambda b, x, out: (b.fdiv(b.const(1.0 / math.log(10.0)), x),), "Logarithm to base 10.",
-               ufunc=np.log10)
+               ufunc=np.log10, traits=SINGULAR | ELEMENTARY)
 LOG1P = _unary("log1p", lambda b, x, out: (b.fdiv(b.const(1.0), b.fadd(x, b.const(1.0))),), "log(1 + x), exact near 0.",
-               ufunc=np.log1p)
-CBRT = _unary("cbrt", lambda b, x, out: (b.fdiv(b.const(1.0 / 3.0), b.fmul(out, out)),), "Cube root.", ufunc=np.cbrt)
+               ufunc=np.log1p, traits=SINGULAR | ELEMENTARY)
+CBRT = _unary("cbrt", lambda b, x, out: (b.fdiv(b.const(1.0 / 3.0), b.fmul(out, out)),), "Cube root.", ufunc=np.cbrt,
+              traits=SINGULAR | ELEMENTARY)
 ERF = _unary("erf", lambda b, x, out: (_gauss(b, x),), "Error function.")
 ERFC = _unary("erfc", lambda b, x, out: (b.fneg(_gauss(b, x)),), "1 - erf(x), exact for large x.")
-POW = _binary("pow", lambda b, x, y, out: _pow_partials(b, x, y, out), "C's pow: x ** y.", ufunc=np.power)
+POW = _binary("pow", lambda b, x, y, out: _pow_partials(b, x, y, out), "C's pow: x ** y.", ufunc=np.power,
+              traits=SINGULAR | ELEMENTARY)
 POW_IN_DOUBLE = _binary("pow_in_double", POW.partials, "x ** y of float32 or float16, computed in double and rounded.",
-                        c="pow", ufunc=np.power)
+                        c="pow", ufunc=np.power, traits=SINGULAR | ELEMENTARY)
 POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log, found: _of_c("pow")(x, y),
                _pow_rest_lower, NO_RULE, "x ** y where few elements of a loop ask for it; log: y * log(|x|), found: e "
                                          "** log, |x| ** y where neither is extreme.")
 HYPOT = _binary("hypot", lambda b, x, y, out: (_unless_zero(b, out, b.fdiv(x, out)),
                                                _unless_zero(b, out, b.fdiv(y, out))),
-                "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot)
+                "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot,
+                traits=SINGULAR | ELEMENTARY)
 NEXTAFTER = _binary("nextafter", _as_first, "The next float after x towards y.", ufunc=np.nextafter,
                     lower=_nextafter_lower)
 REMAINDER = _binary("remainder", lambda b, x, y, out: (b.const(1.0), b.fneg(b.rint(b.fdiv(x, y)))),
@@ -379,21 +390,22 @@ LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, ROUNDING,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, _as_first,
-                   "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True)
+                   "check_domain {message} (r, x): r; ValueError where r is nan and x is not", RAISES, attrs=True,
+                   traits=CHECKS_FIRST)
 CHECK_RANGE = _op("check_range", "r: float, x: float -> float", _check_range, _check_range_lower, _as_first,
                   "check_range {cls, message} (r, x): r; raises cls where r is infinite and x is finite", RAISES,
-                  attrs=True)
+                  attrs=True, traits=CHECKS_FIRST)
 
 
 
-def _complex(name, ufunc, partials, operands="x: C"):
+def _complex(name, ufunc, partials, operands="x: C", traits=0):
     def meaning(*args):
         with np.errstate(all="ignore"):
             result = ufunc(*args)
         return complex(result) if type(args[0]) is complex else result
 
-    return _op(name, f"{operands} -> C", _or_ours(name, meaning), _complex_libcall(name), partials,
-               f"C's {name} of complex numbers.")
+    return _op(name, f"{operands} -> C", _meaning(name, meaning, traits), _complex_libcall(name), partials,
+               f"C's {name} of complex numbers.", traits=traits)
 
 
 def _over_root(b, x, sign):
@@ -414,24 +426,24 @@ def _cpow_partials(b, x, y, out):
     return by_x, b.select(b.is_zero(x), zero, b.fmul(out, b.clog(x)))
 
 
-CSQRT = _complex("csqrt", np.sqrt, lambda b, x, out: (b.fdiv(b.const(0.5), out),))
-CEXP = _complex("cexp", np.exp, lambda b, x, out: (out,))
-CLOG = _complex("clog", np.log, lambda b, x, out: (b.fdiv(b.const(1.0), x),))
+CSQRT = _complex("csqrt", np.sqrt, lambda b, x, out: (b.fdiv(b.const(0.5), out),), traits=SINGULAR)
+CEXP = _complex("cexp", np.exp, lambda b, x, out: (out,), traits=ELEMENTARY)
+CLOG = _complex("clog", np.log, lambda b, x, out: (b.fdiv(b.const(1.0), x),), traits=SINGULAR)
 CSIN = _complex("csin", np.sin, lambda b, x, out: (b.ccos(x),))
 CCOS = _complex("ccos", np.cos, lambda b, x, out: (b.fneg(b.csin(x)),))
 CTAN = _complex("ctan", np.tan, lambda b, x, out: (b.fadd(b.const(1.0), b.fmul(out, out)),))
 CSINH = _complex("csinh", np.sinh, lambda b, x, out: (b.ccosh(x),))
 CCOSH = _complex("ccosh", np.cosh, lambda b, x, out: (b.csinh(x),))
 CTANH = _complex("ctanh", np.tanh, lambda b, x, out: (b.fsub(b.const(1.0), b.fmul(out, out)),))
-CASIN = _complex("casin", np.arcsin, lambda b, x, out: (_over_root(b, x, -1),))
-CACOS = _complex("cacos", np.arccos, lambda b, x, out: (b.fneg(_over_root(b, x, -1)),))
+CASIN = _complex("casin", np.arcsin, lambda b, x, out: (_over_root(b, x, -1),), traits=SINGULAR)
+CACOS = _complex("cacos", np.arccos, lambda b, x, out: (b.fneg(_over_root(b, x, -1)),), traits=SINGULAR)
 CATAN = _complex("catan", np.arctan, lambda b, x, out: (
-    b.fdiv(b.const(1.0), b.fadd(b.const(1.0), b.fmul(x, x))),))
-CASINH = _complex("casinh", np.arcsinh, lambda b, x, out: (_over_root(b, x, 1),))
-CACOSH = _complex("cacosh", np.arccosh, lambda b, x, out: (_over_two_roots(b, x),))
+    b.fdiv(b.const(1.0), b.fadd(b.const(1.0), b.fmul(x, x))),), traits=SINGULAR)
+CASINH = _complex("casinh", np.arcsinh, lambda b, x, out: (_over_root(b, x, 1),), traits=SINGULAR)
+CACOSH = _complex("cacosh", np.arccosh, lambda b, x, out: (_over_two_roots(b, x),), traits=SINGULAR)
 CATANH = _complex("catanh", np.arctanh, lambda b, x, out: (
-    b.fdiv(b.const(1.0), b.fsub(b.const(1.0), b.fmul(x, x))),))
-CPOW = _complex("cpow", np.power, _cpow_partials, "x: C, y: C")
+    b.fdiv(b.const(1.0), b.fsub(b.const(1.0), b.fmul(x, x))),), traits=SINGULAR)
+CPOW = _complex("cpow", np.power, _cpow_partials, "x: C, y: C", traits=SINGULAR)
 
 
 def _either(b, first):

@@ -9,9 +9,9 @@ from math import prod
 from typing import Any
 
 from ..base.lazy import lazy
-from ..ir.core import (
-    ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, MODERATE, PURE, RAISES, Op, reads, writes,
-)
+from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
+                       LOAD, MODERATE, NEW_MEMORY, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST, Inst, Op,
+                       reads, writes)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
@@ -20,12 +20,17 @@ from ..types.kinds import (
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
-__all__ = ["MEMORY_OPS", "FUEL", "count_references", "hold", "holds_object", "item_bytes", "opened", "owned"]
+__all__ = ["MEMORY_OPS", "FUEL", "REPLACES", "count_references", "effects_of", "hold", "holds_object", "item_bytes",
+           "opened", "owned"]
 
 heads = lazy(f"{__package__}.heads")  # only programs with native lists load it
 
 # Units of work between two polls for signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
+
+# The effects of a store in a native list or object that releases the reference which was there: if that was the last
+# one to a Python object, code of the program may run.
+REPLACES = writes(ITEMS, OBJECTS, COUNTS) | HOST
 
 # Sizes of arrays are below 2**60: malloc gives no more, and index arithmetic cannot wrap.
 MAX_BYTES = (1 << 60) - 1
@@ -450,6 +455,15 @@ def holds_object(t) -> bool:
     return t.parts is None or any(map(holds_object, t.parts))
 
 
+def effects_of(inst: Inst) -> int:
+    """The effects of an instruction that is not a call: those of its operation, but a store that replaces references
+    runs no code of the program where these lead to no Python object."""
+    effects = inst.op.effects
+    if effects == REPLACES and not any([holds_object(v.type) for v in inst.args]):
+        return writes(ITEMS, COUNTS)
+    return effects
+
+
 def owned(e, t, x):
     """The components of an unboxed object with references of their own: an array gets a header that owns a reference to
     its object."""
@@ -723,10 +737,11 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
                     "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
                     "any size; {column}: the loop goes from row to row; {walk}: the last operand, of a store the one "
                     "before the value, is how many bytes further along this axis the element is; {held}: LLVM keeps "
-                    "the element in a register during the loop; {alone}, {beside}: see alone", cost=CHEAP)
+                    "the element in a register during the loop; {alone}, {beside}: see alone", cost=CHEAP,
+                traits=LOAD | KEEPS_NONE)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
-                     "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP)
+                     "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP, traits=KEEPS_NONE)
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "
@@ -735,27 +750,28 @@ ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(EL
               partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
                   "memory, the elements of "
-              "a row lie side by side")
+              "a row lie side by side", traits=KEEPS_NONE)
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
                 doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or "
                     "float64 in eight running sums, "
-                "which are then added in pairs")
+                "which are then added in pairs", traits=KEEPS_NONE)
 ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
                 RAISES | reads(ELEMENTS) | ALLOCATES,
                 lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
-                                                            "or fewer; else one without elements in memory")
+                                                            "or fewer; else one without elements in memory",
+                traits=KEEPS_NONE | NEW_MEMORY)
 DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE, lower=_dot_lower,
-         doc="the dot product of two vectors of one length, of float32 or float64, in any order")
+         doc="the dot product of two vectors of one length, of float32 or float64, in any order", traits=KEEPS_NONE)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
             doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
-               partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE)
+               partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE, traits=KEEPS_NONE)
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
                   lower=lambda e, inst, a: [a[2 + inst.args[0].type.ndim + inst.attrs["axis"]]],
-                  doc="byte stride of {axis}", cost=FREE)
+                  doc="byte stride of {axis}", cost=FREE, traits=KEEPS_NONE)
 ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, space, stride, *, size: stride // size
                 if n == space else 0,
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
@@ -773,16 +789,16 @@ ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_v
                 cost=MODERATE)
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
                doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
-               "serves where it has room; ValueError, MemoryError as NumPy")
+               "serves where it has room; ValueError, MemoryError as NumPy", traits=NEW_MEMORY)
 FRAME_ARRAY = Op("frame_array", _new_rule, writes(ELEMENTS), lower=_frame_lower, partials=STRUCTURAL,
                  doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
                  "{zero}: filled with zeros")
 ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF,
-                doc="`x is y` of arrays", cost=MODERATE)
+                doc="`x is y` of arrays", cost=MODERATE, traits=KEEPS_NONE)
 CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower,
-              partials=STRUCTURAL, doc="cell of {type} holding the operand")
+              partials=STRUCTURAL, doc="cell of {type} holding the operand", traits=ONLY_MEMORY_ERROR)
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
-                  partials=NO_RULE, doc="iterator object over an iteration state")
+                  partials=NO_RULE, doc="iterator object over an iteration state", traits=ONLY_MEMORY_ERROR)
 ITERATOR_KEEP = Op("iterator_keep", lambda types, attrs: types[0], ALLOCATES, lower=_iterator_keep_lower,
                    partials=STRUCTURAL, eval=lambda it: it,
                    doc="another reference to an iterator, which lives as long as that is used")
@@ -793,10 +809,11 @@ ITERATOR_DROP = Op("iterator_drop", lambda types, attrs: None, writes(COUNTS), l
                    eval=lambda it: None,
                    doc="give up the reference that an object of the interpreter has to an iterator")
 CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
-               partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)")
+               partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)", traits=LOAD)
 CELL_STORE = Op("cell_store", lambda types, attrs: None, writes(CELLS, COUNTS), lower=_cell_store_lower,
                 partials=STRUCTURAL,
-                doc="replace the content; the cell takes a reference of its own and gives up the old one")
+                doc="replace the content; the cell takes a reference of its own and gives up the old one",
+                traits=WRITES_FIRST)
 RETAIN = Op("retain", lambda types, attrs: None, writes(COUNTS), lower=_retain_lower, partials=NONDIFF,
             doc="one more reference")
 RELEASE = Op("release", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,

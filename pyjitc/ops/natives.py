@@ -5,10 +5,8 @@ it, so that a length or an item that was loaded remains valid until an instructi
 """
 from __future__ import annotations
 
-from ..ir.core import (
-    ALLOCATES, CHEAP, COUNTS, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, PURE, RAISES, TABLES, Op, reads,
-    writes,
-)
+from ..ir.core import (ALLOCATES, CHEAP, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, ONLY_MEMORY_ERROR, PURE,
+                       RAISES, TABLES, Op, reads, writes)
 from ..runtime import platform
 from ..types.kinds import (
     Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NativeObject, NoneType, NpBool, NpFloat,
@@ -16,7 +14,7 @@ from ..types.kinds import (
 )
 from .effects import NO_RULE, NONDIFF
 from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
-from .memory import MAX_BYTES, count_references
+from .memory import MAX_BYTES, REPLACES, count_references
 from .sorting import key_parts, start_of_keys
 
 __all__ = ["NATIVE_OPS", "QUIET", "can_hold", "outside"]
@@ -398,7 +396,7 @@ NATIVE_STORE = Op("native_store", _nothing, writes(ITEMS), lower=_put_lower, par
 NATIVE_AT = Op("native_at", _item_rule, ALLOCATES | reads(ITEMS), lower=_at_lower, partials=NO_RULE,
                eval=lambda x, i, *, borrowed=False: x[i], eval_attrs=True, cost=MODERATE,
                doc="item i, which there is, of a native list of what has references; {borrowed}: as of list_get")
-NATIVE_PUT = Op("native_put", _nothing, writes(ITEMS, OBJECTS, COUNTS) | HOST, lower=_put_lower, partials=NO_RULE,
+NATIVE_PUT = Op("native_put", _nothing, REPLACES, lower=_put_lower, partials=NO_RULE,
                 eval=lambda x, i, value: x.__setitem__(i, value), cost=EXPENSIVE,
                 doc="item i, which there is, of a native list of what has references is `value`")
 NATIVE_SORT = Op("native_sort", lambda types, attrs: Bool, reads(LISTS) | writes(ITEMS), lower=_sort_lower,
@@ -449,7 +447,7 @@ NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, 
                        "those between the characters {mark}, or the words where it is None")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
-                  doc="part i, which there is, of a text, of what native_places has found")
+                  doc="part i, which there is, of a text, of what native_places has found", traits=ONLY_MEMORY_ERROR)
 NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
                    partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,
                    doc="where part i, which there is, of a text begins and ends, of what native_places has found of it "

@@ -6,7 +6,7 @@ passes/fusion.py merges nests, passes/nests.py expands them into loops.
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, ELEMENTS, PURE, RAISES, READS, Function, Inst, Op, reads, writes
+from ..ir.core import ALLOCATES, ELEMENTS, NEW_MEMORY, PURE, RAISES, READS, Function, Inst, Op, reads, writes
 from ..ir.tree import Leaf, Node
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
@@ -180,7 +180,7 @@ NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=ST
               "space that the result of a reduction keeps; {how}: of a reduction, what it computes; {reduced}: "
               "of one over some axes, which; {instead}: a function to call where nothing was fused into "
               "the nest; "
-              "{beside}: a function that computes two products at once")
+              "{beside}: a function that computes two products at once", traits=NEW_MEMORY)
 NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
                    "{shape}, {kept}, {how}, {reduced}, {instead}, {beside}: see nest")

@@ -8,7 +8,8 @@ errors. The type of a value is always checked: a program may store anything.
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, CHEAP, HOST, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads
+from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, WRITES_FIRST,
+                       Op, reads)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..runtime.objects import slots_of
@@ -331,10 +332,10 @@ FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | 
                partials=NO_RULE,
                doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
                    "where it is something else; {restart}: as of list_get; {otherwise}: what the class has where "
-                   "an object stores none")
+                   "an object stores none", traits=LOAD)
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
-               doc="store attribute {name} of an object, as object.__setattr__ does")
+               doc="store attribute {name} of an object, as object.__setattr__ does", traits=WRITES_FIRST)
 FIELD_PEEK = Op("field_peek", lambda types, attrs: attrs["type"], HOST | ALLOCATES | reads(OBJECTS),
                 lower=_peek_lower, eval=lambda x, *, name, type: getattr(x, name, None), eval_attrs=True,
                 partials=NO_RULE, doc="attribute {name} that an object stores, an array of {type}; no array where it "

@@ -8,7 +8,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..ir.core import ALLOCATES, CONSUMES, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import (ALLOCATES, CONSUMES, HOST, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, READS, WRITES, Op, reads,
+                       writes)
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
@@ -136,7 +137,8 @@ def _checked(e, inst, pointer):
     return pointer
 
 
-STR_CHAR = _op("str_char", "code: int -> str", _MAKES, _char_lower, chr, "the character of a code point", cost=8)
+STR_CHAR = _op("str_char", "code: int -> str", _MAKES, _char_lower, chr, "the character of a code point", cost=8,
+               traits=ONLY_MEMORY_ERROR)
 
 
 def _slice_lower(e, inst, s, i, j):
@@ -145,7 +147,7 @@ def _slice_lower(e, inst, s, i, j):
 
 
 STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_lower, lambda s, i, j: s[i:j],
-                "the characters from i to before j, 0 <= i, j <= length")
+                "the characters from i to before j, 0 <= i, j <= length", traits=ONLY_MEMORY_ERROR)
 
 
 def _reversed_lower(e, inst, s):
@@ -155,7 +157,7 @@ def _reversed_lower(e, inst, s):
 
 _BACKWARDS = slice(None, None, -1)
 STR_REVERSED = _op("str_reversed", "s: str -> str", _MAKES, _reversed_lower, lambda s: s[::-1],
-                   "the characters from the last to the first")
+                   "the characters from the last to the first", traits=ONLY_MEMORY_ERROR)
 
 
 def _equal_lower(e, inst, x, y):
@@ -168,7 +170,8 @@ def _append_lower(e, inst, x, y):
 
 # passes/refcount.py gives this operation its own reference to the first operand: if that is the only reference, the
 # object grows in place.
-STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y")
+STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y",
+                 traits=ONLY_MEMORY_ERROR)
 
 
 def _append_code_lower(e, inst, x, code):
@@ -176,7 +179,7 @@ def _append_code_lower(e, inst, x, code):
 
 
 STR_APPEND_CODE = _op("str_append_code", "x: str, code: int -> str", _MAKES | CONSUMES, _append_code_lower,
-                      lambda x, code: x + chr(code), "x and the character of a code point")
+                      lambda x, code: x + chr(code), "x and the character of a code point", traits=ONLY_MEMORY_ERROR)
 
 
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
@@ -337,11 +340,12 @@ def _fixed_lower(e, inst, x):
     return [_checked(e, inst, e.assign(f"call ptr {call}"))]
 
 
-STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_decimal_of_int", "i64"), str, "str(x)")
+STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_decimal_of_int", "i64"), str, "str(x)",
+                 traits=ONLY_MEMORY_ERROR)
 STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("pyj_decimal_of_float", "double"), str,
                    "str(x), with the fewest digits that say it")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
-                "x with {digits} digits behind the point", eval_attrs=True)
+                "x with {digits} digits behind the point", eval_attrs=True, traits=ONLY_MEMORY_ERROR)
 def _build_lower(e, inst, *parts):
     """The text of each number is written into memory of this frame, in the form of a str object that only the join
     below reads."""

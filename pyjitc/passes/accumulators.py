@@ -15,7 +15,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops.memory import ALONE_HERE, ARRAY_LOAD, ARRAY_STORE
-from .alias import Aliases
+from .alias import Aliases, marked_apart
 from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
 
 __all__ = ["run"]
@@ -35,11 +35,12 @@ def run(fn: ir.Function, options=None) -> None:
             continue
         bounds: dict[ir.Value, tuple[Affine, Affine]] | None = None
         for store, same, others in found:
-            if all(_told_apart(store, one, aliases) for one in others if one.args[0] is not store.args[0]):
-                others = [one for one in others if one.args[0] is store.args[0]]
-                if bounds is None and others:
+            others = [one for one in others if not marked_apart(store, one)]
+            within = [one for one in others if one.args[0] is store.args[0]]
+            if all(aliases.distinct(store.args[0], one.args[0]) for one in others if one not in within):
+                if bounds is None and within:
                     bounds = _bounds(loop, defs, edges, inside, memo)
-                if all(_never_equal(store, one, defs, inside, memo, bounds) for one in others):
+                if all(_never_equal(store, one, defs, inside, memo, bounds) for one in within):
                     _tell(fn, counted, same, others)
 
 
@@ -65,14 +66,6 @@ def _sums(loop, defs) -> list[tuple[ir.Inst, list[ir.Inst], list[ir.Inst]]]:
             if same[-1] is store:  # append the group of a store once, although the element may be stored several times
                 found.append((store, same, others))
     return found
-
-
-def _told_apart(one, other, aliases) -> bool:
-    """Whether the arrays of two accesses are known to share no memory."""
-    if aliases.distinct(one.args[0], other.args[0]):
-        return True
-    group, _, *others = one.attrs.get("noalias", (None, None))
-    return group is not None and other.attrs.get("noalias", (None,))[0] == group and other.attrs["noalias"][1] in others
 
 
 def _bounds(loop, defs, edges, inside, memo) -> dict[ir.Value, tuple[Affine, Affine]]:

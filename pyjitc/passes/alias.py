@@ -13,8 +13,8 @@ own.
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, RANDOM, READS, SLOTS, WRITES, Function, Inst, Value, regions_read,
-    regions_written, writes,
+    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS, Function, Inst,
+    Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
@@ -23,11 +23,8 @@ from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "LOADS", "SAME_MEMORY", "gathers", "may_free", "root_of"]
+__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_apart", "may_free", "root_of"]
 
-LOADS = frozenset((m.ARRAY_LOAD, m.CELL_LOAD))  # their result depends on nothing but what they read
-# Operations are given by name, so that a first call need not load those of a GPU.
-_FRESH = frozenset(("array_new", "array_copy", "nest", "shared_array", "local_array"))
 _VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
 # The result may lead to the memory of any operand.
 SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
@@ -58,7 +55,7 @@ class Aliases:
     def effects(self, inst: Inst) -> int:
         """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that
         the callee itself allocates."""
-        return inst.op.effects if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
+        return m.effects_of(inst) if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
         """(effects of a function, the positions of the parameters whose elements it writes; None where it may write
@@ -108,7 +105,7 @@ class Aliases:
             return []
         if not regions_written(op.effects) & ELEMENTS:
             return []
-        return [v for v in inst.args if isinstance(v.type, Array)] if op.name == "blas" else None
+        return [v for v in inst.args if isinstance(v.type, Array)] if op.traits & WRITES_OPERANDS else None
 
     def writes(self, inst: Inst) -> bool:
         """Whether an instruction changes memory that some computation may read."""
@@ -123,6 +120,10 @@ class Aliases:
     def _writes_others(self, inst: Inst, arrays) -> bool:
         written = self.written(inst)
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
+
+    def told_apart(self, one: Inst, other: Inst) -> bool:
+        """Whether the arrays of two accesses to elements are known to share no memory."""
+        return self.distinct(one.args[0], other.args[0]) or marked_apart(one, other)
 
     def may_change(self, inst: Inst, load: Inst) -> bool:
         """Whether `inst` may change what `load` reads."""
@@ -139,10 +140,17 @@ class Aliases:
         return True
 
 
+def marked_apart(one: Inst, other: Inst) -> bool:
+    """Whether `versioning` has marked two accesses to elements as accesses to arrays that share no memory."""
+    group, _, *others = one.attrs.get("noalias", (None, None))
+    found = other.attrs.get("noalias", (None,))
+    return group is not None and found[0] == group and found[1] in others
+
+
 def is_fresh(v: Value) -> bool:
     """Whether the instruction that defines an array allocates it, or it is local memory of a thread or shared memory of
     a block."""
-    return v.inst is not None and (v.inst.op.name in _FRESH or gathers(v.inst))
+    return v.inst is not None and (bool(v.inst.op.traits & NEW_MEMORY) or gathers(v.inst))
 
 
 def root_of(v: Value) -> Value:

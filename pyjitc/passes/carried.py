@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
 from ..base.errors import with_article
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
@@ -22,10 +20,10 @@ from ..ops.structure import SELECT, UNION_GET, UNION_IS, UNION_MAKE
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
-from .operands import Builder
+from .operands import Builder, constant_of
 from .rewrite import clone_inst, growing
 
-__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "constant_of", "element_type",
+__all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "element_type",
            "typed"]
 
 # operation of a reduction -> (operation that combines two partial results, neutral element)
@@ -703,11 +701,5 @@ def typed(b: Builder, op: ir.Op, x: ir.Value, t, *rest):
     result = b.op(op, x, *rest, type=t)
     result.inst.attrs["type"] = t
     return result
-
-
-def constant_of(t, value):
-    """The constant of a scalar type; -1 has all bits set in an unsigned one."""
-    return {k.Int: int, k.Float: float, k.Bool: bool}[t](value) if t in (k.Int, k.Float, k.Bool) else \
-        np.array(value).astype(dtype_of(t))[()]
 
 

@@ -10,19 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.cfg import in_edges
-from ..ir.core import RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
-from ..ops.memory import CELL_NEW, ITERATOR_NEW
+from ..ir.core import ONLY_MEMORY_ERROR, RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.nest import NEST, fails
+from ..ops.pyobject import PY_BOX
 from ..types.kinds import is_scalar
 from .rewrite import remove_params
 
 __all__ = ["run"]
-
-# they may raise only MemoryError, and need not be kept to raise it
-_ONLY_MEMORY_ERROR = frozenset((CELL_NEW, ITERATOR_NEW))
-_TEXTS = frozenset((  # operations on texts, given by name, need not be kept for a MemoryError either
-    "str_char", "str_slice", "str_reversed", "str_append", "str_append_code", "str_fixed", "str_of_int",
-    "native_piece"))
 
 
 def is_droppable(inst: Inst) -> bool:
@@ -30,8 +24,8 @@ def is_droppable(inst: Inst) -> bool:
     effects = inst.op.effects
     if effects & (WRITES | TERMINATOR):
         return False
-    return not effects & RAISES or inst.op in _ONLY_MEMORY_ERROR or inst.op.name in _TEXTS or \
-        inst.op.name == "py_box" and is_scalar(inst.args[0].type) or \
+    return not effects & RAISES or bool(inst.op.traits & ONLY_MEMORY_ERROR) or \
+        inst.op is PY_BOX and is_scalar(inst.args[0].type) or \
         inst.op is NEST and inst.attrs["shape"] is not None and not fails(inst.attrs["tree"])
 
 

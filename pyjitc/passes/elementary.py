@@ -3,7 +3,7 @@
 Runs late: fusion, the search for equal values and the passes over control flow see one operation for each function,
 which has a derivative, instead of a polynomial and bit patterns. It runs before versioning and the other passes that
 estimate the work of a loop.
-Before:  y = sin x : float64        After:  a = cast x : float ; (the body of vector_trig.sin) ; y = cast b : float64
+Before:  y = sin x : float64        After:  a = cast x : float ; (the body of circular.sin) ; y = cast b : float64
 Operations of Python floats stay on a CPU, where they are calls of the C library. A big body remains a call, of a copy
 for this module, since passes change functions in place.
 Needs: SSA.  Keeps: SSA, effects and their order.

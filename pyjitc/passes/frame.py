@@ -16,23 +16,21 @@ from ..ir.cfg import reverse_postorder
 from ..ops import arith, control, memory
 from ..types.kinds import Array
 from .alias import SAME_MEMORY
+from .inline import callees
 
 __all__ = ["run"]
 
 KNOWN = 1024  # the most bytes of an array of known lengths
 UNKNOWN = 128  # bytes of the buffer of an array of other lengths
-ROOM = 2048  # the most bytes of all arrays in the frame of a function
-# Operations that keep no reference to an operand; comparisons are of addresses, to see whether two arrays share memory.
-_LOOKS = frozenset((
-    memory.ARRAY_LOAD, memory.ARRAY_STORE, memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ROW_COPY, memory.SUM_EIGHTS,
-    memory.DOT, memory.ARRAY_COPY, memory.ARRAY_SAME, *arith.INTEGER_COMPARISONS))
+ROOM = 8192  # the most bytes of all arrays in the frame of a function
+RECURSIVE = 2048  # the same for a function that may be on the stack many times
 
 
 def run(fn: ir.Function, options=None) -> None:
     blocks = reverse_postorder(fn)
     held = _held(blocks, _Kept(fn))
     consts = {i.result: i.attrs["value"] for b in blocks for i in b.insts if i.op is control.CONST}
-    left = ROOM
+    left = RECURSIVE if _recurs(fn) else ROOM
     for block in blocks:
         for inst in block.insts:
             if inst.op is not memory.ARRAY_NEW or inst.result in held:
@@ -50,6 +48,13 @@ def run(fn: ir.Function, options=None) -> None:
             left -= size
 
 
+def _recurs(fn: ir.Function) -> bool:
+    reached = callees(fn)
+    for one in reached:  # appended to during the iteration
+        reached += [callee for callee in callees(one) if callee not in reached]
+    return fn in reached
+
+
 def _held(blocks, kept: _Kept) -> set[ir.Value]:
     """The values whose memory may still be referred to after their function has returned, or when the instruction that
     defines them runs again."""
@@ -65,8 +70,8 @@ def _held(blocks, kept: _Kept) -> set[ir.Value]:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:
                 held.update(v for v, keeps in zip(inst.args, kept.of(inst.attrs["callee"])) if keeps)
-            # an operation of ops/blas.py, which is named so that it need not be loaded
-            elif inst.op not in _LOOKS and inst.op.name != "blas":
+            # comparisons are of addresses, to see whether two arrays share memory
+            elif not inst.op.traits & ir.KEEPS_NONE and inst.op not in arith.INTEGER_COMPARISONS:
                 held.update(inst.args)
     return held
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.cfg import LoopNest, predecessors, reverse_postorder
-from ..ir.core import RAISES, Block, Function, Inst, Value
+from ..ir.core import ELEMENTARY, RAISES, Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST, INVOKE, RETURN
-from ..ops.elementary import NAMES, STEPS
+from ..ops.elementary import STEPS
 from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
 from ..types.kinds import Array, Bool, Int
 from . import dce
@@ -473,7 +473,7 @@ def _costly(tree) -> bool:
 
 def size_of(tree) -> int:
     """The number of instructions that compute one element of a tree."""
-    return sum(STEPS if inst.op.name in NAMES else 1
+    return sum(STEPS if inst.op.traits & ELEMENTARY else 1
                for kernel in kernels(tree) for block in kernel.blocks for inst in block.insts)
 
 

@@ -90,10 +90,7 @@ def inline_all(module: list[ir.Function]) -> None:
     for fn in module[1:]:
         if not fn.library:
             fn.flags = fn.flags._replace(inline=True)
-            for block in fn.blocks:
-                for inst in block.insts:
-                    if inst.op.effects & (ir.RAISES | ir.WRITES | ir.READS) and "origin" not in inst.attrs:
-                        inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
+            inline.note_origin(fn)
 
 
 def fold_shapes(fn: ir.Function) -> None:

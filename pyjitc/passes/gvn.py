@@ -15,7 +15,7 @@ from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
 from ..types.kinds import Array, is_refcounted
-from .alias import LOADS, Aliases
+from .alias import Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
@@ -30,8 +30,6 @@ MOVED = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_STEP, arith.IADD, a
           structure.SELECT, arith.ILT, arith.IGT, arith.ILE, arith.IGE}
 _FAR = 16  # the most writes between two loads that are examined
 _MOST_BLOCKS = 32  # the most blocks between a block and its immediate dominator that are examined
-# Loads, given by name, since few programs load their modules; list_get only for items without references.
-_MORE_LOADS = frozenset(("local_slot", "list_get", "field_get"))
 _SHARED_CHECKS = {BROADCAST, memory.CHECK_INDEX, arith.IADD_CK, arith.ISUB_CK, arith.IMUL_CK, arith.CHECK_NONZERO}
 
 
@@ -161,8 +159,7 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            loads = op in LOADS or op.name in _MORE_LOADS and (
-                op.name != "list_get" or not is_refcounted(inst.result.type))
+            loads = op.traits & ir.LOAD or op.traits & ir.LOAD_OF_NUMBERS and not is_refcounted(inst.result.type)
             if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges, used_from_outside
+from ..ops.control import INVOKE
 from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT
 from . import counted
-from .rewrite import substitute
+from .rewrite import growing, substitute
 
-__all__ = ["defined", "run", "shared"]
+__all__ = ["defined", "repeated", "run", "shared"]
 
 cells = lazy(f"{__package__}.cells")  # functions that captured variables of a parallel loop are few
 
@@ -49,11 +50,25 @@ def run(fn: ir.Function, options=None) -> None:
 
 def shared(fn: ir.Function) -> list[ir.Value]:
     """The values that are defined outside of parallel loops and used in them. Lists and objects among these are
-    Python's: threads would count references to native ones without a lock."""
+    Python's, unless iterations only read them (`repeated`)."""
     found: dict[ir.Value, None] = {}
     for loop in _marked(fn):
-        found.update(dict.fromkeys(used_from_outside(loop.blocks)))
+        found.update(dict.fromkeys(used_from_outside(_reached(loop))))
     return list(found)
+
+
+def repeated(functions: list[ir.Function]) -> set[ir.Inst]:
+    """The instructions that several threads may run at once: those of parallel loops, and of all functions that are
+    called there."""
+    found: set[ir.Inst] = set()
+    blocks = dict.fromkeys([block for fn in functions if fn.flags.parallel for loop in _marked(fn)
+                            for block in _reached(loop)])
+    for block in growing(blocks):
+        for inst in block.insts:
+            found.add(inst)
+            if inst.op is INVOKE:
+                blocks.update(dict.fromkeys(inst.attrs["callee"].blocks))
+    return found
 
 
 def defined(fn: ir.Function) -> list[tuple[Loop, set[ir.Value]]]:
@@ -64,6 +79,15 @@ def defined(fn: ir.Function) -> list[tuple[Loop, set[ir.Value]]]:
 
 def _marked(fn: ir.Function) -> list[Loop]:
     return [loop for loop in LoopNest(fn).loops if "independent" in loop.header.terminator.attrs]
+
+
+def _reached(loop: Loop) -> dict[ir.Block, None]:
+    """The blocks of a loop, and those on the ways out of it that raise."""
+    found = dict(loop.blocks)
+    for block in growing(found):
+        if block is not loop.header:
+            found.update(dict.fromkeys([edge.block for edge in block.terminator.targets]))
+    return found
 
 
 def _mark(v: ir.Value, seen: set[ir.Value]) -> ir.Inst | None:

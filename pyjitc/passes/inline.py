@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ..ir.cfg import reverse_postorder
-from ..ir.core import ALLOCATES, HOST, RAISES, Block, Edge, Function, Inst, Value
-from ..ops.control import INVOKE, JUMP, RETURN
+from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Block, Edge, Function, Inst, Value
+from ..ops.control import CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import NESTS, functions_of
+from ..types.kinds import Array
 from . import dce, gvn, messages, simplify
 from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, substitute
 
-__all__ = ["run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
+__all__ = ["absorb", "note_origin", "run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
 
 _UNTIDY, _LEAF = 120, 40  # the most instructions of a leaf before and after simplification
 # Numbers of instructions: how many inlining may add to a function of the program before larger bodies stay calls, and
@@ -31,7 +32,37 @@ def run(module: list[Function], options: Any = None) -> list[Function]:
     """Inline in every function of `module` (the entry first), and return those that can still be reached from the
     entry. Templates and kernels of nests, which nests.py inlines later, are in their final form afterwards."""
     _inline(module[0], {})
+    if module[0].library:
+        _unbox_first(module[0])
     return reachable(module[:1], {})
+
+
+def _unbox_first(loop: Function) -> None:
+    """Move the unboxing of the arrays that a function captures to the entry of the ufunc's loop in which the function
+    was inlined: it is the same for all elements."""
+    moved = dict.fromkeys(
+        one for block in loop.blocks for inst in block.insts
+        if inst.op.name == "py_unbox" and isinstance(inst.result.type, Array) and inst.unwind is None
+        and inst.args[0].inst is not None and inst.args[0].inst.op is CONST for one in (inst.args[0].inst, inst))
+    for block in loop.blocks if moved else ():
+        block.insts = [inst for inst in block.insts if inst not in moved]
+    loop.entry.insts[:0] = moved
+
+
+def absorb(loop: Function) -> None:
+    """Mark the function for which the loop of a ufunc was made to be inlined, although it may fail: tracebacks show its
+    frame, and none of the loop."""
+    for callee in callees(loop):
+        if not callee.library and (callee.filename, callee.firstlineno) == (loop.filename, loop.firstlineno):
+            callee.flags = callee.flags._replace(inline=True)
+
+
+def note_origin(fn: Function) -> None:
+    """Let the instructions that may fail keep the name of their function where they are inlined."""
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op.effects & (RAISES | READS | WRITES) and "origin" not in inst.attrs:
+                inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
 
 
 def _wanted(callee: Function) -> bool:
@@ -81,6 +112,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
                 fn.flags = fn.flags._replace(simplified=True)
             elif fn is not root and not fn.library and not fn.flags.inline and _is_leaf(fn):
                 fn.flags = fn.flags._replace(inline=True, frameless=True)
+            elif fn.flags.inline and not fn.library:
+                note_origin(fn)
             state[fn] = True
 
 

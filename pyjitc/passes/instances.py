@@ -16,14 +16,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, natives, structure
 from ..ops import containers as c
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..types import kinds as k
 from ..types.kinds import Deque, List, ObjectOf, Type
+from .rewrite import growing
 
 __all__ = ["classes_in", "find"]
+
+independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _LISTS = frozenset((List, Deque))
 _KNOWN = frozenset((
@@ -77,8 +81,6 @@ def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[t
     """Returns ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
     are native, the stores of attributes that are certainly not set before). functions: a module, the entry first;
     without: classes that are known to have no native objects."""
-    if any([fn.flags.parallel for fn in functions]):  # threads would allocate from the same memory without a lock
-        return {}, set()
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):
         return {}, set()
     objects = _Objects(functions, without)
@@ -121,6 +123,7 @@ class _Objects:
             for block in fn.blocks:
                 for inst in block.insts:
                     self.look(inst)
+        self.drop_changed()
         while self.fields:
             before = len(self.fields)
             for fn in self.functions:
@@ -139,6 +142,19 @@ class _Objects:
             if len(self.fields) == before:
                 break
         return self.fields
+
+    def drop_changed(self) -> None:
+        """Drop the classes of objects that the iterations of a parallel loop share, and that one of them may change: it
+        sets an attribute of an object which may not be new."""
+        shared = dict.fromkeys([cls for fn in self.functions if fn.flags.parallel for v in independent.shared(fn)
+                                for cls in self.classes(v.type) if cls in self.fields])
+        for cls in growing(shared) if shared else ():
+            shared.update(dict.fromkeys([other for t in self.fields[cls].values() for other in self.classes(t)
+                                         if other in self.fields]))
+        if shared:
+            first = self.first_stores()
+            self.drop([inst.args[0].type.cls for inst in independent.repeated(self.functions)
+                       if inst.op is FIELD_SET and inst.args[0].type.cls in shared and inst not in first])
 
     def look(self, inst: ir.Inst) -> None:
         values = [*inst.args, inst.result] if inst.result is not None else inst.args

@@ -39,6 +39,7 @@ class Rewriting:
         self.fresh: dict[ir.Function, None] = {}
         self.out: list[ir.Inst] = []
         self.asked: dict[ir.Inst, int] = {}  # UNION_IS instruction -> the index of the member that it tests for
+        self.typed: set[ir.Inst] = set()  # the instructions whose attribute `type` is the type of their result
         self.inst: Any = None
 
     def run(self) -> None:
@@ -52,6 +53,8 @@ class Rewriting:
         gone = {(inst, n) for _, _, inst, n in lists.escapes}
         self.asked = {inst: inst.args[0].type.members.index(inst.attrs["type"]) for fn in lists.functions
                       for block in lists.blocks[fn] for inst in block.insts if inst.op is structure.UNION_IS}
+        self.typed = {inst for fn in lists.functions for block in lists.blocks[fn] for inst in block.insts
+                      if inst.result in self.types and inst.attrs.get("type") is inst.result.type}
         for value, t in self.types.items():
             value.type = t
         for fn in lists.functions:
@@ -134,7 +137,7 @@ class Rewriting:
         elif op in _OF_OBJECTS and type(first.type) is NativeObject:
             self.of_object(inst, first)
         else:
-            if "type" in inst.attrs and result in self.types:
+            if inst in self.typed:
                 inst.attrs = {**inst.attrs, "type": result.type}
             elif inst in self.asked:
                 inst.attrs = {**inst.attrs, "type": first.type.members[self.asked[inst]]}

@@ -31,6 +31,7 @@ from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
 from . import instances
 from .aliases import AliasClass, Aliases
 from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
+from .rewrite import growing
 
 __all__ = ["run"]
 
@@ -141,6 +142,9 @@ class _Lists(Aliases):
         for value in self.fields.values():
             for path, _ in self.places(value.type):
                 self.at(value, path).held = True
+        self.shared: list[_Class] = []  # lists that the iterations of a parallel loop share
+        self.repeated = independent.repeated(functions) if any([fn.flags.parallel for fn in functions]) else ()
+        self.changed: list[_Class] = []  # lists that an iteration may change
         self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
         for fn in functions:
             self.fn = fn
@@ -261,7 +265,7 @@ class _Lists(Aliases):
             if fn in self.returned:  # a call of it in this module gets the same lists
                 self.give_up(self.returned[fn])
         for v in independent.shared(fn) if fn.flags.parallel else ():
-            self.give_up(v)
+            self.share(v)
             held = self.tables.get(v)
             if held is not None:
                 self.tables = {one: its for one, its in self.tables.items() if its is not held}
@@ -276,12 +280,40 @@ class _Lists(Aliases):
                 for edge in inst.edges():
                     for v, p in zip(edge.args, edge.block.params):
                         self.joined(v, p)
+                if inst in self.repeated and inst not in self.around and (
+                        inst in self.calls or inst.op not in _UNCHANGING):
+                    self.change(inst)
                 if inst in self.calls:
                     self.called(self.calls[inst])
                 elif inst not in self.around and (
                         inst.result is not None and self.places(inst.result.type)
                         or any([self.places(v.type) for v in inst.args])):
                     self.instruction(fn, block, inst)
+
+    def share(self, value: ir.Value) -> None:
+        """Record that the iterations of a parallel loop share the lists in a value, and in the objects in it."""
+        self.shared += [self.at(value, path) for path, _ in self.places(value.type)]
+        classes = dict.fromkeys([cls for cls in instances.classes_in(value.type) if cls in self.attributes])
+        for cls in growing(classes) if classes else ():
+            for name, t in self.attributes[cls].items():
+                held = self.fields[cls, name]
+                self.shared += [self.at(held, path) for path, _ in self.places(t)]
+                classes.update(dict.fromkeys([one for one in instances.classes_in(t) if one in self.attributes]))
+
+    def change(self, inst: ir.Inst) -> None:
+        """Record that an instruction in an iteration may change the lists in its operands and its result."""
+        call = self.calls.get(inst)
+        values = (*inst.args, inst.result) if call is None else (*call.operands, call.unbox and call.unbox.result)
+        self.changed += [self.at(v, path) for v in values if v is not None for path, _ in self.places(v.type)]
+
+    def keep_changed(self) -> None:
+        """Mark as Python's the lists that the iterations of a parallel loop share and that one of them may change."""
+        changed = {one.root for one in self.changed}
+        shared = dict.fromkeys([one.root for one in self.shared])
+        for one in growing(shared) if shared else ():
+            shared.update(dict.fromkeys([item.root for item in one.items.values()]))
+            if one in changed or one.parts:  # a list of parts of a text keeps the one that was read last
+                self.keep(one)
 
     def instruction(self, fn, block, inst) -> None:
         op, args, result = inst.op, inst.args, inst.result
@@ -407,6 +439,7 @@ class _Lists(Aliases):
             for one in self.everything():
                 one.python = True
             return False
+        self.keep_changed()
         while self.share_work():
             pass
         while self.spread():
@@ -649,3 +682,10 @@ class _Lists(Aliases):
 _PLACES = k.Tuple((Int, Int))
 _LARGE = 64  # the most bytes of an item
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
+# operations that read lists, make new ones, or only pass them on
+_UNCHANGING = frozenset((
+    c.LIST_LEN, c.LIST_GET, c.LIST_NEW, c.HOLDS, FIELD_GET, FIELD_SET, control.INVOKE, control.JUMP, control.BRANCH,
+    control.RETURN, structure.DISCARD, structure.UNDEF, structure.RETYPE, structure.SELECT, structure.CHOOSE,
+    structure.TUPLE_MAKE, structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
+    structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
+    structure.UNION_GET, structure.UNION_CAST))

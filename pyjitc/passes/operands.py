@@ -5,6 +5,8 @@ it at run time.
 """
 from __future__ import annotations
 
+import numpy as np
+
 from ..base.lazy import lazy
 from ..ir.core import RAISES, Edge, Inst, Value
 from ..ops import arith as a
@@ -12,10 +14,11 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST
 from ..ops.nest import BROADCAST, NEST
-from ..types.kinds import Array, Bool, Int, NpComplex
+from ..types.kinds import Array, Bool, Float, Int, NpComplex
+from ..types.lattice import dtype_of
 
-__all__ = ["Builder", "Operand", "span_of", "start_of", "stride_key", "retyped", "stepping", "is_settled",
-           "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
+__all__ = ["Builder", "Operand", "constant_of", "span_of", "start_of", "stride_key", "retyped", "stepping",
+           "is_settled", "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
 
 gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
@@ -64,6 +67,12 @@ class Builder:
         for test in tests:
             found = test if found is None else self.op(a.BAND, found, test, type=Bool)
         return found if found is not None else self.const(Bool, True)
+
+
+def constant_of(t, value):
+    """The constant of a scalar type; -1 has all bits set in an unsigned one."""
+    return {Int: int, Float: float, Bool: bool}[t](value) if t in (Int, Float, Bool) else \
+        np.array(value).astype(dtype_of(t))[()]
 
 
 class Operand:

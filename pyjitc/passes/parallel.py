@@ -24,7 +24,7 @@ Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 from __future__ import annotations
 
 import warnings
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -40,8 +40,8 @@ from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, constant_of, element_type, typed
-from .operands import Builder
+from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
+from .operands import Builder, constant_of
 from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
 
 __all__ = ["run"]
@@ -340,8 +340,10 @@ class _Region(Carried):
         return all(v in self.defined for v in inst.args if k.holds_cell(v.type))
 
     def own_containers(self, inst: ir.Inst) -> bool:
-        """Whether every native list, dict and set that an instruction changes was made in the same iteration."""
-        return all(v in self.defined for v in inst.args if isinstance(v.type, (k.NativeList, k.NativeTable)))
+        """Whether every native list, object, dict and set that an instruction changes was made in the same
+        iteration."""
+        return all(v in self.defined for v in inst.args
+                   if isinstance(v.type, (k.NativeList, k.NativeObject, k.NativeTable)))
 
     def find_users(self) -> None:
         for block in self.inside:
@@ -739,8 +741,11 @@ class _Region(Carried):
         chunk.blocks.append(done)
         chunk.blocks = reverse_postorder(chunk)
         arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
+        old = {values[v] for v in arrays_in}
+        new = [p for p in entry.params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
         chunk.memo["apart"] = frozenset(
-            frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y))
+            [frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y)]
+            + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
         # the call, and its results
         blocks, ready = [before], before
         for root, array in copies_of.items():
@@ -945,7 +950,7 @@ def _needs_python(fn: ir.Function, seen: set) -> bool:
         return False
     seen.add(fn)
     returning = _returning(fn)
-    return any(inst.op.effects & ir.HOST and inst.op not in _EXCEPTIONS or inst.op is control.INVOKE
+    return any(memory.effects_of(inst) & ir.HOST and inst.op not in _EXCEPTIONS or inst.op is control.INVOKE
                and _needs_python(inst.attrs["callee"], seen) for block in returning for inst in block.insts)
 
 

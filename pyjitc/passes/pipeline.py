@@ -24,18 +24,21 @@ counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, choices, elementary, flags, frame, independent, inspector, latches, localtables, natives, parallel,
- polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll, versioning) = (
+(accumulators, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam, latches, localtables,
+ natives, parallel, polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll,
+ versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "choices", "elementary", "flags", "frame", "independent", "inspector", "latches",
-                 "localtables", "natives", "parallel", "polling", "ranges", "reboxing", "reload", "remainders",
-                 "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
-_IN_LOOPS = {accumulators, choices, inspector, flags, latches, parallel, polling, reload, remainders, speculate, unroll,
-             versioning}
+    for name in ("accumulators", "choices", "columns", "elementary", "extremes", "flags", "frame", "independent",
+                 "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling", "ranges", "reboxing",
+                 "reload", "remainders", "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
+_IN_LOOPS = {accumulators, choices, columns, extremes, inspector, flags, jam, latches, parallel, polling, reload,
+             remainders, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
+    jam: {memory.ARRAY_STORE}.__contains__,
+    extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
@@ -54,8 +57,8 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
-    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, unroll, polling,
-    dce, frame, reboxing, refcount,
+    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam, extremes,
+    unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
@@ -175,6 +178,15 @@ def _is_small_number(v: ir.Value) -> bool:
             and 0 < inst.attrs["value"] <= counted.MOST_UNROLLED)
 
 
+def _is_in_column(inst: ir.Inst) -> bool:
+    """Whether an instruction reads or writes a column with a constant number of an array of several axes."""
+    if inst.op is not memory.ARRAY_LOAD and inst.op is not memory.ARRAY_STORE:
+        return False
+    n = inst.args[0].type.ndim
+    last = inst.args[n].inst
+    return n > 1 and last is not None and last.op is CONST
+
+
 def _wanted(fn: ir.Function, first: int = 0):
     """Iterate over the passes, from index `first` on, that have something to do in the function. Each is decided when
     its turn comes."""
@@ -195,6 +207,8 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
         elif one is choices:
             wanted = _loops_inside(fn)
+        elif one is columns:
+            wanted = any(map(_is_in_column, [inst for block in fn.blocks for inst in block.insts]))
         elif one is unroll:
             wanted = any(map(_is_small_number, [v for block in fn.blocks for inst in block.insts
                                                 for edge in inst.targets for v in edge.args]))

@@ -27,13 +27,16 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX, HIDDEN, POLL, item_bytes
+from ..ops.memory import (
+    ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, HIDDEN, POLL, item_bytes,
+)
 from ..ops.structure import SELECT
 from ..types.kinds import Array, Bool, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
+from .unroll import is_apart, is_strided
 
 __all__ = ["run", "adds_in_order"]
 
@@ -117,6 +120,9 @@ def run(fn: ir.Function, options=Options()) -> None:
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
+        elif "no_poll" in loop.header.terminator.attrs and (start := _falls_from(loop, nest, edges, defs)) is not None:
+            rows[loop.header] = start
+            continue
         unpolled = loop.blocks if work else _reached_without(loop.header, polled.intersection(_headers_in(loop)))
         for source, inst, edge in edges[loop.header]:
             if source in loop.blocks and source in unpolled:
@@ -127,12 +133,13 @@ def run(fn: ir.Function, options=Options()) -> None:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
+            as_written = in_order or any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
             _independent(loop, loop.header in short, in_order)
             if loop.header in varying:
                 _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
             columns = _note_columns(loop, defs)
-            if columns and not in_order:
-                _walk(fn, loop, columns, defs)
+            if not as_written:
+                _walk(fn, loop, columns or _one_by_one(loop, options) and _apart(loop, defs) or [], defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
         fn.flags = fn.flags._replace(packs=True)
     if paused == len(nest.loops) and not nest.irreducible:
@@ -161,6 +168,18 @@ def _packs(loop) -> bool:
             if inst.op is ARRAY_STORE:
                 count[inst.args[0]] = count.get(inst.args[0], 0) + 1
     return any(n >= FEW for n in count.values())
+
+
+def _falls_from(loop, nest, edges, defs):
+    """The start of an int that falls on each trip of a loop and is not negative there; None where the start is not
+    known wherever an iteration of the loop around it ends."""
+    entries = loop.entries(edges)
+    for k, p in enumerate(loop.header.params):
+        if p.type is Int and len(entries) == 1 and (step_of(loop, edges, p, defs) or 0) < 0:
+            start = entries[0][2].args[k]
+            if all(nest.dom.dominates(defs.block_of[start], b) for b in loop.parent.latches):
+                return start
+    return None
 
 
 def _headers_in(loop):
@@ -265,16 +284,10 @@ def _at_most(v, defs):
 
 
 def _independent(loop, short, in_order) -> None:
-    """Set the hint `parallel` on a loop whose memory accesses all belong to one nest: no iteration accesses an element
-    that another writes (see ops/nest.py)."""
-    # the copy of the loop for arbitrary strides
-    if in_order or any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts):
+    """Set the hint `parallel` on a loop that LLVM may vectorise without a test."""
+    if in_order or is_strided(loop):
         _note(loop, "novectorize")
-        return
-    accesses = [inst for block in loop.blocks for inst in block.insts
-                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
-    if (accesses and all(inst.attrs.get("parallel") for inst in accesses)
-        and any(inst.op is ARRAY_STORE for inst in accesses)):
+    elif is_apart(loop):
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
@@ -302,6 +315,25 @@ def _note_columns(loop, defs) -> list[ir.Inst]:
     return noted
 
 
+def _one_by_one(loop, options) -> bool:
+    """Whether LLVM does not vectorise a loop: it leaves the loop in several places, or accumulates floats in order."""
+    return sum(edge.block not in loop.blocks for b in loop.blocks for edge in b.edges()) > 1 or _in_order(loop, options)
+
+
+def _apart(loop, defs) -> list[ir.Inst]:
+    """The accesses to elements that are not neighbours from trip to trip, as far as is known."""
+    found = []
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                array = inst.args[0].type
+                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
+                if (any(changing) and (array.layout == "A" or not changing[_last(array)])
+                        and defs.block_of[inst.args[0]] not in loop.blocks):
+                    found.append(inst)
+    return found
+
+
 def _walk(fn, loop, accesses, defs) -> None:
     """For accesses down a column, maintain an offset in bytes from the row in which the loop starts, instead of
     multiplying the number of each row by the length of a row: processors multiply vectors of 64-bit integers slowly.
@@ -311,7 +343,7 @@ def _walk(fn, loop, accesses, defs) -> None:
     ways = [(block, block.insts[-1], edge) for block in fn.blocks for edge in block.edges() if edge.block is header]
     outside = [way for way in ways if way[0] not in loop.blocks]
     inside = [way for way in ways if way[0] in loop.blocks]
-    if len(outside) != 1 or len(inside) != 1 or any(inst.attrs.get("novectorize") for _, inst, _ in inside):
+    if len(outside) != 1 or len(inside) != 1:
         return
     (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
     loc = back_inst.loc
@@ -337,9 +369,12 @@ def _walk(fn, loop, accesses, defs) -> None:
                 insts.append(ir.Inst(op, args, attrs, ir.Value(Int), loc))
                 return insts[-1].result
 
-            length = make(control.CONST, value=step * item_bytes(array.type.dtype))
-            for other in range(axis + 1, array.type.ndim) if array.type.layout == "C" else range(axis):
-                length = make(IMUL, make(ARRAY_DIM, array, axis=other), length, flags="nsw")
+            if array.type.layout == "A":
+                length = make(IMUL, make(ARRAY_STRIDE, array, axis=axis), make(control.CONST, value=step), flags="nsw")
+            else:
+                length = make(control.CONST, value=step * item_bytes(array.type.dtype))
+                for other in range(axis + 1, array.type.ndim) if array.type.layout == "C" else range(axis):
+                    length = make(IMUL, make(ARRAY_DIM, array, axis=other), length, flags="nsw")
             offset = offsets[array, axis, step] = ir.Value(Int, "off")
             following = make(IADD, offset, length, flags="nsw")
             latch.insts[-1:-1] = insts

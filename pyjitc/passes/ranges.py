@@ -518,7 +518,7 @@ class _Ranges:
         if op is a.FNEG:
             x = self.get(inst.args[0], block)
             return (-x[1], -x[0])
-        if op.name in ("floor", "ceil", "trunc", "rint"):
+        if op.traits & ir.ROUNDS:
             x = self.get(inst.args[0], block)
             return (x[0] - 1.0, x[1] + 1.0)
         if op is a.FADD or op is a.FSUB or op is a.FMUL:

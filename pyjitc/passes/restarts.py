@@ -34,8 +34,6 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
 _COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
 _PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
 _MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE))
-# they change only their first operand
-_OF_FIRST = frozenset((containers.LIST_POP, containers.LIST_SORT, memory.CELL_STORE))
 _LEAVES = frozenset((control.INVOKE,))  # a failure in a callee belongs to an instruction of the callee
 # what a handler does before it compares classes, and on its way out
 _PASSING = frozenset((exceptions.EXC_FETCH, exceptions.EXC_PUSH, exceptions.EXC_POP, memory.RELEASE, control.CONST))
@@ -169,8 +167,7 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
         return True
     if inst.op is containers.LIST_SORT and not all(map(_is_plain, inst.args[0].type.parameters)):
         return True  # sorting may run the same methods
-    if inst.op.stores is not None or inst.op in _OF_FIRST or (
-            inst.op.name == "field_set"):
+    if inst.op.stores is not None or inst.op.traits & ir.WRITES_FIRST:
         return not _is_fresh(inst.args[0], own)
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst

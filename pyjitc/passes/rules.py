@@ -47,6 +47,7 @@ class Facts:
         self.defs: dict[Value, Inst] = {}
         self.pool: dict[tuple, Value] = {}
         self.constants: list[Inst] = []  # constants of the pool, which the caller puts at the start of the entry
+        self.lengths: dict[tuple, Inst] = {}
         self.fresh: list[Inst] = []  # instructions that a rule has made, which go before the one that is rewritten
 
     def constant(self, type: k.Type, value: Any) -> Value:
@@ -57,6 +58,11 @@ class Facts:
             self.defs[found] = inst = Inst(CONST, (), {"value": value}, found)
             self.constants.append(inst)
         return found
+
+    def length(self, inst: Inst) -> Value:
+        """The length of an axis of an argument of the function, which `inst` reads: one value for all that read it, so
+        that shapes can be compared."""
+        return self.lengths.setdefault((inst.args[0], inst.attrs["axis"]), inst).result
 
     def unit(self, type: k.Type) -> Value | None:
         """The only value that `type` has, if it has no representation."""
@@ -448,6 +454,15 @@ def _array_stride(facts, inst):
     return None
 
 
+def _array_step(facts, inst):
+    """The step along an axis that has the length of the space, where its stride is known."""
+    length, space, stride = inst.args
+    known = facts.known(stride)
+    if length is not space or known is None or known.attrs["value"] % inst.attrs["size"]:
+        return None
+    return facts.constant(k.Int, known.attrs["value"] // inst.attrs["size"])
+
+
 def _check_index(facts, inst):
     i, n = inst.args
     inner = facts.defined_by(i, m.CHECK_INDEX)
@@ -559,5 +574,6 @@ RULES: dict[Op, Callable] = {
     s.DUAL_IS_NARROW: _project({s.DUAL_MAKE}, lambda inst, made: 1),
     s.TUPLE_MAKE: _rebuilt(s.TUPLE_GET, "index"), s.STRUCT_MAKE: _rebuilt(s.STRUCT_GET, "field"),
     s.PACK: _rebuilt(s.STRUCT_GET, "field"),
-    BROADCAST: _broadcast, m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride, m.CHECK_INDEX: _check_index,
+    BROADCAST: _broadcast, m.ARRAY_DIM: _array_dim, m.ARRAY_STRIDE: _array_stride,
+    m.ARRAY_STEP: _array_step, m.CHECK_INDEX: _check_index,
 }

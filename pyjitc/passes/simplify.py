@@ -7,7 +7,8 @@ Before:  p = tuple_make c, x ; q = tuple_get {0} p ; branch q, a, b     After (c
 - removes block parameters that get the same value on all edges or have a type with one value, and splits aggregates;
 - removes branches on constants, empty blocks, unreachable blocks, branches whose outcome an incoming edge decides, and
   handlers that only raise again; merges blocks with their only predecessor.
-Needs: SSA.  Keeps: SSA, effects and their order. Constants without references end up at the start of the entry.
+Needs: SSA.  Keeps: SSA, effects and their order. Constants without references, and the lengths of arrays that are
+arguments, end up at the start of the entry, one instruction for each.
 """
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from ..ir.cfg import in_edges, reverse_postorder
 from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops.arith import BNOT
 from ..ops.control import BRANCH, CONST, JUMP, RERAISE, SWITCH
+from ..ops.exceptions import EXC_FETCH
+from ..ops.memory import ARRAY_DIM
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
 from . import dce, flatten, thread
@@ -44,7 +47,7 @@ def run(fn: Function, options: Any = None) -> None:
         dce.run(fn)
         if not changed:
             break
-    fn.entry.insts[:0] = facts.constants
+    fn.entry.insts[:0] = [*facts.constants, *facts.lengths.values()]
 
 
 def _fold(fn: Function, facts: Facts) -> bool:
@@ -52,6 +55,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
     changed = False
     mapping: dict[Value, Value] = {}
     fresh = facts.fresh
+    given = set(fn.entry.params)
     for block in reverse_postorder(fn):
         kept: list[Inst] = []
         for inst in block.insts:
@@ -85,6 +89,11 @@ def _fold(fn: Function, facts: Facts) -> bool:
                 mapping[result] = unit
                 if op.effects == PURE:
                     continue
+            if op is ARRAY_DIM and inst.args[0] in given:
+                one = facts.length(inst)
+                if one is not result:
+                    mapping[result] = one
+                continue
             kept.append(inst)
         block.insts = kept
     return changed
@@ -164,7 +173,7 @@ def _skip_handlers(fn: Function) -> bool:
 
 def _raised_again(block: Block) -> Inst | None:
     """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
-    if len(block.insts) != 2 or block.insts[0].op.name != "exc_fetch" or block.insts[0].unwind is not None:
+    if len(block.insts) != 2 or block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
     if last.op is JUMP and last.targets[0].args == [arrived]:
@@ -248,6 +257,7 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
             return None
     if only is None:
         return None if several else undefined
-    if undefined is not None and facts.known(only) is None and only not in facts.fn.params:
-        return None  # it may not be defined on the other edges
+    if undefined is not None and only not in facts.fn.params and (
+            facts.known(only) is None or is_refcounted(only.type)):
+        return None  # it may not be defined on the other edges; constants that are objects stay in their blocks, too
     return only

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import in_edges, reverse_postorder, successors
-from ..ops.control import RETURN
+from ..ops.control import RETURN, UNREACHABLE
+from ..ops.exceptions import THROW
 
 __all__ = ["Uniformity"]
 
-_FAILS = ("throw", "unreachable")  # an error ends the launch, whoever made it
+_FAILS = (THROW, UNREACHABLE)  # an error ends the launch, whoever made it
 
 
 class Uniformity:
@@ -97,7 +98,7 @@ def _postdominators(order) -> dict[ir.Block, ir.Block | None]:
     index = {b: k for k, b in enumerate(order)}
     last = len(order)  # the number of the virtual node that follows all ends of the function
     after = [[index[s] for s in successors(b)] for b in order]
-    fails = {k for k, b in enumerate(order) if b.insts[-1].op.name in _FAILS}
+    fails = {k for k, b in enumerate(order) if b.insts[-1].op in _FAILS}
     for k, b in enumerate(order):
         if b.insts[-1].op is RETURN or not after[k]:
             after[k] = [last]

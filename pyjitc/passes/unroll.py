@@ -2,7 +2,8 @@
 
 Runs before polling and after the passes that copy loops. The loop around becomes an innermost one, and may be
 vectorised; numbers that iterations store next to each other may become a vector, and arrays in the frame registers.
-LLVM has a hint for full unrolling, but may move the hint of a loop to the loop around it.
+LLVM has a hint for full unrolling, but may move the hint of a loop to the loop around it. A loop of 4, 8 or 16
+independent iterations over arrays in memory is left to LLVM, which makes one or two vectors of it.
 Before:  header(i, left): branch left > 0 -> body, exit         body: ... jump header(i + 1, left - 1)
 After:   body(i) ; body(i + 1) ; ... ; jump exit
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
@@ -13,13 +14,13 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
-from ..ops.memory import POLL
+from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
 from .counted import FEW, MOST_UNROLLED, Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks
 from .rewrite import readers as readers_of
 
-__all__ = ["run"]
+__all__ = ["is_apart", "is_strided", "run"]
 
 _ROOM = 160  # the most operations that such a loop may become
 
@@ -62,8 +63,38 @@ def _trips(loop, defs, edges) -> int | None:
     trips = None if counted is None else defs.constant(counted.start[counted.left])
     if trips is None or not 0 < trips <= MOST_UNROLLED:
         return None
+    if trips > FEW and trips & trips - 1 == 0 and is_apart(loop) and not is_strided(loop) and _is_in_memory(loop, defs):
+        return None
     size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
     return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
+
+
+def is_apart(loop) -> bool:
+    """Whether the memory accesses of a loop, among them a store, all belong to one nest: no iteration accesses an
+    element that another writes (see ops/nest.py)."""
+    accesses = [inst for block in loop.blocks for inst in block.insts
+                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
+    return (all(inst.attrs.get("parallel") for inst in accesses)
+            and any(inst.op is ARRAY_STORE for inst in accesses))
+
+
+def is_strided(loop) -> bool:
+    """Whether a loop is the copy of the loop of a nest for arbitrary strides."""
+    return any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts)
+
+
+def _is_in_memory(loop, defs) -> bool:
+    """Whether no array in a loop has constant lengths, by which it could become registers."""
+    for block in loop.blocks:
+        for inst in block.insts:
+            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                made = inst.args[0].inst
+                while made is not None and made.op is ARRAY_VIEW:
+                    made = made.args[0].inst
+                if (made is not None and made.op is ARRAY_NEW
+                    and all(defs.constant(length) is not None for length in made.args)):
+                    return False
+    return True
 
 
 def _write_out(loop, trips, number, readers, definitions) -> None:

@@ -17,13 +17,16 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
 from ..ops import control
-from ..ops.arith import BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, ISHL, ISHL_CK, ISHR, ISUB
+from ..ops.arith import (
+    BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, ISUB,
+)
 from ..ops.memory import (
-    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
+    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CELL_LOAD, CHECK_INDEX,
+    item_bytes,
 )
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
-from .alias import LOADS, Aliases
+from .alias import Aliases
 from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extremes, find, first_and_last, step_of
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
@@ -39,6 +42,7 @@ MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its 
 _LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
+_LOADS = {ARRAY_LOAD, CELL_LOAD}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -138,7 +142,7 @@ def _plan(loop, nest, defs, edges, aliases):
     fast copy."""
     distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
     fixed = None
-    if any(i.op in LOADS and not any(_counts(v, loop, defs) for v in i.args) for b in loop.blocks for i in b.insts) \
+    if any(i.op in _LOADS and not any(_counts(v, loop, defs) for v in i.args) for b in loop.blocks for i in b.insts) \
             and find(loop, defs, edges) is not None:
         fixed = invariant.find_invariant(loop, defs, edges, aliases, distinct)
     if fixed is None:
@@ -175,19 +179,23 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     def form_of(value, wraps=False):
         return affine(value, defs, loop.blocks, wrapped if wraps else memo, wraps, products)
 
+    if falling:
+        _joined(loop, nest, edges, falling, form_of)
+
     def is_known(form, *varying):
         return _known(form, counters, defs, loop, {v for bounds in varying for v in bounds}, products)
 
     known = fixed.insts if fixed else ()
     wrapped: dict = {}
     innermost = missed = 0
+    short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
     compared: list[tuple[ir.Inst, tuple]] = []
     shifted: list[tuple[ir.Inst, tuple]] = []
     parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
     for block in loop.blocks:
         inner = nest.of[block]
         branch = block.insts[-1]
-        if branch.op is control.BRANCH and defs.block_of.get(branch.args[0]) not in loop.blocks:
+        if branch.op is control.BRANCH and _is_invariant(branch.args[0], loop, defs):
             ways = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
             if len(ways) == 1 and len(plan.ways) < MAX_WAYS and all(nest.dom.dominates(block, b) for b in loop.latches):
                 plan.ways[block] = branch.args[0], ways[0]
@@ -210,6 +218,9 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
                           and all(form.terms.get(p, 1) > 0 for p in falling))
                     if ok:
                         plan.ask_below(form, limit, {**bounds, **falling})
+                        if (any(form.terms.get(p) for p in inner.header.params if p in falling)
+                                and all(nest.dom.dominates(block, b) for b in inner.latches)):
+                            short[inner.header] = limit  # from trip to trip an index in 0..limit falls
                 if not inner.inner:
                     innermost += 1
                     missed += not ok
@@ -256,8 +267,17 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     plan.counters = counters
     if loop.inner:
         plan.distinct = distinct
-        _rows(loop, loop, defs, edges, plan.rows, known)
+        _rows(loop, loop, defs, edges, plan.rows, known, short)
     return plan
+
+
+def _is_invariant(condition, loop, defs) -> bool:
+    """Whether a condition is the same on all trips: it is computed before the loop, or compares what is."""
+    if defs.block_of.get(condition) not in loop.blocks:
+        return True
+    inst = condition.inst
+    return (inst is not None and inst.op in INTEGER_COMPARISONS
+            and all(defs.block_of.get(v) not in loop.blocks for v in inst.args))
 
 
 def _sums(loop, outer, defs, edges, plan) -> None:
@@ -300,13 +320,17 @@ def _room(inst, defs) -> int:
     return 64 - value.bit_length() if value is not None and value > 0 else 0
 
 
-def _rows(loop, top, defs, edges, found, known) -> None:
-    """Find the innermost loops of `top` whose length is invariant in it, and how long they may be so that Ctrl-C can
-    wait for their end."""
+def _rows(loop, top, defs, edges, found, known, short) -> None:
+    """Find the innermost loops of `top` whose length, or a bound of it (`short`), is invariant in it, and how long they
+    may be so that Ctrl-C can wait for their end."""
     for one in loop.inner:
-        _rows(one, top, defs, edges, found, known)
+        _rows(one, top, defs, edges, found, known, short)
     insts = [i for b in loop.blocks for i in b.insts if i not in known]
     if loop is top or loop.inner or not all(map(_is_quick, insts)):
+        return
+    steps = sum(i.op.cost if i.op.cost > ir.MODERATE else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
+    if loop.header in short:
+        found[loop.header] = short[loop.header], MAX_WORK // steps
         return
     written = {i.args[0]: i.args[1:-1] for i in insts if i.op is ARRAY_STORE}
     if any(i.op is ARRAY_LOAD and i.args[1:] != written.get(i.args[0], i.args[1:]) for i in insts):
@@ -314,7 +338,6 @@ def _rows(loop, top, defs, edges, found, known) -> None:
         return
     counted = find(loop, defs, edges)
     if counted is not None and defs.block_of.get(counted.start[counted.left]) not in top.blocks:
-        steps = sum(i.op.cost if i.op.cost > ir.MODERATE else 1 + len(i.attrs.get("coefficients", ())) for i in insts)
         found[loop.header] = counted.start[counted.left], MAX_WORK // steps
 
 
@@ -373,6 +396,24 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) 
     for one in loop.inner:
         _collect(one, top, defs, edges, counters, bounds, falling, memo, products)
     return True
+
+
+def _joined(loop, nest, edges, falling, form_of) -> None:
+    """Add to `falling` the parameters of blocks in which such values meet others that are not greater than their start,
+    as after `while k > 0 and a[k - 1] > x: ... k -= 1`."""
+    for block in loop.blocks:
+        if block is nest.of[block].header:
+            continue
+        for k, p in enumerate(block.params):
+            if p.type is not Int:
+                continue
+            forms = [form_of(edge.args[k]) for _, _, edge in edges[block]]
+            met = falling.keys() & {v for form in forms for v in form.terms}
+            if met and all(form.terms.get(v, 1) > 0 for form in forms for v in met):
+                ends = [extremes(form, falling)[1] for form in forms]
+                if all(one.terms == ends[0].terms for one in ends):
+                    most = max(ends, key=lambda one: one.constant)
+                    falling[p] = most, most
 
 
 def _starts_below_zero(form, counters, defs) -> bool:
@@ -480,7 +521,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
-    for constant, terms, limit in plan.guards:
+    for constant, terms, limit in _strongest(plan.guards):
         one = _condition(guard, constant, terms, limit, plan, loc)
         if condition is None:
             condition = one
@@ -488,7 +529,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             both = ir.Value(Bool)
             guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
             condition = both
-    condition = _on_the_way(guard, plan, condition, loc)
+    condition = _on_the_way(guard, plan, condition, loc, loop, defs)
     condition = _sum_up(guard, plan, condition, loc)
     condition = no_overlap(guard, distinct, condition, loc, aliases)
     condition = _short(guard, plan.rows, condition, loc)
@@ -508,13 +549,15 @@ def _version(fn, loop, plan, defs, number, found, aliases):
             if v in used_outside}
 
 
-def _on_the_way(guard, plan, condition, loc):
+def _on_the_way(guard, plan, condition, loc, loop, defs):
     """The test `condition`, and that none of the branches with invariant conditions (`ways`) leaves the loop."""
     def make(op, *args):
         guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
         return guard.insts[-1].result
 
     for asked, way in dict.fromkeys(plan.ways.values()):
+        if defs.block_of.get(asked) in loop.blocks and (plan.fixed is None or asked.inst not in plan.fixed.insts):
+            asked = make(asked.inst.op, *asked.inst.args)
         stays = make(BNOT, asked) if way else asked
         condition = stays if condition is None else make(BAND, condition, stays)
     return condition
@@ -572,6 +615,21 @@ def no_overlap(guard, distinct, condition, loc, aliases):
         clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
         condition = clear if condition is None else make(BAND, condition, clear, type=Bool)
     return condition
+
+
+def _strongest(guards) -> list[tuple]:
+    """The conditions without those that another one implies: of the constant limits of a form only the least counts,
+    and a form that is below any limit fits in 64 bits."""
+    limits: dict[tuple, list] = {}
+    for constant, terms, limit in guards:
+        limits.setdefault((constant, terms), []).append(limit)
+    found = []
+    for (constant, terms), asked in limits.items():
+        constants = [limit for limit in asked if isinstance(limit, int)]
+        kept: list = [min(constants)] if constants else []
+        kept += [limit for limit in asked if isinstance(limit, ir.Value)]
+        found += [(constant, terms, limit) for limit in kept or [None]]
+    return found
 
 
 def _condition(guard, constant, terms, limit, plan, loc):

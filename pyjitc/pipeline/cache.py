@@ -60,42 +60,54 @@ def key_of(function, types, options: Options, target=()) -> str | None:
 
 
 def _environment() -> str:
-    """The versions of everything that makes the code, computed once for each process."""
+    """A digest of the versions of everything that makes the code, computed once for each process."""
     if not _versions:
-        _versions.append(repr((sys.version, np.__version__, _package_state("llvmlite", ("_version.py",)),
-                               _own_state(), cpu_identity())))
+        parts = sys.version, np.__version__, _llvmlite_state(), _own_state(), cpu_identity()
+        _versions.append(blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=32).hexdigest())
     return _versions[0]
 
 
-def _own_state() -> list:
+def _llvmlite_state() -> str:
+    """A key of the version of llvmlite, without importing it."""
+    spec = PathFinder.find_spec("llvmlite")
+    folders = spec.submodule_search_locations if spec else None
+    return _state(os.stat(os.path.join(folders[0], "_version.py"))) if folders else ""
+
+
+def _own_state() -> str:
     """A key of this version of pyjitc: for an installed package the record of its installation, otherwise the state of
-    every file."""
-    name, version = __name__.partition(".")[0], sys.modules[__name__.partition(".")[0]].__version__
-    above = os.path.dirname(sys.modules[name].__path__[0])
+    every Python file."""
+    package = sys.modules[__name__.partition(".")[0]]
+    above, name = os.path.split(package.__path__[0])
     try:
-        state = os.stat(os.path.join(above, f"{name}-{version}.dist-info", "RECORD"))
-        return [above, version, state.st_size, state.st_mtime_ns, state.st_ino]
+        record = os.stat(os.path.join(above, f"{name}-{package.__version__}.dist-info", "RECORD"))
+        return f"{above} {package.__version__} {record.st_ino} {_state(record)}"
     except OSError:  # a source tree, whose files change
-        return _package_state(name, None)
+        return _tree_state(package.__path__[0])
 
 
-def _package_state(name: str, files: tuple[str, ...] | None) -> list:
-    """Names, sizes and modification times of a package's files (all Python files, or those named), without importing
-    it."""
-    spec = sys.modules[name].__spec__ if name in sys.modules else PathFinder.find_spec(name)
-    found: list = []
-    waiting = list(spec.submodule_search_locations or ()) if spec else []
-    root = len(waiting[0]) if waiting else 0
+def _tree_state(root: str) -> str:
+    """Names, sizes and modification times of the Python files below a folder. Files are asked for relative to their
+    folder, since a system call for hundreds of files takes most of its time for the folders of their names."""
+    found = []
+    waiting = [root]
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    if files is None or entry.name in files:
-                        state = entry.stat()
-                        found.append((entry.path[root:], state.st_size, state.st_mtime_ns))
-                elif files is None and entry.name != "__pycache__" and entry.is_dir():
-                    waiting.append(entry.path)
-    return sorted(found)
+        folder = waiting.pop()
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            for name in sorted(os.listdir(handle)):
+                if name.endswith(".py"):
+                    found.append(f"{name} {_state(os.stat(name, dir_fd=handle))}")
+                elif "." not in name and name != "__pycache__" and os.path.isdir(f"{folder}/{name}"):
+                    found.append(name)
+                    waiting.append(f"{folder}/{name}")
+        finally:
+            os.close(handle)
+    return "\n".join(found)
+
+
+def _state(file: os.stat_result) -> str:
+    return f"{file.st_size} {file.st_mtime_ns}"
 
 
 def folder() -> str:

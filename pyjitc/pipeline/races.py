@@ -6,7 +6,7 @@ import inspect
 
 from ..infer.meaning import UNKNOWN
 from ..ir import races
-from ..lib import elementary
+from ..lib.elementary import table
 from ..ops.elementary import provide
 from ..passes import pipeline
 from ..types.typeof import typeof
@@ -18,7 +18,7 @@ __all__ = ["call"]
 def call(function, options, args, kwargs):
     """The result of function(*args, **kwargs). Raises RaceError where two iterations of a parallel loop access one
     element, and one writes it; CompileError as for the compiled function."""
-    provide(elementary.meaning)  # the interpreter needs implementations of elementary functions
+    provide(table.meaning)  # the interpreter needs implementations of elementary functions
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     values = list(bound.arguments.values())

@@ -24,6 +24,7 @@ from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text, recursive
+from ..codegen.entries import Loop
 from ..codegen.function import FunctionEmitter
 from ..front import functions
 from ..front.build import build as build_function
@@ -33,7 +34,7 @@ from ..infer.specialise import specialise
 from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
-from ..passes import pipeline
+from ..passes import inline, pipeline
 from ..types.kinds import DictDisplay, ListDisplay
 from .portable import ABSENT, Guard
 
@@ -41,7 +42,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
            "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages"]
 
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
-elementary = lazy("pyjitc.lib.elementary")  # only programs with elementary functions load it
+elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
@@ -180,8 +181,11 @@ def _observer():
     return _after_pass if _verified() or environment("PYJITC_DUMP") else None
 
 
+_LAST_PASSES = ("refcount", "restarts")
+
+
 def _after_pass(functions, name: str) -> None:
-    if _verified():
+    if _verified() and (name in _LAST_PASSES or environment("PYJITC_VERIFY") != "last"):
         verify.verify_module(functions, name)
     _dump_all(functions, name)
 
@@ -228,6 +232,8 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
     the guards on which that depends."""
     typed = infer(function, types, options)
     if form is not None:
+        if isinstance(form, Loop) and not any(form.cores):
+            inline.absorb(typed.functions[0])
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:

@@ -6,8 +6,8 @@ from types import CellType, FunctionType
 
 from . import hooks
 
-__all__ = ["ITSELF", "as_exception", "binder", "call_star", "compiled", "dict_of", "extended", "is_mapping",
-           "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "others",
+__all__ = ["ITSELF", "as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended",
+           "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "others",
            "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
@@ -32,8 +32,16 @@ def binder(name, parameters, defaults, rest, only, only_defaults, returned, keyw
     return made
 
 
-def call_star(function, args, kwargs):
-    return function(*args, **kwargs)
+def bound_with(binder, defaults, only_defaults, args, kwargs):
+    """The result of `binder(*args, **kwargs)`, a partial call of a function of `binder`, with other defaults."""
+    function = binder.func
+    made = FunctionType(function.__code__, function.__globals__, function.__name__, defaults)
+    made.__qualname__, made.__kwdefaults__ = function.__qualname__, only_defaults
+    return made(*binder.args, *args, **binder.keywords, **kwargs)
+
+
+def call_star(function, args, kwargs, *first):
+    return function(*first, *args, **kwargs)
 
 
 def unpack_star(x, before, after):

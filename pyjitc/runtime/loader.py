@@ -74,6 +74,8 @@ def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[
     it alive); addresses: further symbols by address; title: the name of the function in profilers. Raises LoadError
     where it cannot be loaded, ABIError on an unsupported platform."""
     check()
+    if not _known:
+        _keep_freed_memory()
     objects = dict(objects or {})
     try:
         return _load(data, objects, addresses or {}, title)
@@ -335,8 +337,6 @@ def resolve(name: str) -> int:
         value = _lookup(name)
         if value is None and name == "PyObject_Vectorcall":
             value = thunks.vectorcall()  # an inline function of the headers before Python 3.11
-        elif name == "malloc":
-            _keep_freed_memory()
     if not value:
         raise LoadError(f"unresolved symbol {name!r}")
     _known[name] = value
@@ -372,10 +372,10 @@ _characters = (ctypes.py_object * 256)(*map(chr, range(256)))
 
 
 def _keep_freed_memory() -> None:
-    """Make the C library keep freed memory. It returns freed memory to the system, which clears each page again when it
-    is used next: up to ten times the cost of a loop over an array of some megabytes. Freeing one block of this size
-    raises the dynamic threshold of mallopt(3), as a program's own first block of the size would. None of its pages is
-    touched."""
+    """Make the C library keep freed memory, that of arrays which compiled code makes, and of those which its callers
+    make around it. It returns freed memory to the system, which clears each page again when it is used next: up to ten
+    times the cost of a loop over an array of some megabytes. Freeing one block of this size raises the dynamic
+    threshold of mallopt(3), as a program's own first block of the size would. None of its pages is touched."""
     libc = _libraries[0]
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     libc.free(libc.malloc(ctypes.c_size_t((32 << 20) - mmap.PAGESIZE * 4)))

@@ -284,7 +284,9 @@ def _refusal(value, cls: type) -> str:
         return "is a masked array; pass x.filled(...) and the mask apart"
     if isinstance(value, np.ndarray):
         return f"is {name}, a subclass of ndarray; pass np.asarray(x)"
-    if isinstance(value, np.void):
+    if isinstance(value, np.void) and value.dtype.names is None:
+        return f"is {name}, bytes without fields; pass bytes(x)"
+    if isinstance(value, np.void):  # an item of a tuple or list: api/records.py passes records that are arguments
         return f"is {name}, one record of a structured array; pass the array and the index, or its fields as numbers"
     if isinstance(value, np.generic):
         plain = {"U": "str", "S": "bytes", "f": "float", "c": "complex"}.get(value.dtype.kind)

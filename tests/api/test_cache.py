@@ -303,9 +303,9 @@ def test_each_ingredient_of_the_key_counts(ingredient, monkeypatch):
     elif ingredient == "numpy":
         monkeypatch.setattr(np, "__version__", "2.99")
     elif ingredient == "llvmlite":
-        monkeypatch.setattr(cache, "_package_state", lambda name, files: [name, "other"])
+        monkeypatch.setattr(cache, "_llvmlite_state", lambda: "other")
     elif ingredient == "pyjitc":
-        monkeypatch.setattr(cache, "_own_state", lambda: ["other"])
+        monkeypatch.setattr(cache, "_own_state", lambda: "other")
     elif ingredient == "processor":
         monkeypatch.setattr(cache, "cpu_identity", lambda: "another")
     elif ingredient == "BLAS":
@@ -320,12 +320,35 @@ def test_an_installed_package_is_known_by_the_record_of_its_installation(tmp_pat
     record.parent.mkdir()
     record.write_text("pyjitc/__init__.py,sha256=0,1")
     tree = cache._own_state()
-    assert len(tree) > 100 and any(name.endswith("cache.py") for name, *_ in tree)
+    assert tree.count("\n") > 100 and "\ncache.py " in tree
     monkeypatch.setattr(pyjitc, "__path__", [str(tmp_path / "pyjitc")])
     installed = cache._own_state()
     assert installed != tree and cache._own_state() == installed
     record.write_text("pyjitc/__init__.py,sha256=1,2222")
     assert cache._own_state() != installed
+
+
+def test_a_source_tree_is_known_by_the_state_of_every_file(tmp_path):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "a", inner):
+        (folder / "one.py").write_text("1")
+    states = [cache._tree_state(str(tmp_path))]
+
+    def changes():
+        states.append(cache._tree_state(str(tmp_path)))
+        return len(set(states)) == len(states)
+
+    (inner / "one.py").write_text("12")
+    assert changes()
+    os.utime(inner / "one.py", ns=(1, 1))
+    assert changes()
+    (tmp_path / "two.py").write_text("1")
+    assert changes()
+    os.rename(inner / "one.py", inner / "other.py")
+    assert changes()
+    (inner / "notes.txt").write_text("")
+    assert not changes()
 
 
 def test_notebook_cells_are_found_in_the_next_session(store, fake):

@@ -203,3 +203,15 @@ def test_mistakes_in_compiled_code():
         njit(lambda a: product(a, a))(A)
     with pytest.raises(ValueError, match="does not have enough dimensions"):
         njit(lambda a: product(a, 1.0))(A)
+
+
+def test_layouts_without_dimensions():
+    @guvectorize("(),()->(),()")
+    def f(x, y, low, high):
+        low[0], high[0] = min(x, y), max(x, y)
+
+    x, y = np.arange(6).reshape(2, 3), np.array([1, 4, 2])
+    low, high = np.zeros_like(x), np.zeros_like(x)
+    njit(lambda x, y, low, high: f(x, y, low, high))(x, y, low, high)
+    same((low, high), (np.minimum(x, y), np.maximum(x, y)))
+    same(njit(lambda x, y: f(x, y))(x, y), f(x, y))

@@ -138,6 +138,11 @@ def test_reductions_without_signatures():
         add.reduce(a, axis=(0, 1))
     assert same(vectorize(plus, identity="reorderable").reduce(a, axis=(0, 1)), a.sum())
     assert same(vectorize(plus, identity=5).reduce(a[:0]), np.full(4, 5.0))
+    made = vectorize(plus)
+    assert same(made.reduce(a, axis=1, dtype=np.float32), np.add.reduce(a, axis=1, dtype=np.float32))
+    assert same(made.reduce(a.astype(int), dtype=np.int8), np.add.reduce(a.astype(int), dtype=np.int8))
+    assert same(made.accumulate(a.astype(int), dtype=float), np.add.accumulate(a))
+    assert same(made.reduceat(a.astype(int), [0, 1, 0], dtype=float), np.add.reduceat(a, [0, 1, 0]))
 
 
 def test_signatures_are_the_loops():
@@ -165,6 +170,28 @@ def test_results_of_several_types():
 def test_integers_wrap_and_divisions_by_zero_do_not_raise():
     assert same(add(np.int8([100]), np.int8([100])), np.int8([-56]))
     assert same(vectorize(lambda x: 1.0 / x)(np.array([0.0, 2.0])), np.array([np.inf, 0.5]))
+
+
+TABLE = np.arange(10, 20)
+
+
+def looked_up(i):
+    if i == 3:
+        return 0
+    return TABLE[i] + TABLE[i - 1]
+
+
+def test_captured_arrays_are_unboxed_once(capsys, monkeypatch):
+    monkeypatch.setenv("PYJITC_DUMP", "llvm")
+    made = vectorize(["int64(int64)"], cache=False)(looked_up)
+    text = capsys.readouterr().err
+    loop = text[text.index("define internal i32 @f0.looked_up("):]
+    entry, _, rest = loop[:loop.index("\n}\n")].partition(" phi ")
+    assert entry.count("@pyjitc_ndarray_type") == 1 and "@pyjitc_ndarray_type" not in rest
+    assert same(made(np.arange(5)), np.array([29, 21, 23, 0, 27]))
+    with pytest.raises(IndexError) as raised:
+        made(np.array([1, 12]))
+    assert [entry.name for entry in raised.traceback][1:] == ["looked_up"]
 
 
 def test_exceptions():
@@ -238,6 +265,7 @@ scaled_ = vectorize(scaled)
     (lambda: vectorize(lambda x: None)(1.0), TypeError, "returns a number"),
     (lambda: scaled_(np.array(["a"])), TypeError, "not compiled for arrays of texts"),
     (lambda: scaled_(np.array([object()])), TypeError, "not compiled for arrays of Python objects"),
+    (lambda: scaled_(np.array([1], "M8[s]")), TypeError, "not compiled for arrays of dates"),
     (lambda: scaled_(1.0, 2.0, 3.0), TypeError, "takes from 1 to 2 positional arguments"),
     (lambda: vectorize(lambda x: x.nothing)(1.0), TypingError, "nothing")])
 def test_mistakes(made, error, text):

@@ -128,6 +128,24 @@ def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, 
     assert texts[-1].endswith(partition.FEW_PASSES) == plain
 
 
+def described(name, n):
+    return f"{name}: {n}"
+
+
+def joined(names, n):
+    text = ""
+    for name in names:
+        text += name
+    return text
+
+
+@pytest.mark.parametrize("f, argument, plain", [(described, "ab", True), (joined, ["a", "b"], False)])
+def test_helpers_are_inlined_by_a_few_passes_where_no_loop_repeats_them(texts, f, argument, plain):
+    assert njit(f)(argument, 3) == f(argument, 3)
+    assert "alwaysinline" in texts[-1]
+    assert texts[-1].endswith(partition.FEW_PASSES) == plain
+
+
 def test_kernels_get_the_whole_pipeline(texts):
     """The threads of a grid are run as loops, which LLVM vectorises."""
     x = np.ones(5)

@@ -6,20 +6,50 @@ import types
 import numpy as np
 import pytest
 
-from pyjitc.lib.cuda import elementary, elementary32
+from pyjitc.lib.elementary import blocks, circular, exponential, gpu_single, logarithm, power, single, table
+from pyjitc.lib.elementary import gpu as double
 from pyjitc.ops import gpu
 from pyjitc.ops.math import FMA
+from pyjitc.types.kinds import Complex, float32, float64
 
 INF, NAN = math.inf, math.nan
 RANDOM = np.random.default_rng(5)
 
 
+MODULES = (circular, exponential, double, gpu_single, logarithm, power, single)
+
+
+def horner(x, *, coefficients):
+    """How a GPU computes a polynomial (codegen/nvptx_ops.py)."""
+    *rest, found = map(type(x), coefficients)
+    for c in reversed(rest):
+        found = FMA(found, x, c)
+    return found
+
+
 @pytest.fixture(autouse=True)
-def constant_arrays(monkeypatch):
-    """The operation has no Python meaning; here it returns its data as an array."""
+def operations_of_a_gpu(monkeypatch):
+    """CONSTANT_ARRAY, which has no Python meaning, returns its data as an array; operations marked `rare` are the
+    functions that replace them on a GPU."""
     names = types.SimpleNamespace(**vars(gpu))
     names.CONSTANT_ARRAY = lambda type, shape, data: np.frombuffer(bytes.fromhex(data), np.int32)
-    monkeypatch.setattr(elementary, "gpu", names)
+    monkeypatch.setattr(double, "gpu", names)
+    for module in MODULES:
+        if hasattr(module, "POLYNOMIAL"):
+            monkeypatch.setattr(module, "POLYNOMIAL", horner)
+    for name in ("sin", "cos", "tan"):
+        large = table.find(f"{name} rare", float64, gpu=True).function
+        monkeypatch.setattr(circular, name.upper(), lambda x, rare, large=large: large(x))
+
+
+def of_gpu(name, t=float64):
+    return table.find(name, t, gpu=True).function
+
+
+def in_single(name):
+    """The function of float32 numbers as (function, class of its operands); it may compute in double."""
+    function = of_gpu(name, float32)
+    return function, np.float32 if function.__module__.endswith("single") else float
 
 
 def spread(low, high, n=120, both=True):
@@ -81,7 +111,7 @@ def distance(found, exact, cls):
 @pytest.mark.parametrize("name", CASES)
 def test_double(name):
     points, ulps, _ = CASES[name]
-    function = getattr(elementary, name)
+    function = of_gpu(name)
     for x in map(float, [*points, *NEAR_ZERO, INF, -INF, NAN]):
         found, exact = function(x), reference(name, x)
         assert type(found) is float
@@ -90,17 +120,29 @@ def test_double(name):
             assert math.copysign(1, found) == math.copysign(1, float(exact)), (x, found)
 
 
-@pytest.mark.parametrize("module, cls, place", [(elementary, float, 1), (elementary32, np.float32, 2)])
-def test_reciprocals_may_be_off(monkeypatch, module, cls, place):
-    """A GPU's reciprocals are within 1 ulp, not always the nearest number."""
-    numpy = np.float64 if cls is float else np.float32
+@pytest.mark.parametrize("t, cls, place", [(float64, float, 1), (float32, np.float32, 2)])
+def test_reciprocals_may_be_off(monkeypatch, t, cls, place):
+    """A GPU's reciprocals, and the quotients that it computes by them, are within 1 ulp, not always the nearest
+    number."""
+    def off(exact, towards):
+        def computed(*operands):
+            found = exact(*operands)
+            return type(found)(np.nextafter(found, type(found)(towards)))
+
+        return computed
+
     for towards in (-INF, INF):
-        monkeypatch.setattr(module, "RECIPROCAL", lambda x: cls(np.nextafter(numpy(gpu.RECIPROCAL(x)), numpy(towards))))
+        for module in MODULES:
+            for name, exact in (("RECIPROCAL", gpu.RECIPROCAL), ("quotient", blocks.quotient)):
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, off(exact, towards))
         with np.errstate(all="ignore"):
-            for name in [name for name in CASES if hasattr(module, name)]:
+            for name in CASES:
+                function, inside = (of_gpu(name), float) if cls is float else in_single(name)
                 for x in map(cls, CASES[name][0][::5]):
-                    found, exact = getattr(module, name)(x), reference(name, x)
-                    assert distance(found, exact, numpy) <= CASES[name][place], (name, x, found, exact)
+                    found, exact = cls(function(inside(x))), reference(name, x)
+                    off_by = distance(found, exact, np.float64 if cls is float else cls)
+                    assert off_by <= CASES[name][place], (name, x, found, exact)
 
 
 def test_reciprocal_from_twenty_bits():
@@ -111,14 +153,15 @@ def test_reciprocal_from_twenty_bits():
         assert distance(FMA(FMA(h, h, h), y, y), 1 / np.longdouble(x), np.float64) <= 1
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if hasattr(elementary32, name)])
+@pytest.mark.parametrize("name", CASES)
 def test_single(name):
     points, _, ulps = CASES[name]
-    function = getattr(elementary32, name)
+    function, cls = in_single(name)
     with np.errstate(all="ignore"):
         for x in np.unique(np.array([*points, *NEAR_ZERO, INF, -INF, NAN]).astype(np.float32)):
-            found, exact = function(x), reference(name, x)
-            assert type(found) is np.float32
+            found, exact = function(cls(x)), reference(name, x)
+            assert type(found) is cls
+            found = np.float32(found)
             assert distance(found, exact, np.float32) <= ulps, (x, found, exact)
 
 
@@ -146,7 +189,7 @@ def _python(name):
 @pytest.mark.parametrize("name, ulps",
                          [("pow", 2), ("atan2", 3), ("hypot", 2), ("fmod", 0), ("remainder", 0), ("nextafter", 0)])
 def test_two_operands(name, ulps):
-    function, exact = getattr(elementary, name), _python(name)
+    function, exact = of_gpu("frem" if name == "fmod" else name), _python(name)
     pairs = list(PAIRS)
     if name == "pow":
         pairs += [(abs(x), y % 20 - 10) for x, y in PAIRS if x == x and y == y and abs(x) < INF and abs(y) < INF]
@@ -164,7 +207,7 @@ def test_scaling():
         for n in (0, 1, -1, 52, -52, 1000, -1000, 1074, -1074, 2100, -2100, 5000, -5000, -1022, 1023):
             with np.errstate(all="ignore"):
                 expected = float(np.ldexp(x, n))
-            found = elementary.ldexp(x, n)
+            found = double.ldexp(x, n)
             assert found == expected and math.copysign(1, found) == math.copysign(1, expected), (x, n, found, expected)
 
 
@@ -174,7 +217,7 @@ def test_complex(name, ulps):
     parts = [*map(float, spread(-8, 2, 12)), 0.0, -0.0, 1.0, -1.0]
     for re, im in [(x, y) for x in parts for y in parts] + ([(0.0, INF), (INF, 1.0)] if name == "csqrt"
                                                             else [(709.5, 1.5)] if name == "cexp" else []):
-        found = getattr(elementary, name)(complex(re, im))
+        found = of_gpu(name, Complex)(complex(re, im))
         with np.errstate(all="ignore"):
             expected = exact(np.clongdouble(complex(re, im)))
         size = max(abs(float(expected.real)), abs(float(expected.imag)))
@@ -189,7 +232,7 @@ def test_powers_of_single_precision():
     with np.errstate(all="ignore"):
         for x, y in PAIRS + [(abs(x) % 9, y % 20 - 10) for x, y in PAIRS if abs(x) < INF and abs(y) < INF]:
             x, y = float(np.float32(x)), float(np.float32(y))
-            found, expected = np.float32(elementary.pow_single(x, y)), exact(x, y)
+            found, expected = np.float32(double.pow_single(x, y)), exact(x, y)
             assert distance(found, expected, np.float32) <= 1, (x, y, found, expected)
 
 
@@ -197,6 +240,6 @@ def test_the_next_number_of_single_precision():
     for x, y in PAIRS:
         with np.errstate(all="ignore"):
             x, y = np.float32(x), np.float32(y)
-            found, expected = elementary32.nextafter(x, y), np.nextafter(x, y)
+            found, expected = gpu_single.nextafter(x, y), np.nextafter(x, y)
         np.testing.assert_equal((found, np.signbit(found)), (expected, np.signbit(found)))
         assert type(found) is np.float32 and (np.isnan(found) or np.signbit(found) == np.signbit(expected))

@@ -188,8 +188,9 @@ def call(inst, function, callee, *args):
     return callee(*args[:count], **dict(zip(names, args[count:])))
 
 
-def call_star(inst, function, callee, args, kwargs=None):
-    return callee(*args, **(kwargs or {}))
+def call_star(inst, function, callee, args, *first):
+    kwargs, *first = first if inst.attrs["kwargs"] else ({}, *first)
+    return callee(*first, *args, **kwargs)
 
 
 def set_update(inst, function, items, more):

@@ -416,3 +416,16 @@ def test_iterators_go_to_functions_of_the_interpreter():
 
     compiled = jit(f)
     assert compiled(9) == f(9) and compiled.signatures
+
+
+def test_tuples_that_can_be_in_no_cycle_are_not_collected():
+    """The garbage collector does not look at new tuples of numbers and text; at those with other items it does."""
+    def pairs(n, x):
+        kept = []
+        for i in range(n):
+            kept.append((i, i * 0.5, "ab", None))
+        return kept, (n, x)
+
+    kept, holding = njit(pairs)(3, [1])
+    assert kept == pairs(3, [1])[0] and not any(map(gc.is_tracked, kept)) and gc.is_tracked(holding)
+    assert njit(lambda: ())() == ()

@@ -805,3 +805,16 @@ def halves(values):
 def test_the_function_that_is_called_first_may_call_itself():
     agree(codes, 4)
     agree(halves, list(range(7)))
+
+
+def first_of_rows(rows):
+    taken = []
+    for row in rows:
+        made = [row[0]] * 2
+        taken = made
+    return taken[0] if taken else 0, rows
+
+
+def test_the_items_of_an_argument_stay_lists_beside_native_lists():
+    """The attribute `type` of the operation that takes an item is the type of the item, not that of its result."""
+    agree(first_of_rows, deque([[1], [2]]))

@@ -1,8 +1,10 @@
 """Objects that compiled code makes and that do not escape: their values, identity and errors, the classes that remain
 Python objects, and the memory."""
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from tests.language.test_native_lists import allocated
 from tests.oracle import agree
@@ -448,20 +450,179 @@ def test_an_object_that_is_not_set_up_yet():
         assert_python(begun, n)
 
 
-def test_objects_of_programs_with_parallel_loops_are_the_interpreters():
-    """The threads of a region would share the memory that is kept for new native objects, so these are Python
-    objects."""
-    def f(n):
-        total = 0.0
-        for i in prange(n):
-            v = Vector(i * 0.5)
-            total += v.x + v.y
-        return total
+def sums_of_vectors(out):
+    for i in prange(len(out)):
+        v = Vector(i * 0.5)
+        for k in range(10):
+            v = v.plus(Vector(k * 1.0))
+        out[i] = v.x + v.y
+
+
+def trees_of_iterations(out):
+    for i in prange(len(out)):
+        root, x = None, i + 1
+        for _ in range(20):
+            x = x * 48271 % 2147483647
+            root = insert(root, x % 1000)
+        out[i] = total(root)
+
+
+class Pile:
+    def __init__(self):
+        self.items = [0]
+
+    def push(self, x):
+        self.items = [*self.items, x]
+
+    def pop(self):
+        return self.items.pop()
+
+
+def piles_of_iterations(out):
+    for i in prange(len(out)):
+        s = Pile()
+        for k in range(5):
+            s.push(i * k)
+        out[i] = s.pop() + s.pop() + (s.pop() if i > 7 else 0)
+
+
+def rows_of_iterations(out):
+    for i in prange(len(out)):
+        rows = [[0], [1]]
+        for k in range(6):
+            rows[k % 2] = [*rows[(k + 1) % 2], i]
+        out[i] = len(rows[0]) + rows[1][-1]
+
+
+@pytest.mark.parametrize("f", [sums_of_vectors, trees_of_iterations, piles_of_iterations, rows_of_iterations])
+def test_iterations_of_parallel_loops_make_objects(f):
+    """Threads make and free native objects at once, also where several threads of the program call the function."""
+    compiled, want = njit(parallel=True)(f), np.zeros(5000)
+    f(want)
+
+    def run(_):
+        out = np.zeros(5000)
+        compiled(out)
+        return (out == want).all()
+
+    assert run(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(20)))
+    assert "object_new" not in ir_of(compiled)
+
+
+def test_errors_of_parallel_iterations_with_objects():
+    """The first exception in the order of the iterations is raised, and no object is lost."""
+    def f(out):
+        for i in prange(len(out)):
+            s = Pile()
+            s.push(i)
+            for _ in range(1 if i < 1234 else 3):
+                out[i] = s.pop()
+            out[i] += out[i - len(out) * 2 if i > 3000 else i]
 
     compiled = njit(parallel=True)(f)
-    with pytest.warns(ParallelWarning, match="needs Python"):
-        assert compiled(1000) == f(1000)
-    assert "instance_new" not in ir_of(compiled)
+    for _ in range(20):
+        with pytest.raises(IndexError, match="pop from empty list"):
+            compiled(np.zeros(5000))
+
+
+def reads_objects_of_all(out):
+    vectors = [Vector(k * 0.5, k) for k in range(7)]
+    first, rows = vectors[0], [[k, k + 1] for k in range(5)]
+    for i in prange(len(out)):
+        own, best = [first, vectors[i % 7], Vector(i)], first
+        for v in vectors:
+            if v.size % (i % 3 + 1) > best.size % 2:
+                best = v
+            own.append(best)
+        total = 0.0
+        for v in own:
+            total += v.x
+        out[i] = total + best.y + first.plus(best).x
+        for k in rows[i % 5]:
+            out[i] += k
+
+
+def follows_chains_of_all(out):
+    root = None
+    for key in (5, 2, 8, 1, 9, 3):
+        root = insert(root, key)
+    for i in prange(len(out)):
+        node, last = root, root
+        while node is not None:
+            last, node = node, node.left if i % 10 < node.key else node.right
+        pair = (last, root)
+        out[i] = pair[0].key + pair[1].key
+
+
+@pytest.mark.parametrize("f", [reads_objects_of_all, follows_chains_of_all])
+def test_objects_that_iterations_only_read_are_native(f):
+    """Threads count the references to them atomically; all memory is given back."""
+    compiled, want = njit(parallel=True)(f), np.zeros(3000)
+    f(want)
+
+    def run():
+        for _ in range(10):
+            out = np.zeros(3000)
+            compiled(out)
+            assert (out == want).all()
+
+    run()
+    assert "object_new" not in ir_of(compiled)
+    before = allocated()
+    run()
+    assert allocated() - before < 100
+
+
+def counts_in_an_object(out):
+    v = Vector(0.0)
+    for i in prange(len(out)):
+        v.x += 1.0
+        out[i] = i
+
+
+def fills_a_row_of_all(out):
+    rows = [[k] for k in range(3)]
+    for i in prange(len(out)):
+        row = rows[i % 3]
+        if len(row) < 100:
+            row.append(i)
+        out[i] = len(row)
+
+
+def changes_an_object_of_all(out):
+    vectors = [Vector(0.0), Vector(1.0)]
+    for i in prange(len(out)):
+        other = Vector(2.0)
+        if i % 2:
+            other = vectors[i % 3 - 1]
+        other.x = 2.0
+        out[i] = i
+
+
+@pytest.mark.parametrize("f", [counts_in_an_object, fills_a_row_of_all, changes_an_object_of_all])
+def test_objects_that_iterations_share_and_change_are_the_interpreters(f):
+    compiled, out, want = njit(parallel=True)(f), np.zeros(1000), np.zeros(1000)
+    f(want)
+    with pytest.warns(ParallelWarning, match="runs on one thread"):
+        compiled(out)
+    assert (out == want).all()
+
+
+def test_what_is_shared_on_the_way_to_an_error_is_the_interpreters():
+    def f(out):
+        log = [0]
+        for i in prange(len(out)):
+            if out[i] < 0:
+                log.append(i)
+                raise ValueError(len(log))
+            out[i] = i
+
+    compiled = njit(parallel=True)(f)
+    for _ in range(10):
+        with pytest.raises(ValueError, match="^2$"):
+            compiled(np.full(1000, -1.0))
 
 
 def test_a_class_that_changes_is_compiled_anew():

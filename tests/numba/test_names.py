@@ -438,3 +438,48 @@ except NotImplementedError as error:
     shown = run(print_all).splitlines()
     assert shown == ["int64 False False False <class 'pyjitc.numba.types.NPDatetime'>",
                      "pyjitc has no numba.core.errors.WarningsFixer"]
+
+
+def test_private_modules_that_extensions_use():
+    """Registrations of an extension have no effect, and helpers with a meaning in Python have it."""
+    found = run("""if True:
+        import numba, numpy as np
+        from numba.core import types
+        from numba.core.imputils import Registry, impl_ret_untracked, lower_builtin
+        from numba.core.datamodel import models, register_default
+        from numba.core.datamodel.models import StructModel
+        from numba.core.pythonapi import NativeValue, box, unbox
+        from numba.core.sigutils import is_signature, normalize_signature
+        from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+        from numba.cpython.unsafe.tuple import tuple_setitem
+        from numba.np.extensions import cross2d
+        from numba.np.unsafe.ndarray import to_fixed_tuple
+
+        class Kind(types.Type):
+            pass
+
+        @register_default(Kind)
+        class Model(StructModel):
+            pass
+
+        @infer_global(len)
+        class Length(AbstractTemplate):
+            def generic(self, args, kws):
+                return signature(types.intp, *args)
+
+        @Registry("own").lower(len, Kind)
+        @lower_builtin(len, Kind)
+        def length(context, builder, sig, args):
+            return impl_ret_untracked(context, builder, sig.return_type, None)
+
+        @numba.njit
+        def f(a):
+            shape = to_fixed_tuple(a, 2)
+            return shape, tuple_setitem(shape, 1, 9), cross2d(a, np.ones(2, a.dtype))
+
+        a = np.array([2, 3])
+        print(f(a) == f.py_func(a), f(a)[0] == (2, 3), f(a)[1] == (2, 9), f(a)[2] == -1)
+        print(is_signature("f8(f8)"), is_signature(len), normalize_signature("f8(i8)"), normalize_signature("(i8,)"))
+    """, PYJITC_AS_NUMBA="1")
+    assert found.split("\n")[0] == "True True True True", found
+    assert found.split("\n")[1] == "True False ((int64,), float64) ((int64,), None)"

@@ -134,3 +134,34 @@ def test_overloads_let_other_classes_be():
 
     pair = Pair((1, 2))
     assert njit(lambda x: (pair.total(), x.total(), pair[0]))(np.ones(3)) == (3, 3.0, 1)
+
+
+def measured(items):
+    raise NotImplementedError
+
+
+@overload(measured)
+def _(items):
+    if isinstance(items, types.ListType):
+        found = str(items.item_type)
+    elif isinstance(items, types.DictType):
+        found = f"{items.key_type} {items.value_type}"
+    else:
+        found = f"{type(items).__name__} of {items.count}"
+    return lambda items: (found, len(items))
+
+
+def test_lists_and_dicts_that_a_program_writes_have_types():
+    """The overload is asked with the types of lists and dicts, whichever form displays have in compiled code."""
+    def grown(n):
+        x = [1.5]
+        for i in range(n):
+            x.append(i)
+        return measured(x)
+
+    assert njit(lambda: measured([1, 2, 3]))() == ("int64", 3)
+    assert njit(lambda x: measured([x, 2, 1j]))(1.5) == ("complex128", 3)
+    assert njit(lambda x: measured([[1, 2], [3, x]]))(4) == ("reflected list(int64)<iv=None>", 2)
+    assert njit(lambda x: measured([x, "b"]))(4) == ("LiteralList of 2", 2)
+    assert njit(lambda x: measured(x))([1.5]) == ("float64", 1) and njit(grown)(2) == ("float64", 3)
+    assert njit(lambda x: measured({"a": x, "b": 2.5}))(4) == ("unicode_type float64", 2)

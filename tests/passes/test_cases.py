@@ -21,7 +21,7 @@ from pyjitc.ir import core, interp, interp_kernel
 from pyjitc.ir.parse import parse_module
 from pyjitc.ir.show import show_module
 from pyjitc.ir.verify import verify_module
-from pyjitc.lib import elementary as implementations
+from pyjitc.lib.elementary import table as implementations
 from pyjitc.ops.control import JUMP
 from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
@@ -186,7 +186,8 @@ def test_case(case):
 VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "int": (-1, 0, 1, 6), "bool": (True, False), "float": (1.5, math.nan), "float64": (np.float64(2.5),),
     "int16": (np.int16(-300),), "float64[::1]": (np.arange(8.0), np.zeros(0)),
-    "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)),),
+    "int64[::1]": (np.arange(8)[::-1].copy(),), "float64[:, ::1]": (np.ones((2, 3)), np.arange(12.0).reshape(6, 2)),
+    "float64[:, :, ::1]": (np.arange(18.0).reshape(1, 6, 3),),
     "float64[::1, :]": (np.ones((3, 2)).T,),
     "float64[:]": (np.arange(16.0)[::2], np.broadcast_to(np.float64(3.0), 4).copy()[:2]),
     "uint8[::1]": (np.zeros(8, np.uint8),), "uint64[::1]": (np.array([13], np.uint64), np.array([0], np.uint64)),

@@ -279,14 +279,22 @@ def test_frames_stay_small():
     def many(n):
         total = 0.0
         for i in range(n):
-            a = np.zeros(100)
-            b = np.zeros(100)
-            c = np.zeros(100)
-            d = np.zeros(100)
-            a[i] = b[i] = c[i] = d[i] = i
-            total += a[i] + b[i] * c[i] - d[0]
+            a, b, c, d = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
+            e, f, g, h = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
+            p, q, r, s = np.zeros(100), np.zeros(100), np.zeros(100), np.zeros(100)
+            a[i] = b[i] = c[i] = d[i] = e[i] = f[i] = g[i] = h[i] = p[i] = q[i] = r[i] = s[i] = i
+            total += a[i] + b[i] * c[i] - d[0] + e[i] * f[i] + g[i] - h[i] * p[i] + q[i] * r[i] - s[i]
         return total
 
     agree(many, 6)
     frame, allocated = in_frame(many, 6)
-    assert frame == 2 and allocated  # 800 bytes each of 2,048
+    assert frame == 10 and allocated  # 800 bytes each of 8,192
+
+    def deep(n):
+        a, b, c = np.zeros(100), np.zeros(100), np.zeros(100)
+        a[n] = b[n] = c[n] = n
+        return a[n] + b[0] + c[n] + (deep(n - 1) if n else 0.0)
+
+    agree(deep, 6)
+    frame, allocated = in_frame(deep, 6)
+    assert frame == 2 and allocated  # 800 bytes each of 2,048, since it may be on the stack many times

@@ -86,3 +86,16 @@ def test_kernels_are_dumped_as_functions_are(monkeypatch, capfd):
     stages.optimise_block(typed.functions, Options())
     shown = capfd.readouterr().err
     assert "# typed: first_thread" in shown and "# grid: first_thread" in shown
+
+
+@pytest.mark.parametrize("value, expected", [("1", "all"), ("last", "last"), ("off", "none")])
+def test_verification(monkeypatch, value, expected):
+    seen = []
+    monkeypatch.setenv("PYJITC_VERIFY", value.replace("off", "0"))
+    monkeypatch.setattr(stages.verify, "verify_module", lambda functions, stage="": seen.append(stage))
+    add = len(value)  # equal functions are compiled once
+    function = eval(f"lambda n: [k * n + {add} for k in range(n)]")
+    assert njit(function)(3) == [add, 3 + add, 6 + add]
+    passes = {"inline", "simplify", "gvn", "dce", "refcount"}
+    assert passes & set(seen) == {"all": passes, "last": {"refcount"}, "none": set()}[expected]
+    assert ("inference" in seen) is (expected != "none")

@@ -66,6 +66,17 @@ LOOPS = {
                         m[i, j] = m[i, j] * 1.0000001 + 0.5
             return m[0, 0]
     """,
+    "a loop that falls": """
+        def loop(n, a):
+            m = a.repeat(1000)
+            for k in range(n):
+                for i in range(1, len(m)):
+                    j = i
+                    while j > 0 and m[j - 1] >= 1.0:
+                        m[j] = m[j - 1]
+                        j -= 1
+            return m[0]
+    """,
     "empty": """
         def loop(n, a):
             while True:

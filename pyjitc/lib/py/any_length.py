@@ -168,9 +168,28 @@ def zipped_rows(iterators):
         yield tuple(row)
 
 
-def bound(binder, items: Expr | None, keywords: Expr | None, more) -> Expr:
+def mapped(function, iterables):
+    if len(iterables) == 0:
+        refuse(map, iterables)
+    return mapped_rows(function, iterables)
+
+
+def mapped_rows(function, sequences):
+    n = 0
+    while True:
+        row = []
+        for one in sequences:
+            if n >= len(one):
+                return
+            row.append(one[n])
+        n += 1
+        yield function(*row)
+
+
+def bound(binder, items: Expr | None, keywords: Expr | None, more, defaults) -> Expr:
     """The tuple of arguments that `binder(*items, **keywords)` returns: items, values of the dict, and defaults of the
-    types `more` for those left out."""
+    types `more` for those left out. defaults: the tuple and the dict of defaults that the binder gets, each of which
+    may be None; None if it has its own."""
     held = [*more]
     if items is not None:
         held.append(lists.item_of(items.type))
@@ -180,6 +199,10 @@ def bound(binder, items: Expr | None, keywords: Expr | None, more) -> Expr:
         raise NotNative(f"{describe(items.type)} of functions or generators is not compiled as the arguments of a call",
                        "pass them one by one, or as one tuple")
     item = functools.reduce(k.wider, held)
+    if defaults is not None:
+        given = [Const(Object, None) if x is None else x for x in defaults]
+        return made_by_python(interpreted.bound_with, Const(Object, binder), *given, items or Const(Object, ()),
+                              keywords or Const(Object, {}), item=item)
     if keywords is None:
         return made_by_python(starred, Const(Object, binder), items, item=item)
     return made_by_python(interpreted.call_star, Const(Object, binder), items or Const(Object, ()), keywords,
@@ -303,9 +326,14 @@ def call_of_method(callee: Expr, items: Expr) -> Expr | None:
     return refuse(callee, items) if item is Undefined else Call(of_the_first, callee, constant(_OF_SETS[name]), items)
 
 
-def call_with(callee: Expr, items: Expr, kwargs) -> Expr:
-    """`callee(*items, **kwargs)` where the callee is no Python function of the program."""
+def call_with(callee: Expr, function, items: Expr, kwargs) -> Expr:
+    """`callee(*function, *items, **kwargs)` where the callee is no Python function of the program. function: the first
+    argument of map(), or nothing."""
     target = callee.type.value if isinstance(callee.type, Singleton) else None
+    each = lists.item_of(items.type)
+    if function and not kwargs and each is not None and all(
+            [t is Undefined or isinstance(t, (k.List, TupleOf)) for t in k.members_of(each)]):
+        return Call(mapped, *function, items)
     if target is zip and not kwargs:
         return zipped(items)
     if target is itertools.product and set(kwargs) <= {"repeat"}:

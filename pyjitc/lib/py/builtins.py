@@ -180,8 +180,7 @@ EXTREMES = {"min": _extreme("min", "<"), "max": _extreme("max", ">")}  # of sepa
 # ---------------------------------------------------------------- hash
 
 
-@rule("hash", "x, /")
-def _hash(x):
+def hash_of(x: Expr) -> Expr:
     t = x.type
     if t is Int or t is Bool or t is k.bool_ or isinstance(t, NpInt):
         return Call(numbers.uint64_hash, x) if t is k.uint64 else Call(numbers.int_hash, cast(x, Int))
@@ -199,6 +198,8 @@ def _hash(x):
         return by_python(hash, x, type=Int)
     raise NotNative(f"hash() of {type_name(t)} is not compiled")
 
+
+_hash = rule("hash", "x, /")(hash_of)
 
 # ---------------------------------------------------------------- classes
 
@@ -360,6 +361,9 @@ METHODS: dict[str, dict[k.Type, object]] = {
     "__index__": {t: to_index for t in (Bool, Int)},
     "hex": {Float: lambda x: formatting.number_method(float.hex, x)},
     "__float__": {t: to_float for t in (Bool, Int, Float)},
+    "__hash__": dict.fromkeys((Bool, Int, Float, Complex), hash_of),
+    "__neg__": dict.fromkeys((Bool, Int, Float, Complex), lambda x: operations.unary("-", x)),
+    "__bool__": dict.fromkeys((Bool, Int, Float, Complex), operations.truth),
 }
 if hasattr(int, "is_integer"):  # 3.12
     METHODS["is_integer"].update({t: lambda x: number(True) for t in (Bool, Int)})

@@ -19,9 +19,18 @@ _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__com
              hash: "__hash__"}
 
 
+# The methods that Python calls where a class has not the one above.
+_ASKED_NEXT = {complex: ("__float__", "__index__"), float: ("__index__",), int: ("__index__", "__trunc__")}
+
+
 def _asks(function, name):
     def rule(args, kwargs):
         found = classes.own_method(args[0], name)
+        if found is None and not kwargs and len(args) == 1:
+            found = next(filter(None, (classes.own_method(args[0], other) for other in _ASKED_NEXT.get(function, ()))),
+                         None)
+            if found is not None:
+                return CallValue(constant(function), CallValue(found, *args))
         if found is None:
             raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
                             f"define {name} in its class")

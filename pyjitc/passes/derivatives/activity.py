@@ -15,6 +15,7 @@ from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import pyobject as py
 from ...ops import structure as s
+from ...ops.blas import BLAS
 from ...ops.derivative import Ruled
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
@@ -350,7 +351,7 @@ class Activity:
             return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
                            "list or an object among them: such calls have no derivative yet",
                            "return the new values as numbers, arrays or tuples, or write the recursion as a loop")
-        if op.name == "blas":
+        if op is BLAS:
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
                            "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
         if op is a.CAST:

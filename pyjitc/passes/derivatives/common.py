@@ -2,9 +2,7 @@
 from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder
-from ...ir.core import Function, Inst, Value
-from ...ops import arith as a
-from ...ops import math as m
+from ...ir.core import SINGULAR, Function, Inst, Value
 from ...ops import structure as s
 from ...types import kinds as k
 from ...types.tangents import is_varying, varies
@@ -15,16 +13,11 @@ from .targets import written_parameters
 __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
            "tuples_beside", "zeros"]
 
-# Their derivatives are infinite or NaN at some points: a zero factor must not give 0 * inf = NaN there.
-_SINGULAR = frozenset((a.FDIV, m.SQRT, m.LOG, m.LOG2, m.LOG10, m.LOG1P, m.POW, m.POW_IN_DOUBLE, m.ASIN, m.ACOS, m.ATANH,
-                       m.ACOSH, m.CBRT, m.HYPOT, m.ATAN2, m.CLOG, m.CSQRT, m.CPOW, m.CASIN, m.CACOS, m.CATAN, m.CASINH,
-                       m.CACOSH, m.CATANH))
-
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
-    """d * g, and 0 where g is 0, whatever d is."""
+    """d * g, and 0 where g is 0, although d may be infinite or NaN there."""
     term = b.fmul(d, g)
-    if inst.op not in _SINGULAR:
+    if not inst.op.traits & SINGULAR:
         return term
     return b.op(s.SELECT, b.is_zero(g), b.zero(g.type), term)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...ir.core import RAISES, RANDOM, READS, WRITES, Function, Value
+from ...ir.core import RANDOM, Function, Value
 from ...ops import structure as s
 from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
@@ -96,10 +96,7 @@ def _to_be_put_in(fn: Function) -> Function:
     """A copy of a function that is to be inlined; instructions in it that may fail keep their source location."""
     new = copy_of(fn)
     new.flags = new.flags._replace(inline=True)
-    for block in new.blocks:
-        for inst in block.insts:
-            if inst.op.effects & (RAISES | READS | WRITES) and "origin" not in inst.attrs:
-                inst.attrs = {**inst.attrs, "origin": (fn.qualname, fn.filename)}
+    inline.note_origin(new)
     return new
 
 

@@ -9,7 +9,7 @@ own.
 """
 from __future__ import annotations
 
-from ...ir.core import PURE, Block, Inst, Value
+from ...ir.core import CHECKS_FIRST, PURE, Block, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -29,8 +29,6 @@ __all__ = ["Tape"]
 
 _CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
                     s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
-# operations whose result is their first operand, which they check
-_SAME = frozenset((a.CHECK_NONZERO, a.CHECK_NONNEG, m.CHECK_DOMAIN, m.CHECK_RANGE))
 _BUFFER = k.Array(k.float64, 1)
 
 
@@ -139,7 +137,7 @@ class Tape:
             return True
         if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
-        given = i.args[:1] if i.op in _SAME else i.args
+        given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
         return self.again(i) and all(map(self.free, given))
 
     def changes(self, v: Value, x: Value) -> bool:
@@ -173,7 +171,7 @@ class Tape:
             return i.attrs["template"].qualname == "mapped" and not any(
                 self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
-        if op.wrapping is not None or op in _SAME or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
+        if op.wrapping is not None or op.traits & CHECKS_FIRST or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
         scalar = type(i.result.type) is not k.Array and is_varying(i.result.type)
         return op.effects == PURE and (op in _CHEAP or not scalar)
@@ -205,7 +203,8 @@ class Tape:
             return (v,)  # an item of the result of a call
         if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
             return (v,)  # arrays are kept in C order
-        return tuple(dict.fromkeys(x for y in (i.args[:1] if i.op in _SAME else i.args) for x in self.leaves(y)))
+        given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
+        return tuple(dict.fromkeys(x for y in given for x in self.leaves(y)))
 
     def keep_parts(self, v, taped):
         """Keep the two parts of a complex number in its place."""
@@ -463,7 +462,7 @@ class Tape:
             start, step = self.line(v)
             by = n if step == 1 else b.op(a.IMUL, n, b.const(step, k.Int), flags="nsw")
             return b.op(a.IADD, go(start), by, flags="nsw")
-        if i.op in _SAME:
+        if i.op.traits & CHECKS_FIRST:
             return go(i.args[0])
         if i.op.wrapping is not None:
             return b.op(i.op.wrapping, *map(go, i.args))

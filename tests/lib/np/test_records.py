@@ -9,7 +9,7 @@ import gc
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -178,8 +178,8 @@ print(f(np.ones(2, T)).tolist())
 
 
 @pytest.mark.parametrize("function", [
-    lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[[0, 1]],
-    lambda a: a[a["x"] > 1], lambda a: a[["x", "y"]], lambda a: np.sqrt(a), lambda a: a @ a,
+    lambda a: a + 1, lambda a: np.sum(a), lambda a: np.sort(a), lambda a: a == a, lambda a: -a, lambda a: a[["x", "y"]],
+    lambda a: np.sqrt(a), lambda a: a @ a,
     lambda a: np.searchsorted(a, a), lambda a: a[0].x, lambda a: a.astype(float), lambda a: np.dot(a, a),
     lambda a: np.where(a, 1, 2), lambda a: a.max(), lambda a: np.cov(a),
 ], ids=lambda x: getattr(x, "__name__", None))
@@ -238,3 +238,52 @@ def test_a_record_and_a_recarray_of_the_program_are_read_at_run_time(of):
     before = njit(read)(0)[0]
     captured = of(made(np.dtype([("y", np.int32, (2,)), ("x", float)])))  # of the same size, but in another order
     assert not np.all(before == njit(read)(0)[0]) and np.all(njit(read)(0)[0] == captured["x"])
+
+
+MIXED = np.array([(1, 2.5, "ab"), (3, 4.5, "c"), (5, 6.5, "def")], [("k", "i4"), ("x", "f8"), ("s", "U3")])
+MASK, PLACES = np.array([True, False, True]), np.array([2, 0, 2, -1])
+
+
+def of_parts(a, i):
+    return a[i, 1:], a[:, i], a[0, i], a[..., i], a[None, i]
+
+
+def with_loops(a, mask):
+    places = [k for k in range(len(a)) if k != 1]
+    return a[places], a[[0, 2]], sum([r["x"] * r["k"] for r in a[mask]]), a[np.argsort(a["x"])[::-1]]["k"], len(a[mask])
+
+
+def stored(a, i, value):
+    a[i] = value
+    return a.copy()
+
+
+@pytest.mark.parametrize("function, args", [
+    *((lambda a, i: a[i], (a, i)) for a in (MIXED, np.array(["a", "bcd", "ef"]), np.array([b"x", b"yy", b"z"]))
+      for i in (MASK, PLACES, MASK & False, PLACES[:2].reshape(1, 2), np.array([7]), MASK[:2], [0, 1])),
+    (of_parts, (np.resize(MIXED, (2, 3)), PLACES % 2)), (lambda a: a[a["k"] > 1], (np.resize(MIXED, (2, 3)),)),
+    (with_loops, (MIXED, MASK)), (with_loops, (MIXED, MASK & False)),
+    (stored, (MIXED, MASK, (9, 1.5, "q"))), (stored, (MIXED, PLACES, MIXED[0].copy())),
+    (stored, (MIXED, MASK, MIXED[:2])), (stored, (MIXED, MASK, MIXED)), (stored, (MIXED, MASK, 4.0)),
+    (stored, (np.array(["a", "bcd"]), np.array([1]), "hello"))])
+def test_index_arrays_and_masks(function, args):
+    agree(function, *args)
+
+
+@pytest.mark.parametrize("function, args", [
+    (lambda r: (r["k"], r[1], len(r)), (MIXED[1],)), (lambda r, n: r["x"] * n, (MIXED[0].copy(), 3)),
+    (lambda r, q, *rest: r["k"] + q["k"] + len(rest), (MIXED[0], MIXED[1], 1, 2)),
+    (lambda r: r.k + 1, (MIXED.view(np.recarray)[1],)), (lambda r: r, (MIXED[2],)),
+    (stored, (MIXED, slice(1, 3), MIXED[0].copy()))])
+def test_records_as_arguments(function, args):
+    agree(function, *args)
+
+
+def test_a_record_that_is_changed_is_that_of_its_array():
+    def change(r, *, by):
+        r["x"] += by
+        return r["x"]
+    a = MIXED.copy()
+    assert njit(change)(a[1], by=2.0) == 6.5 == a["x"][1]
+    with pytest.raises(TypeError, match="item 0 .* record of a structured array"):
+        njit(lambda *rows: rows[0]["k"])(a[0])

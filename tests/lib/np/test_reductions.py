@@ -263,3 +263,19 @@ def test_an_axis_that_is_known_at_run_time(function):
     for x in (a, a[::2, :, ::-1], np.asfortranarray(a[0]).astype(float), a[0, 0]):
         for axis in (*range(-x.ndim, x.ndim), np.int8(0), x.ndim, -x.ndim - 1):
             agree(function, x, axis, compiled=compiled)
+
+
+def test_sums_along_other_axes_than_the_last_need_no_buffers():
+    @njit
+    def first(a):
+        return np.sum(a, axis=0)
+
+    @njit
+    def both(a):
+        return np.sum(a, axis=(0, 2))
+
+    for function, count in (first, 1), (both, 4):
+        a = np.arange(120.0).reshape(4, 5, 6)
+        assert np.array_equal(function(a), function.py_func(a))
+        text = str(function._inspect("opt", function.signatures[0]))
+        assert text.count("array_new") + text.count("frame_array") == count

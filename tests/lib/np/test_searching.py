@@ -21,7 +21,9 @@ def test_searchsorted(dtypes):
             agrees(left, compiled, np.sort(values(dtypes[0], n)), values(dtypes[1], m, 7))
     a, v = np.sort(values(dtypes[0], 40)), values(dtypes[1], 24, 3)
     agrees(left, compiled, a[::2], v.reshape(2, 3, 4))
-    agrees(left, compiled, a, v[4])
+    for n in (0, 1, 3, 8, 9, 40):  # a single number is searched for in another way among few elements
+        for x in (*v[:4], *a[:n:3]):
+            agrees(left, compiled, a[-n:] if n % 2 else a[:n], x)
     agrees(left, compiled, a, v[0:1].reshape(()))
 
 

@@ -235,3 +235,60 @@ def test_one_of_several_functions_gets_unpacked_items():
             agree(one_of_several, rows, items, compiled=compiled)
     agree(lambda rows: [CLASSES[kind](*sides).area() for kind, *sides in rows],
           [("rectangle", 2, 3), ("square", 4)])
+
+
+def with_defaults(flag, n, args, named):
+    def f(x, y=n, *rest, w=2.5, **more):
+        return x + y * w + len(rest) + len(more)
+
+    def g(x, y=n * 2, *, w=n):
+        return x * 100 + y * 10 + w
+
+    return (f if flag else g)(*args, **named)
+
+
+def test_closures_with_defaults_get_what_is_counted_and_named_at_run_time():
+    compiled = njit(with_defaults)
+    for flag in True, False:
+        for args, named in (([1], {}), ([1, 2], {"w": 7}), ([1], {"y": 4}), ([], {"x": 3}), ([1, 2, 3], {}),
+                            ([1], {"q": 4})):
+            agree(with_defaults, flag, 5, args, named, compiled=compiled)
+
+
+def before_others(name, x, items):
+    return (everything(name, *items), everything(name, 2.5, *items, x, *items), max(x, *items), min(2.5, x, *items),
+            everything(x, *items, d=x), rest(*items, x), set().union({x}, *[{i} for i in items]))
+
+
+def test_arguments_before_a_star_keep_their_types():
+    compiled = njit(before_others)
+    for items in [2, 3], [2], []:
+        agree(before_others, "ab", 1, items, compiled=compiled)
+
+
+def mapped(rows, function):
+    return list(map(max, *rows)), list(map(function, *rows)), list(map(lambda *row: row, *rows))
+
+
+def mapped_with_names(rows):
+    return list(map(lambda name, *row: (name, len(row)), ["a", "b"], *rows))
+
+
+@pytest.mark.parametrize("rows", [[[1, 5], [3, 2]], [[1, 2], [3, 4], [5]], [[1, 2]], [[]], []])
+def test_map_of_any_number_of_lists(rows):
+    agree(mapped, rows, lambda a, b, c=1: a * b - c)
+    agree(mapped_with_names, rows)
+
+
+def growing(rows):
+    def add(a, b):
+        if len(rows[0]) < 5:
+            rows[0].append(a)
+            rows[1].append(b)
+        return a - b
+
+    return list(map(add, *rows))
+
+
+def test_map_reads_its_lists_when_it_needs_their_items():
+    agree(growing, [[1, 2], [3, 4]])

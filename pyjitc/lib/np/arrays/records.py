@@ -4,13 +4,15 @@ A record, `a[i]`, is a struct around a 0-d view, so that `a[i]['x'] = 1` writes 
 """
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....base.errors import did_you_mean, suggest
 from ....base.lazy import lazy
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
-from ....ops.structure import PACK, STRUCT_GET, TUPLE_MAKE
+from ....ops.structure import DISCARD, PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
@@ -20,6 +22,7 @@ from ...build import is_list, is_sequence, a_type
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
 from ...py import conversions
+from ...py.interpreted import call_python
 from ..indexing import indexing, subscripts
 from ..shapes import views
 
@@ -95,16 +98,50 @@ def getitem(a: Expr, i: Expr) -> Expr:
     if is_list(i.type) and any(t is Str for _, t in i.type.members):
         raise NotNative("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
-        if a.type.dtype.is_text:
-            raise NotNative("index arrays and masks of arrays of strings are not compiled",
-                            "take the elements in a loop")
-        raise NotNative("index arrays and masks of structured arrays are not compiled", "index the fields: a['x'][i]")
+        return _chosen(a, i)
     return subscripts.getitem(a, i)
 
 
 def _is_basic(t) -> bool:
-    parts = t.elements if isinstance(t, Tuple) else (t,)
-    return all(k.is_integer(p) or isinstance(p, k.Slice) or p in (k.NoneType, k.Ellipsis_) for p in parts)
+    return all(k.is_integer(p) or isinstance(p, k.Slice) or p in (k.NoneType, k.Ellipsis_) for p in _items(t))
+
+
+def _items(t) -> tuple:
+    return t.elements if isinstance(t, Tuple) else (t,)
+
+
+def _chosen(a: Expr, i: Expr) -> Expr:
+    """a[i] for an index with arrays, masks or lists. The interpreter copies the records, or texts, in one call."""
+    axes, chosen = a.type.ndim, []
+    for part in _items(i.type):
+        t, depth = part, 0
+        while is_list(t) or isinstance(t, k.List):
+            t, depth = (t.members[0][1] if is_list(t) and t.members else getattr(t, "element", Int)), depth + 1
+        if isinstance(t, Array):
+            t, depth = t.dtype, depth + t.ndim
+        is_mask = t is k.NpBool or t is k.Bool
+        if depth and (is_mask or k.is_integer(t)):
+            axes -= depth if is_mask else 1
+            chosen.append(1 if is_mask else depth)
+        elif k.is_integer(part):
+            axes -= 1
+            chosen.append(0)
+        elif part is k.NoneType:
+            axes += 1
+        elif depth and not isinstance(t, Record) and k.is_number(t):
+            raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
+        elif not isinstance(part, k.Slice) and part is not k.Ellipsis_:
+            raise NotNative(f"an index of type {part} of an array of records or strings is not compiled",
+                            "index with integers, slices, arrays of integers or masks")
+    if axes < 0:
+        raise Mismatch("too many indices for array", exception=IndexError)
+    axes += max(chosen)
+    return call_python(operator.getitem if axes == 1 else _contiguous_items, a, i, type=Array(a.type.dtype, axes, "C"))
+
+
+def _contiguous_items(a, i):
+    """a[i] in C order: NumPy chooses another order for some indices."""
+    return np.ascontiguousarray(a[i])
 
 
 def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
@@ -115,8 +152,7 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_by_name, a, i, v, _names(a.type.dtype.dtype), Const(Int, 0)) if _is_one_of_many(
             i, a.type.dtype) else _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
-        raise NotNative("index arrays and masks of structured arrays are not compiled",
-                        "assign to the fields: a['x'][i] = v")
+        return Apply(DISCARD, call_python(operator.setitem, a, i, v, type=k.NoneType))
     return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
 
 

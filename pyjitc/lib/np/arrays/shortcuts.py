@@ -104,13 +104,41 @@ def _iterable(y):
 @rule("np.frombuffer")
 def _frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     x = buffer
+    t = dtype or Const(k.Singleton(float), float)
+    if x.type is k.MemoryView:
+        return Call(from_view, x, t, count, offset)
     if x.type in (k.Bytes, k.ByteArray):
-        x = Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
-                  type=Array(k.uint8, 1, "C", x.type is k.ByteArray))
+        x = _bytes_of(x, x.type is k.ByteArray)
     if not isinstance(x.type, Array):
         raise NotNative(f"np.frombuffer of {a_type(x.type)} is not compiled", "pass an array or bytes")
-    t = dtype or Const(k.Singleton(float), float)
     return Call(from_memory, x, t, count, offset)
+
+
+def _bytes_of(x, writable):
+    """The array of the bytes of an object of the interpreter."""
+    return Apply(pyobject.PY_UNBOX, python_call(np.frombuffer, x, Const(k.Singleton(np.uint8), np.uint8)),
+                 type=Array(k.uint8, 1, "C", writable))
+
+
+def from_view(view, dtype, count, offset):
+    """The array in the memory of a memoryview, whose type does not say whether it may be written."""
+    if view.readonly:
+        return from_memory(constant_bytes(view), dtype, count, offset)
+    return from_memory(writable_bytes(view), dtype, count, offset)
+
+
+def constant_bytes(view):
+    """The bytes of a memoryview that may not be written."""
+    raise NotImplementedError
+
+
+def writable_bytes(view):
+    """The bytes of a memoryview that may be written."""
+    raise NotImplementedError
+
+
+constant_bytes.rule = lambda args, kwargs: _bytes_of(args[0], False)  # type: ignore[attr-defined]
+writable_bytes.rule = lambda args, kwargs: _bytes_of(args[0], True)  # type: ignore[attr-defined]
 
 
 def from_memory(a, dtype, count, offset):

@@ -25,7 +25,7 @@ def call(function: np.ufunc, args, kwargs) -> Expr | None:
     record = ufuncs.made(function)
     if record is None:
         return None
-    if function.signature is not None:
+    if hasattr(record, "cores"):  # NumPy gives a layout without dimensions no signature
         return _generalised(function, record, args, kwargs)
     if kwargs or len(args) != function.nin or any(
             isinstance(x.type, (k.Array, k.Tuple, k.Struct, k.ListDisplay)) for x in args):
@@ -70,7 +70,7 @@ def _generalised(function: np.ufunc, record, args, kwargs) -> Expr:
                 _constants([*cores[:function.nin]]), _constants([*cores[function.nin:]]),
                 _constants([bool(one) for one in record.shapes[:function.nin]]),
                 _tuple([_dtype(t) for t in found.inputs]), _tuple([_dtype(t) for t in found.outputs]),
-                constant(sizes), constant(name), constant(function.signature))
+                constant(sizes), constant(name), constant(function.signature or ""))
 
 
 def _dtype(t) -> Const:

@@ -17,7 +17,7 @@ from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import MIRRORED, apply, cast, convert
 
-elementary = lazy("pyjitc.lib.elementary")  # most functions have neither powers nor elementary functions
+elementary = lazy("pyjitc.lib.elementary.table")  # most functions have neither powers nor elementary functions
 math = lazy("pyjitc.ops.math")
 numbers = lazy("pyjitc.lib.np.elementwise.numbers")
 

@@ -431,9 +431,17 @@ def zeros(n):
     return () if n == 0 else (0,) + zeros(n - 1)
 
 
+def room_of_axes(shape, reduced, how, t):
+    """The buffers for sums over some axes: they are needed where the last axis is one of them. Otherwise rows are added
+    to each other."""
+    if reduced[len(shape) - 1]:
+        return room_of(shape, how, t)
+    return ()
+
+
 def folded_axes(shape, reduced, how, t):
     """Template: the array over the axes where `reduced` is False."""
-    room = room_of(shape, how, t)
+    room = room_of_axes(shape, reduced, how, t)
     out = np.full(kept_shape(shape, reduced), identity(how, t))
     if UNIT(*shape):
         if trailing(reduced, len(shape) - 1) > 1 and FLAT(*shape):
@@ -483,7 +491,7 @@ def strips_into(out, shape, reduced, how, unit, t):
 def parts_into(out, shape, reduced, how, unit, flat, t):
     n = shape[0]
     for k in range(INDEPENDENT(PARTS, parts=True)):
-        room = room_of(shape, how, t)
+        room = room_of_axes(shape, reduced, how, t)
         for i in range(IMUL(n, k) >> LEVELS, IMUL(n, IADD(k, 1)) >> LEVELS):
             into(out, shape, reduced, (i,), (i,), how, unit, flat, t, room, 0, shape[-1])
 

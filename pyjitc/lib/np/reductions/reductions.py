@@ -648,8 +648,13 @@ def mean_and_count(a, axis, dtype, out, keepdims, where):
     """(the mean of the elements that are not nan, their number)"""
     check_inexact(a, dtype, out)
     total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
-    n = np.sum(~np.isnan(a), axis, np.float64, None, keepdims, where=where)
+    n = numbers_among(a, axis, keepdims, where)
     return of_type(np.divide(total, n), total.dtype), n
+
+
+def numbers_among(a, axis, keepdims, where):
+    """The number of elements that are not nan, as a float. They are counted with ints, whose sum needs no order."""
+    return np.float64(1) * np.sum(~np.isnan(a), axis, np.int64, None, keepdims, where=where)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
@@ -659,7 +664,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     good = ~np.isnan(a)
     center = mean_and_count(a, axis, dtype, None, True, where)[0] if mean is None else center_of(mean)
     x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)
-    n = np.sum(good, axis, np.float64, None, keepdims, where=where)
+    n = numbers_among(a, axis, keepdims, where)
     squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
     total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
     left = n - freedom_lost(ddof, correction)

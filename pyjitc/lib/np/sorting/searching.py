@@ -17,6 +17,8 @@ from .sorting import checked, flat_copy, less
 
 __all__ = ["CALLS", "METHODS"]
 
+FEW = 8  # the most elements among which a single number is searched one after the other
+
 
 def goes_after(x, y, right):
     """Whether x belongs after the element y. x is not nan, and elements that are nan are last."""
@@ -56,6 +58,18 @@ def place(a, x, right, sorter):
     return np.int64(low)
 
 
+@outlined
+def place_of_one(a, x, right, sorter):
+    """The position of a single number. In few elements the first that x does not belong after is looked for: where the
+    branches are predicted, what depends on the position need not wait for it."""
+    if sorter is None and len(a) <= FEW and x == x:
+        low = 0
+        while low < len(a) and goes_after(x, element(a, sorter, low, x.dtype), right):
+            low = IADD(low, 1)
+        return np.int64(low)
+    return place(a, x, right, sorter)
+
+
 def places(out, a, v, right, sorter, t):
     if v.ndim == 0:
         out[()] = place(a, as_type(v[()], t), right, sorter)
@@ -76,9 +90,9 @@ def search(a, v, side, sorter, t):
     if sorter is not None and len(sorter) != len(a):
         raise ValueError("sorter.size must equal a.size")
     if not isinstance(v, np.ndarray):
-        return place(a, as_type(v, t), side == "right", sorter)
+        return place_of_one(a, as_type(v, t), side == "right", sorter)
     if v.ndim == 0:
-        return place(a, as_type(v[()], t), side == "right", sorter)
+        return place_of_one(a, as_type(v[()], t), side == "right", sorter)
     out = np.empty(v.shape, np.int64)
     places(out, a, v, side == "right", sorter, t)
     return out

@@ -1,11 +1,11 @@
-"""Circular functions and their inverses, see vector.py."""
+"""Circular functions and their inverses, see blocks.py."""
 from __future__ import annotations
 
-from ....ops.arith import BAND, COMPLEX_MAKE, FEQ, FGT, FLT, FNE, IADD, IAND, ILT, IMAG, ISHL, IXOR, REAL
-from ....ops.math import BITS, COPYSIGN, COS, FABS, FROM_BITS, POLYNOMIAL, SIN, TAN
-from ....ops.structure import SELECT
-from .vector import MAGIC, add, div, fma, is_odd, mul, neg, sqrt, sub
-from .vector_exp import exp
+from ...ops.arith import BAND, COMPLEX_MAKE, FEQ, FGT, FLT, FNE, IADD, IAND, ILT, IMAG, ISHL, IXOR, REAL
+from ...ops.math import BITS, COPYSIGN, COS, FABS, FROM_BITS, POLYNOMIAL, SIN, TAN
+from ...ops.structure import SELECT
+from .blocks import MAGIC, add, div, fma, is_odd, mul, neg, quotient, sqrt, sub
+from .exponential import exp
 
 __all__ = ["sin", "sin_single", "cos", "cos_single", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
            "atan", "atan_single", "atan2", "atan2_single", "complex_exp"]
@@ -159,7 +159,7 @@ def tan_single(x):
 def ratio(k, s, c):
     """s / c, or -c / s in every second quarter."""
     odd = is_odd(k)
-    return FROM_BITS(IXOR(BITS(div(SELECT(odd, c, s), SELECT(odd, s, c))), ISHL(k, 63)))
+    return FROM_BITS(IXOR(BITS(quotient(SELECT(odd, c, s), SELECT(odd, s, c))), ISHL(k, 63)))
 
 
 def asin(x):

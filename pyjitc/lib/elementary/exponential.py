@@ -1,10 +1,10 @@
-"""Exponentials and hyperbolic functions, see vector.py."""
+"""Exponentials and hyperbolic functions, see blocks.py."""
 from __future__ import annotations
 
-from ....ops.arith import FGT, FLT, IGT, ISUB
-from ....ops.math import COPYSIGN, FABS, POLYNOMIAL
-from ....ops.structure import SELECT
-from .vector import LN2, LN2_HIGH, LN2_LOW, MAGIC, add, div, fma, integer, mul, power_of_two, scaled, sub
+from ...ops.arith import FGT, FLT, IGT, ISUB
+from ...ops.math import COPYSIGN, FABS, POLYNOMIAL
+from ...ops.structure import SELECT
+from .blocks import LN2, LN2_HIGH, LN2_LOW, MAGIC, add, fma, integer, mul, power_of_two, quotient, scaled, sub
 
 __all__ = ["exp", "exp_single", "exp2", "exp2_single", "expm1", "expm1_single", "sinh", "sinh_single", "cosh",
            "cosh_single", "tanh", "tanh_single"]
@@ -35,6 +35,13 @@ def clipped(x, limit):
     return SELECT(FLT(y, -limit), -limit, y)
 
 
+def vanishing(x, least, zero, limit):
+    """x up to a limit; `zero`, for which `scaled` gives 0, where x is less than `least`. A result that underflows would
+    be 0, too, but takes ten times as long."""
+    y = SELECT(FGT(x, limit), limit, x)
+    return SELECT(FLT(y, least), zero, y)
+
+
 def reduced(y):
     """(r, low, k): y = r + low + k * ln(2), |r| <= ln(2) / 2, k an int."""
     shifted = fma(y, LOG2E, MAGIC)
@@ -49,12 +56,21 @@ def reduced_single(y):
     return fma(sub(shifted, MAGIC), -LN2, y), integer(shifted)
 
 
-def exp(x):
-    y = clipped(x, 800.0)
+def small_exp(r):
+    """e**r, |r| <= ln(2) / 2"""
+    return add(1.0, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r))
+
+
+def exp_parts(y):
+    """(p, k): e**y = p * 2**k, -2046 * ln(2) <= y <= 800."""
     shifted = fma(y, LOG2E, MAGIC)
     n = sub(shifted, MAGIC)
-    r = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))
-    return scaled(add(1.0, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+    return small_exp(fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))), integer(shifted)
+
+
+def exp(x):
+    p, k = exp_parts(vanishing(x, -746.0, -2046 * LN2, 800.0))
+    return scaled(p, k)
 
 
 def exp_single(x):
@@ -63,10 +79,10 @@ def exp_single(x):
 
 
 def exp2(x):
-    y = clipped(x, 1200.0)
+    y = vanishing(x, -1076.0, -2046.0, 1200.0)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
-    return scaled(add(1.0, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+    return scaled(small_exp(r), integer(shifted))
 
 
 def exp2_single(x):
@@ -152,7 +168,7 @@ def tanh(x):
     s = power_of_two(integer(shifted))
     r = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))
     e = fma(s, fma(mul(r, r), POLYNOMIAL(r, coefficients=LONG_TAIL), r), sub(s, 1.0))
-    return COPYSIGN(div(e, add(e, 2.0)), x)
+    return COPYSIGN(quotient(e, add(e, 2.0)), x)
 
 
 def tanh_single(x):
@@ -160,4 +176,4 @@ def tanh_single(x):
     r, k = reduced_single(SELECT(FGT(y, 10.0), 20.0, add(y, y)))
     s = power_of_two(k)
     e = fma(s, mul(r, POLYNOMIAL(r, coefficients=EXPM1_SINGLE)), sub(s, 1.0))
-    return COPYSIGN(div(e, add(e, 2.0)), x)
+    return COPYSIGN(quotient(e, add(e, 2.0)), x)

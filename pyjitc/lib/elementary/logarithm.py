@@ -1,13 +1,13 @@
-"""Logarithms and inverse hyperbolic functions, see vector.py.
+"""Logarithms and inverse hyperbolic functions, see blocks.py.
 
 log(1 + f) after FreeBSD's e_log.c: with s = f / (2 + f), it is f - f**2 / 2 + s * (f**2 / 2 + R(s**2)).
 """
 from __future__ import annotations
 
-from ....ops.arith import FEQ, FGT, FLT, IADD, IAND, IEQ, ISHR, ISUB
-from ....ops.math import BITS, COPYSIGN, FABS, FROM_BITS, POLYNOMIAL
-from ....ops.structure import SELECT
-from .vector import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, neg, sqrt, sub
+from ...ops.arith import FEQ, FGT, FLT, IADD, IAND, IEQ, ISHR, ISUB
+from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, POLYNOMIAL
+from ...ops.structure import SELECT
+from .blocks import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, neg, quotient, sqrt, sub
 
 __all__ = ["log", "log_single", "log2", "log2_single", "log10", "log10_single", "log1p", "log1p_single", "asinh",
            "asinh_single", "acosh", "acosh_single", "atanh", "atanh_single", "split"]
@@ -44,7 +44,7 @@ def to_float(k):
 
 def series(f):
     """(f**2 / 2, s * (f**2 / 2 + R(s**2)))"""
-    s = div(f, add(2.0, f))
+    s = quotient(f, add(2.0, f))
     z = mul(s, s)
     half = mul(mul(0.5, f), f)
     return half, mul(s, fma(z, POLYNOMIAL(z, coefficients=SERIES), half))
@@ -52,7 +52,7 @@ def series(f):
 
 def series_single(f):
     """log(1 + f) to float32's accuracy."""
-    s = div(f, add(2.0, f))
+    s = quotient(f, add(2.0, f))
     z = mul(s, s)
     half = mul(mul(0.5, f), f)
     return sub(f, sub(half, mul(s, fma(z, POLYNOMIAL(z, coefficients=SERIES_SINGLE), half))))
@@ -69,7 +69,7 @@ def log(x):
     """log(1 + f) = f - s * (f - R(s**2)), written with fewer operations; n * log(2) is added in two parts so that no
     digits of it are lost."""
     f, n = split_any(x)
-    s = div(f, sub(-2.0, f))
+    s = quotient(f, sub(-2.0, f))
     z = mul(s, s)
     return at_ends(fma(n, LN2_HIGH, fma(s, fma(z, POLYNOMIAL(z, coefficients=MINUS_SERIES), f), fma(n, LN2_LOW, f))), x)
 

@@ -1,12 +1,12 @@
-"""Powers and roots, see vector.py."""
+"""Powers and roots, see blocks.py."""
 from __future__ import annotations
 
-from ....ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, IADD, IAND, ISHL, ISHR, ISUB
-from ....ops.math import BITS, COPYSIGN, FABS, FROM_BITS, LOOKUP, POLYNOMIAL, POW_REST
-from ....ops.structure import SELECT
-from .vector import LN2, MAGIC, add, fma, integer, mul, neg, power_of_two, sqrt, sub
-from .vector_exp import EXP_SINGLE
-from .vector_log import INV_LN2, series_single, split, split_any, to_float
+from ...ops.arith import BAND, BNOT, BOR, FEQ, FGE, FGT, FLT, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, LOOKUP, POLYNOMIAL, POW_REST
+from ...ops.structure import SELECT
+from .blocks import LN2, MAGIC, add, fma, integer, mul, neg, power_of_two, sqrt, sub
+from .exponential import EXP_SINGLE
+from .logarithm import INV_LN2, series_single, split, split_any, to_float
 
 __all__ = ["pow", "pow_single", "cbrt", "cbrt_single", "hypot", "hypot_single"]
 

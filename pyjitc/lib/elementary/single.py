@@ -1,16 +1,16 @@
 """Frequent functions of float32 computed in float32, whose vectors have twice as many elements as those of doubles.
 
-The algorithms are those of vector_exp, vector_log and vector_power; errors reach two units in the last place.
+The algorithms are those of exponential, logarithm and power; errors reach two units in the last place.
 """
 from __future__ import annotations
 
 import numpy as np
 
-from ....ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
-from ....ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
-from ....ops.structure import SELECT
-from ....types.kinds import float32
-from .vector import add, div, fma, mul, neg, sub
+from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
+from ...ops.structure import SELECT
+from ...types.kinds import float32
+from .blocks import add, fma, mul, neg, quotient, sub
 
 __all__ = ["exp", "exp2", "log", "tanh", "pow"]
 
@@ -27,7 +27,7 @@ MOST, LEAST, MOST_2, LEAST_2 = map(f32, (89.0, -104.0, 128.5, -150.5))
 TAIL = (0.5, 0.16666576986698775, 0.041666554617204574, 0.008363179052722578, 0.0013926183587713494)
 LOG = (-0.49999997120062994, 0.3333367128198419, -0.250011513077699, 0.19972012308746692, -0.16588335501840304,
        0.14835124946650224, -0.141612040352545, 0.08788247451573125)
-# As in vector_power, in float32: tables of sixteen, multiples of 2**-16
+# As in power, in float32: tables of sixteen, multiples of 2**-16
 LOWEST, EXPONENT = i32(0x3F495DDE), i32(-(1 << 23))
 INVERSES = (1.25, 1.1875, 1.15625, 1.125, 1.09375, 1.03125, 1.0, 0.96875, 0.90625, 0.859375, 0.8125, 0.78125, 0.734375,
             0.703125, 0.671875, 0.65625)
@@ -68,13 +68,23 @@ def scaled(p, k):
     return mul(mul(p, power_of_two(half)), power_of_two(ISUB(k, half)))
 
 
+def reduced(y):
+    """(r, k): y = r + k * ln(2), |r| <= ln(2) / 2."""
+    shifted = fma(y, LOG2E, MAGIC)
+    n = sub(shifted, MAGIC)
+    return sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW)), integer(shifted)
+
+
+def small_expm1(r):
+    """e**r - 1, |r| <= ln(2) / 2"""
+    return fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)
+
+
 def exp(x):
     y = SELECT(FGT(x, MOST), MOST, x)
     y = SELECT(FLT(y, LEAST), LEAST, y)
-    shifted = fma(y, LOG2E, MAGIC)
-    n = sub(shifted, MAGIC)
-    r = sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW))
-    return scaled(add(ONE, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+    r, k = reduced(y)
+    return scaled(add(ONE, small_expm1(r)), k)
 
 
 def exp2(x):
@@ -82,7 +92,7 @@ def exp2(x):
     y = SELECT(FLT(y, LEAST_2), LEAST_2, y)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
-    return scaled(add(ONE, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)), integer(shifted))
+    return scaled(add(ONE, small_expm1(r)), integer(shifted))
 
 
 def tanh(x):
@@ -90,29 +100,35 @@ def tanh(x):
     a = FABS(x)
     y = add(a, a)
     y = SELECT(FGT(y, TWENTY), TWENTY, y)
-    shifted = fma(y, LOG2E, MAGIC)
-    n = sub(shifted, MAGIC)
-    s = power_of_two(integer(shifted))
-    r = sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW))
-    p = fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)
-    e = fma(s, p, sub(s, ONE))
-    return COPYSIGN(div(e, add(e, TWO)), x)
+    r, k = reduced(y)
+    s = power_of_two(k)
+    e = fma(s, small_expm1(r), sub(s, ONE))
+    return COPYSIGN(quotient(e, add(e, TWO)), x)
 
 
-def log(x):
+def split(x):
+    """(f, n): x = 2**n * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for a positive x."""
     small = FLT(x, SMALLEST)
     u = IADD(BITS32(SELECT(small, mul(x, MANY), x)), ONE_LESS_ROOT_HALF)
     k = ISUB(ISUB(ISHR(u, FRACTION_BITS), BIAS), SELECT(small, MANY_BITS, NO))
     n = sub(FROM_BITS32(IADD(k, MAGIC_BITS)), MAGIC)
-    f = sub(FROM_BITS32(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE)
-    found = fma(n, LN2_HIGH, fma(mul(f, f), POLYNOMIAL(f, coefficients=LOG), fma(n, LN2_LOW, f)))
+    return sub(FROM_BITS32(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE), n
+
+
+def at_ends(found, x):
+    """The logarithm of x, of which `found` is the value for positive finite numbers only."""
     found = SELECT(FLT(x, INF), found, x)
     found = SELECT(FEQ(x, ZERO), MINUS_INF, found)
     return SELECT(FLT(x, ZERO), NAN, found)
 
 
+def log(x):
+    f, n = split(x)
+    return at_ends(fma(n, LN2_HIGH, fma(mul(f, f), POLYNOMIAL(f, coefficients=LOG), fma(n, LN2_LOW, f))), x)
+
+
 def pow(x, y):
-    """As in vector_power."""
+    """As in power."""
     a = FABS(x)
     u = ISUB(BITS32(a), LOWEST)
     octave = IAND(u, EXPONENT)
