@@ -10,7 +10,7 @@ import os
 import numpy as np
 
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
-from .build import outlined
+from .build import outlined, unoptimised
 from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
@@ -234,9 +234,14 @@ def check_room(trips, each, line):
     """Raise MemoryError, before the machine has no memory left, if it is too small for a tape of `each` numbers for
     each of the trips of the loop at this line."""
     if trips > MEMORY // 8 // each:
-        raise MemoryError(f"the gradient keeps {8 * each} bytes for each trip of the loop at line {line}, and this "
-                          f"machine has no memory for {trips} trips: pass memory=bytes to grad, which runs trips "
-                          "again, or put the step into a function under pyjitc.checkpoint")
+        has_no_room(trips, each, line)
+
+
+@unoptimised
+def has_no_room(trips, each, line):
+    raise MemoryError(f"the gradient keeps {8 * each} bytes for each trip of the loop at line {line}, and this machine "
+                      f"has no memory for {trips} trips: pass memory=bytes to grad, which runs trips again, or put the "
+                      "step into a function under pyjitc.checkpoint")
 
 
 @outlined

@@ -16,7 +16,9 @@ condition; min or max, and values assigned together with them, such as the posit
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
 an error that names it; so is an element that all iterations write, or that one writes and another reads. Where indices
 are not known, the program guarantees that iterations are independent. A loop that needs the interpreter (printing,
-objects) runs on one thread, with a warning.
+objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode and the
+forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are not
+understood.
 Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 """
 from __future__ import annotations
@@ -53,6 +55,7 @@ _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
 _OF_CONTAINERS = ir.LISTS | ir.ITEMS | ir.TABLES
+_ACCESSES = {memory.ARRAY_LOAD, memory.ARRAY_STORE}
 _SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -83,7 +86,8 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 def _note(fn, branch, kind: str, how: str, details) -> None:
     """Record what `parallel_diagnostics` reports of a loop."""
-    what = "the loop over prange" if kind == "prange" else "the loop of a whole-array statement"
+    what = {"prange": "the loop over prange", "kept": "the loop over prange",
+            "adjoint": "the reversed loop over prange"}.get(kind, "the loop of a whole-array statement")
     text = f"line {branch.loc.line or fn.firstlineno}: {what} {how}" + "".join(f"; {one}" for one in details if one)
     fn.memo.setdefault("parallel", []).append((branch.loc.line, text))
 
@@ -125,6 +129,11 @@ def _warn(fn, inst, why: str, hint: str) -> None:
                            ParallelWarning, filename, inst.loc.line or fn.firstlineno)
 
 
+def _is_made(v: ir.Value) -> bool:
+    """Whether an instruction makes this array."""
+    return v.inst is not None and v.inst.op in (memory.ARRAY_NEW, memory.ARRAY_COPY)
+
+
 class _Gone(Exception):
     """Raised where a loop can make no iterations."""
 
@@ -137,9 +146,8 @@ class _Region(Carried):
         self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator
-        self.defs = counted.Definitions(fn)
-        self.edges = in_edges(fn.blocks)
-        self.aliases = Aliases(fn)
+        self.enter_once()
+        self.analyse()
         count = counted.find(loop, self.defs, self.edges)
         test = self.branch.args[0].inst
         if test is not None and test.op is control.CONST:
@@ -152,9 +160,55 @@ class _Region(Carried):
         if len(back) != 1:
             raise Serial(self.branch, "it goes on from several places", "")
         self.back = back[0]
+        self.count_beside(test)
         self.nested = any("independent" in block.insts[-1].attrs for block in loop.blocks if block is not self.header)
         self.users = {}
         self.generators: dict[ir.Value, None] = {}
+
+    def analyse(self) -> None:
+        self.defs = counted.Definitions(self.fn)
+        self.edges = in_edges(self.fn.blocks)
+        self.aliases = Aliases(self.fn)
+
+    def enter_once(self) -> None:
+        """Let the loop be entered from one block."""
+        entries = self.loop.entries(in_edges(self.fn.blocks))
+        if len(entries) < 2:
+            return
+        before = ir.Block("enter", [ir.Value(p.type, p.name) for p in self.header.params])
+        before.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(self.header, before.params)]))
+        for _, _, edge in entries:
+            edge.block = before
+        self.fn.blocks.append(before)
+
+    def count_beside(self, test: ir.Inst | None) -> None:
+        """Where an iteration reads the number of those that are left, which in a chunk are fewer, let it read another
+        counter."""
+        left = self.count.left
+        kept = [(inst, inst.args.index(left)) for inst in (test,) if inst is not None and left in inst.args]
+        readers = [inst for block in self.loop.blocks for inst in block.insts if inst is not test and (
+            left in inst.args or any(left in edge.args for edge in inst.edges()))]
+        at = self.header.params.index(left)
+        step = self.back.args[at].inst
+        read = [self.back.args[at] in (*inst.args, *(x for edge in inst.edges() for x in edge.args))
+                for block in self.loop.blocks for inst in block.insts]
+        if readers == [step] and sum(read) == 1:
+            return
+        beside = ir.Value(left.type, "k")
+        substitute(self.loop.blocks, {left: beside})
+        for inst, n in kept:
+            inst.args[n] = left
+        self.header.params.append(beside)
+        self.count.entry.args.append(self.count.entry.args[at])
+        latch = next(block for block in self.loop.blocks if self.back in block.edges())
+        self.back.args.append(self.back.args[at])
+        b = Builder([], latch.terminator.loc, None)
+        self.back.args[at] = b.op(a.IADD, left, b.const(k.Int, -1), type=k.Int)
+        latch.insts[-1:-1] = b.insts
+        self.analyse()
+        count = counted.find(self.loop, self.defs, self.edges)
+        assert count is not None and count.left is left
+        self.count = count
 
     # -- errors
 
@@ -307,7 +361,7 @@ class _Region(Carried):
         elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
         (operation, neutral element)."""
         self.shared: dict[ir.Value, tuple] = {}
-        if self.kind != "prange":
+        if self.kind not in ("prange", "kept", "adjoint"):
             return
         memo: dict = {}
         accesses = []
@@ -315,12 +369,15 @@ class _Region(Carried):
             for inst in block.insts:
                 if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
                     root = root_of(inst.args[0])
-                    if root in self.defined:
+                    if root in self.defined and (self.kind != "adjoint" or _is_made(root)):
                         continue
                     stores = inst.op is memory.ARRAY_STORE
                     indices = inst.args[1:-1] if stores else inst.args[1:]
                     forms = [counted.affine(v, self.defs, self.loop.blocks, memo) for v in indices]
                     accesses.append((inst, inst.args[0], root, stores, forms))
+        if self.kind == "adjoint":
+            self.check_adjoints(accesses)
+            return
         inner = self.inner_counters()
         same: dict[ir.Value, bool] = {}
         for inst, array, root, stores, forms in accesses:
@@ -350,6 +407,47 @@ class _Region(Carried):
                     raise self.error(other, f"an iteration of a parallel loop {what} an element of {name} that another "
                                             f"iteration writes, at line {inst.loc.line}",
                                      "write into another array, or write range for prange")
+
+    def check_adjoints(self, accesses) -> None:
+        """As `check_elements`, of a reversed loop. The program guarantees nothing about it: where iterations read the
+        same element, the reversed ones add to the adjoint of it. So each access must be known to be to elements of its
+        own iteration, or all must be sums."""
+        stored = {root for _, _, root, stores, _ in accesses if stores}
+        hint = "index the arrays by the loop variable, or use whole-array expressions"
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                written = ir.regions_written(self.aliases.effects(inst)) & ir.ELEMENTS
+                if inst.op in _ACCESSES or not written and inst.op in _SHAPES:
+                    continue
+                for v in inst.args:
+                    root = root_of(v) if type(v.type) is k.Array else None
+                    if root in stored or root is not None and written and not (
+                            root in self.defined and _is_made(root)):
+                        raise Serial(inst, "iterations may write the same elements of adjoints", hint)
+        for root in stored:
+            if root in self.defined or not (_is_made(root) or root in self.fn.params):
+                raise Serial(self.branch, "which array of adjoints is written depends on the iteration", hint)
+            own = [(array, forms) for _, array, whose, _, forms in accesses if whose is root]
+            if self.is_own(own):
+                continue
+            op = self.added_up(root, accesses)
+            if op is None:
+                raise Serial(self.branch, "iterations may write the same elements of adjoints", hint)
+            self.shared[root] = op
+
+    def is_own(self, accesses) -> bool:
+        """Whether all accesses of an array have the same index along some axis, which moves with the loop."""
+        array, first = accesses[0]
+        if array in self.defined or any(one is not array for one, _ in accesses):
+            return False
+        for axis, form in enumerate(first):
+            moved = [c * step for v, c in form.terms.items() if type(step := self.counters.get(v)) is int]
+            rest = [v for v in form.terms if v in self.defined and v not in self.counters]
+            if len(moved) == 1 and moved[0] and not rest and all(
+                    places[axis].terms == form.terms and places[axis].constant == form.constant
+                    for _, places in accesses):
+                return True
+        return False
 
     def is_same(self, v: ir.Value, inner, known) -> bool:
         """Whether a value is computed in the same way in every iteration, from invariant values and counters of inner

@@ -44,6 +44,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
                      lambda nest: pushes or not is_known(nest))
         (forward.push if pushes else reverse.pull)(body, request, fn, helpers)
         fn.blocks = body.blocks
+        fn.flags = fn.flags._replace(parallel=request.primal.flags.parallel)
         fn.memo["tape"] = body.memo.pop("tape", None)
         del fn.memo["derivative"]
         tidy(fn, options)

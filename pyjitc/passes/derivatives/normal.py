@@ -55,6 +55,7 @@ class Normal:
             self.exits[loop] = [(p, e) for p in self.dom.order if p in loop.blocks for e in p.edges()
                                 if e.block not in loop.blocks and e.block in self.alive]
         self.count_visits()
+        self.retype_at_uses()
         for loop in reversed(nest.loops):
             self.close(loop)
         self.edges = in_edges(fn.blocks)
@@ -192,6 +193,30 @@ class Normal:
                     last = self.final[loop, e.block] = Value(k.Int, "n")
                     e.block.params.append(last)
                     e.args.append(n)
+
+    def retype_at_uses(self):
+        """Let each block that uses a number under another type convert it itself, so that the number alone leaves a
+        loop: otherwise its adjoint would go around the reversed loop in two parts, and be no sum."""
+        if not self.nest.loops:
+            return
+        homes = {i.result: block for block in self.dom.order for i in block.insts
+                 if i.op in (s.RETYPE, s.DUAL_MAKE) and type(i.result.type) is not k.Array and block in self.nest.of}
+        for block in self.dom.order if homes else ():
+            b = Builder([])
+            own: dict[Value, Value] = {}
+
+            def here(v, block=block, b=b, own=own):
+                if homes.get(v, block) is block:
+                    return v
+                if v not in own:
+                    own[v] = b.again(v.inst, v.inst.args)
+                return own[v]
+
+            for inst in block.insts:
+                inst.args = list(map(here, inst.args))
+                for e in inst.edges():
+                    e.args = list(map(here, e.args))
+            block.insts[0:0] = b.insts
 
     def close(self, loop):
         """Make values that are used after a loop parameters of its exit blocks."""

@@ -58,9 +58,13 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
                     found = True
         if not found:
             break
-    # the derivative of a loop stores values in the order of its trips, and accumulates
-    new.flags = new.flags._replace(parallel=False)
+    if new.flags.parallel:
+        for early in (messages, simplify, latches):  # counted loops get their form
+            early.run(new, options)
     independent.run(new)
+    for block in new.blocks:
+        if block.terminator.attrs.get("independent") == "prange":
+            block.terminator.attrs = {**block.terminator.attrs, "independent": "kept"}
     for one in module:
         for inst in (inst for block in one.blocks for inst in block.insts if inst.op in NESTS):
             # a pair of products that is computed by one call has no rule

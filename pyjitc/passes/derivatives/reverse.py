@@ -400,7 +400,8 @@ class _Reverse:
             assert len(arriving) == 2
             ways = ways if arriving[0][0] in loop.blocks else ways[::-1]
             more = b.op(a.IGT, ks[loop], b.const(0, k.Int))
-            r.insts.append(Inst(c.BRANCH, [more], {}, None, b.loc, ways))
+            attrs = {"independent": "adjoint"} if "independent" in block.terminator.attrs else {}
+            r.insts.append(Inst(c.BRANCH, [more], attrs, None, b.loc, ways))
             return
         found = self.condition(block, arriving)
         if found is not None:

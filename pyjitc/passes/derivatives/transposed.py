@@ -185,6 +185,7 @@ class _Loop:
         loc = self.body.terminator.loc
         start, ways = Block(f"{self.header.name}.gathered"), Block(f"{self.header.name}.ways")
         b = Builder(ways.insts, self.body.terminator)
+        self.marks = self.header.terminator.attrs  # whether the new loops may run on several threads
         enough = b.op(a.IGT, trips, b.const(self.widest, k.Int))
         ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
         self.entry.block, self.entry.args = ways, []
@@ -213,6 +214,7 @@ class _Loop:
 
             here = self.loop(Builder(here.insts, self.body.terminator), here, blocks, trips, straight)
         here.insts.append(Inst(c.JUMP, loc=loc, targets=[Edge(self.out.block, self.out.args)]))
+        self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
 
@@ -225,7 +227,7 @@ class _Loop:
         here.insts.append(Inst(c.JUMP, loc=b.loc, targets=[Edge(header, [b.const(1, k.Int), trips])]))
         h = Builder(header.insts, self.body.terminator)
         more = h.op(a.IGT, left, h.const(0, k.Int))
-        header.insts.append(Inst(c.BRANCH, [more], {}, None, b.loc, [Edge(body), Edge(behind)]))
+        header.insts.append(Inst(c.BRANCH, [more], self.marks, None, b.loc, [Edge(body), Edge(behind)]))
         t = Builder(body.insts, self.body.terminator)
         add(t, number)
         one = t.const(1, k.Int)
