@@ -82,6 +82,8 @@ class _Fast:
     def straighten(self) -> bool:
         """Copy the blocks of the body, where each has one way on, or two that meet at once and choose values."""
         edge, seen = self.counted.body, 1
+        if edge.block is self.header:  # the loop is its header alone
+            return False
         while edge.block is not self.header:
             block, seen = edge.block, seen + 1
             self.line += [clone_inst(inst, self.values, {}) for inst in block.insts[:-1]]

@@ -73,8 +73,19 @@ def two_loops(x, n):
     return s
 
 
+def written_elsewhere(x, n):
+    u, factors = x, np.ones(4)
+    factors[1] = x[0]
+    for _ in range(n):
+        u = u * factors
+    factors[0] = u[2]
+    u[1] = 3.0
+    return np.sum(u * factors)
+
+
 @pytest.mark.parametrize("memory", [1, 400, 10 ** 6])
-@pytest.mark.parametrize("function", [whole, in_place, until, exchanged, left_in_a_trip, remembered, two_loops])
+@pytest.mark.parametrize("function", [
+    written_elsewhere, whole, in_place, until, exchanged, left_in_a_trip, remembered, two_loops])
 def test_loops_are_divided(function, memory):
     value, expected = value_and_grad(function)(X, 40)
     again, found = value_and_grad(function, memory=memory)(X, 40)

@@ -237,7 +237,7 @@ class _Divided:
         return made
 
     def forward(self, again, ahead) -> Function:
-        """(state) -> the state before the trip that leaves the loop."""
+        """(state) -> what the loop changes of the state before the trip that leaves it, in arrays of its own."""
         made = self.function("run", self.state)
         b = Builder(made.entry.insts)
         most = b.const(2 ** 62, k.Int)
@@ -245,8 +245,15 @@ class _Divided:
         if self.writes_before_it_leaves():  # then the arrays in that state are those of the trip that leaves
             trips = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, found, index=1), index=0), index=0)
             found = b.call(again, *made.params, trips)
-        made.result = found.type
-        made.entry.insts.append(Inst(c.RETURN, [found]))
+        both = []
+        for whole in range(2):
+            part = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, found, index=whole), index=0)
+            items = [b.op(s.TUPLE_GET, part, index=n) for n in range(len(part.type.elements))]
+            both.append(b.op(s.TUPLE_MAKE, *(copied(b, self.helpers, x) if type(x.type) is k.Array else x
+                                             for x in items), cls=None))
+        result = b.op(s.TUPLE_MAKE, *both, cls=None)
+        made.result = result.type
+        made.entry.insts.append(Inst(c.RETURN, [result]))
         return made
 
     def writes_before_it_leaves(self) -> bool:
@@ -278,9 +285,10 @@ class _Divided:
         made = self.function("backward", [v, o, forward.result, gradient_type(plain(forward.result))])
         b = Builder(made.entry.insts)
         varied, others, result, cotangent = made.params
-        trips = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, result, index=1), index=0), index=0)
-        found = b.call(schedule, varied, others, trips, b.op(s.TUPLE_GET, cotangent, index=0),
-                       b.const(self.memory, k.Int))
+        trips = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, result, index=1), index=0)
+        after = b.op(s.TUPLE_MAKE, b.op(s.TUPLE_GET, cotangent, index=0),
+                     self.zeros(b, b.op(s.TUPLE_GET, varied, index=1)), cls=None)
+        found = b.call(schedule, varied, others, trips, after, b.const(self.memory, k.Int))
         none = b.op(c.CONST, type=k.NoneType, value=None)
         made.entry.insts.append(Inst(c.RETURN, [b.op(s.TUPLE_MAKE, found, none, cls=None)]))
         made.result = made.entry.insts[-1].args[0].type
@@ -317,8 +325,11 @@ class _Divided:
             for y in self.copies[:n]:
                 if self.act.classes.of(x) is self.act.classes.of(y):
                     b.call(self.helpers("divided:check_apart", (x.type, y.type)), given[x], given[y])
-        found = b.call(forward, *self.pack(b, given, b.const(0, k.Int)))
-        values, _ = self.unpack(b, *(b.op(s.TUPLE_GET, found, index=n) for n in range(2)))
+        before = self.pack(b, given, b.const(0, k.Int))
+        found = b.call(forward, *before)
+        values, _ = self.unpack(b, *(b.op(s.TUPLE_MAKE, b.op(s.TUPLE_GET, found, index=n),
+                                          b.op(s.TUPLE_GET, whole, index=1), cls=None)
+                                     for n, whole in enumerate(before)))
         for x in self.written:
             b.call(self.helpers("divided:put_back", (x.type, values[x].type)), x, values[x])
         jump.targets[0].args = [values[p] for p in self.header.params]
