@@ -41,7 +41,8 @@ def bound_with(binder, defaults, only_defaults, args, kwargs):
 
 
 def call_star(function, args, kwargs, *first):
-    return function(*first, *args, **kwargs)
+    # two forms, since their errors differ for a value that is not iterable
+    return function(*first, *args, **kwargs) if first else function(*args, **kwargs)
 
 
 def unpack_star(x, before, after):
