@@ -41,7 +41,8 @@ def bound_with(binder, defaults, only_defaults, args, kwargs):
 
 
 def call_star(function, args, kwargs, *first):
-    return function(*first, *args, **kwargs)
+    # Without the condition the error for `args` that cannot be iterated over would not name the function.
+    return function(*first, *args, **kwargs) if first else function(*args, **kwargs)
 
 
 def unpack_star(x, before, after):
