@@ -41,7 +41,7 @@ def bound_with(binder, defaults, only_defaults, args, kwargs):
 
 
 def call_star(function, args, kwargs, *first):
-    # two forms, since their errors differ for a value that is not iterable
+    # Without the condition the error for `args` that cannot be iterated over would not name the function.
     return function(*first, *args, **kwargs) if first else function(*args, **kwargs)
 
 
