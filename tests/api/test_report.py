@@ -188,7 +188,7 @@ def test_samples_fall_on_the_lines_that_take_long(function):
     assert made.calls > 1 and made.total >= 10
     assert {file for file, _ in made.lines} == {__file__}
     dear, = lines_with("# dear", function)
-    assert made.lines[__file__, dear] > made.total / 2
+    assert made.lines[__file__, dear] > sum(made.lines.values()) / 2  # the others are of threads that wait for work
     first, last = lines_with("def unequal", function)[0], lines_with("return s", function)[0]
     assert all(first <= line <= last for _, line in made.lines)
     shown = sampling.speedscope("unequal", made)
