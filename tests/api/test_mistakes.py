@@ -281,9 +281,9 @@ def test_functions_of_numba_and_jax():
     def loop(n):
         return lax.fori_loop(0, n, lambda i, y: y + 1, 0)
 
-    assert message(literal, 1)[1::2] == (expected("numba.literally(n)"), "write what there is for it here: "
-                                                                         "pyjitc.prange for prange, an array or a tuple "
-                                                                         "for a typed list")
+    assert message(literal, 1)[1::2] == (
+        expected("numba.literally(n)"),
+        "write what there is for it here: pyjitc.prange for prange, an array or a tuple for a typed list")
     assert message(loop, 1)[1::2] == (expected("lax.fori_loop(0, n, lambda i, y: y + 1, 0)"),
                                       "write NumPy's function for it; loops and branches of Python for those of "
                                       "jax.lax")
