@@ -112,13 +112,20 @@ def host() -> tuple[str, str, str]:
     """(triple, CPU, features) of this process."""
     lib = _library()
     features = sorted(_text(lib.GetHostCPUFeatures).split(","), key=lambda f: f[1:])
-    return _text(lib.GetProcessTriple), _text(lib.GetHostCPUName), ",".join(features + scalar_stores(features))
+    name = _text(lib.GetHostCPUName)
+    return _text(lib.GetProcessTriple), name, ",".join(features + scalar_stores(features) + scalar_loads(name))
 
 
 def scalar_stores(features: list[str]) -> list[str]:
     """Feature flags that LLVM needs besides those of the processor: storing the elements of a vector one by one is
-    faster than the scatter instruction of AVX-512. (Its gather instruction is faster than single loads.)"""
+    faster than the scatter instruction of AVX-512."""
     return ["+prefer-no-scatter"] if "+avx512f" in features else []
+
+
+def scalar_loads(name: str) -> list[str]:
+    """The same for loads: the gather instructions of AMD's processors are slower than single loads, those of Intel's
+    are faster. name: what LLVM calls the processor."""
+    return ["+prefer-no-gather"] if name.startswith("znver") else []
 
 
 def version() -> tuple[int, int]:
