@@ -207,8 +207,10 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
-        elif one is choices:
-            wanted = _loops_inside(fn)
+        elif one is choices:  # versioning makes two loops of one
+            wanted = _count_loops(fn) > 2
+        elif one is jam:
+            wanted = _count_loops(fn) > 1
         elif one is columns:
             wanted = any(map(_is_in_column, [inst for block in fn.blocks for inst in block.insts]))
         elif one is unroll:
@@ -223,11 +225,11 @@ def _wanted(fn: ir.Function, first: int = 0):
                 straight = None
 
 
-def _loops_inside(fn: ir.Function) -> bool:
-    """Whether a function has several loops, so that there may be loops in a loop."""
+def _count_loops(fn: ir.Function) -> int:
+    """How many loops a function has, which may be inside one another if there are several."""
     number = {block: n for n, block in enumerate(fn.blocks)}
     return len({edge.block for block in fn.blocks for edge in block.insts[-1].targets
-                if number.get(edge.block, -1) <= number[block]}) > 2
+                if number.get(edge.block, -1) <= number[block]})
 
 
 # Without versioning of loops, which is for CPUs, polls for signals, and reference counts.
