@@ -36,9 +36,8 @@ from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
-from .unroll import is_apart, is_strided
 
-__all__ = ["run", "adds_in_order"]
+__all__ = ["run", "adds_in_order", "is_apart", "is_strided"]
 
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
@@ -281,6 +280,20 @@ def _at_most(v, defs):
         x, y = _at_most(args[0], defs), 0 if positive else defs.constant(args[1])
         return None if x is None or y is None else x - y
     return defs.constant(v)
+
+
+def is_apart(loop) -> bool:
+    """Whether the memory accesses of a loop, among them a store, all belong to one nest: no iteration accesses an
+    element that another writes (see ops/nest.py)."""
+    accesses = [inst for block in loop.blocks for inst in block.insts
+                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
+    return (all(inst.attrs.get("parallel") for inst in accesses)
+            and any(inst.op is ARRAY_STORE for inst in accesses))
+
+
+def is_strided(loop) -> bool:
+    """Whether a loop is the copy of the loop of a nest for arbitrary strides."""
+    return any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts)
 
 
 def _independent(loop, short, in_order) -> None:

@@ -16,11 +16,12 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
 from .counted import FEW, MOST_UNROLLED, Definitions, find
+from .polling import is_apart, is_strided
 from .repair import repair
 from .rewrite import clone_blocks
 from .rewrite import readers as readers_of
 
-__all__ = ["is_apart", "is_strided", "run"]
+__all__ = ["run"]
 
 _ROOM = 160  # the most operations that such a loop may become
 
@@ -67,20 +68,6 @@ def _trips(loop, defs, edges) -> int | None:
         return None
     size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
     return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
-
-
-def is_apart(loop) -> bool:
-    """Whether the memory accesses of a loop, among them a store, all belong to one nest: no iteration accesses an
-    element that another writes (see ops/nest.py)."""
-    accesses = [inst for block in loop.blocks for inst in block.insts
-                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
-    return (all(inst.attrs.get("parallel") for inst in accesses)
-            and any(inst.op is ARRAY_STORE for inst in accesses))
-
-
-def is_strided(loop) -> bool:
-    """Whether a loop is the copy of the loop of a nest for arbitrary strides."""
-    return any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts)
 
 
 def _is_in_memory(loop, defs) -> bool:

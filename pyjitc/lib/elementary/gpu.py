@@ -274,7 +274,7 @@ def remainder(x, y):
 
 
 def ldexp(x, n):
-    """x * 2**n in steps, all of which but the last are exact."""
+    """x * 2**n in steps. Only the last one may round."""
     n = SELECT(IGT(n, 2200), 2200, SELECT(ILT(n, -2200), -2200, n))
     for _ in range(2):
         up, down = IGT(n, 1023), ILT(n, -1022)

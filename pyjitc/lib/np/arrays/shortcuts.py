@@ -9,7 +9,7 @@ from ....ops import pyobject
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int
 from ...build import a_type, compiled
-from ...rule import Constant, rule
+from ...rule import Constant, intrinsic, rule
 from ..reductions.reductions import AxisError
 from ..reductions.scans import check_axis
 from ..shapes import arrange
@@ -127,18 +127,16 @@ def from_view(view, dtype, count, offset):
     return from_memory(writable_bytes(view), dtype, count, offset)
 
 
+@intrinsic
 def constant_bytes(view):
     """The bytes of a memoryview that may not be written."""
-    raise NotImplementedError
+    return _bytes_of(view, False)
 
 
+@intrinsic
 def writable_bytes(view):
     """The bytes of a memoryview that may be written."""
-    raise NotImplementedError
-
-
-constant_bytes.rule = lambda args, kwargs: _bytes_of(args[0], False)  # type: ignore[attr-defined]
-writable_bytes.rule = lambda args, kwargs: _bytes_of(args[0], True)  # type: ignore[attr-defined]
+    return _bytes_of(view, True)
 
 
 def from_memory(a, dtype, count, offset):
