@@ -31,7 +31,8 @@ from .rewrite import clone_blocks, copy_of, resolve, substitute
 
 __all__ = ["run", "write_out"]
 
-FEW = 4  # the longest row that is copied without a loop
+FEW = 4  # the longest row that is copied or filled without a loop
+_CONVERSION = 4  # the most instructions of a kernel that converts a number
 # The most instructions of templates and elements that one function contains itself: LLVM takes time quadratic in the
 # branches of a function.
 MANY = 4_000
@@ -232,6 +233,11 @@ class _Expansion:
             self.view(k, n, True)
             self.view(k, n, False)
 
+    def moves_elements(self) -> bool:
+        """Whether the elements are copied, or all are one number, so that nothing is computed for each."""
+        tree = self.inst.attrs["tree"]
+        return type(tree) is Leaf or not self.arrays and size_of(tree) <= _CONVERSION
+
     def fill(self, b: Builder, hole: Inst, replace):
         """The instructions for a hole of the template."""
         op, args = hole.op, [resolve(replace, v) for v in hole.args]
@@ -407,7 +413,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
                 continue
             expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))
             template = inst.attrs["template"]
-            if expansion.repeated and inst.attrs["ndim"] == 1 and type(inst.attrs["tree"]) is Leaf:
+            if expansion.repeated and inst.attrs["ndim"] == 1 and expansion.moves_elements():
                 template = _with_few_apart(template)
             if fn.flags.parallel:
                 template = _independent(template)

@@ -103,7 +103,8 @@ def run(fn: ir.Function, options=Options()) -> None:
                 if few and _worth_unrolling(counted):
                     _note(loop, "unroll")
                 continue
-            if not loop.inner and _plain(loop) and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1:
+            once = sum(e[0] in loop.blocks for e in edges[loop.header]) == 1
+            if not loop.inner and _plain(loop) and once:
                 unroll = few and _worth_unrolling(counted)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
@@ -112,10 +113,9 @@ def run(fn: ir.Function, options=Options()) -> None:
                     _strip(fn, counted, edges, defs, readers, unroll)
                 polled.add(loop.header)
                 continue
-            if (loop.inner and loop.parent is None and _plain(loop)
-                and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)
-                and sum(e[0] in loop.blocks for e in edges[loop.header]) == 1):
-                # Every inner loop polls itself, or is short.
+            if (loop.parent is None and once and _starts_pure(loop)
+                and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)):
+                # Every inner loop polls itself, or is short, and so do the functions that the loop may call.
                 _pause(fn, counted, edges, readers)
                 polled.add(loop.header)
                 continue
@@ -503,9 +503,12 @@ def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
 
 def _plain(loop) -> bool:
     """Whether a loop has no calls and its header has no effects, so that it may be cut into strips."""
-    header = loop.header
-    return all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts) and all(
-        not i.op.effects for i in header.insts[:-1])
+    return _starts_pure(loop) and all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts)
+
+
+def _starts_pure(loop) -> bool:
+    """Whether the header of a loop has no effects, so that the loop may be left there and entered again."""
+    return not any(i.op.effects for i in loop.header.insts[:-1])
 
 
 def _count_to_zero(counted, defs) -> None:
