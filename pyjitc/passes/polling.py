@@ -14,9 +14,9 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
          go(stop): body: ... jump header(i+1, stop)
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
 loop around it polls for the length of the row at each of its steps.
-The body of a loop of a few scalar operations is written twice, with one poll for both copies. A function is flagged
-`skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the loop
-passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
+The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
+is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
+loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
 reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
@@ -32,7 +32,7 @@ from ..ops.memory import (
 )
 from ..ops.structure import SELECT
 from ..types.kinds import Array, Bool, Float, Int, NpFloat, is_scalar
-from .counted import FEW, WIDE, Definitions, counts_down, find, step_of
+from .counted import FEW, WIDE, Definitions, affine, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 from .rewrite import readers as readers_of
@@ -42,6 +42,7 @@ __all__ = ["run", "adds_in_order", "is_apart", "is_strided"]
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
+_BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
 _TINY = 16  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
@@ -72,6 +73,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     varying: set[ir.Block] = set()  # headers of such loops whose length is not known
     polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
     of_ranges: set[ir.Block] = set()  # headers of counted loops
+    uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
     in_order = fn.flags.novectorize or fn.flags.optnone
     # the copies that keep their checks (versioning.py) are not unrolled
     few = _FEW >= sum(not any(b.insts[-1].attrs.get("novectorize") for b in loop.latches) for loop in nest.loops)
@@ -85,6 +87,8 @@ def run(fn: ir.Function, options=Options()) -> None:
         if counted is not None:
             of_ranges.add(loop.header)
             length = counted.start[counted.left]
+            if loop.parent is not None and defs.block_of.get(length) in loop.parent.blocks:
+                uneven.add(loop.header)
             trips = _at_most(length, defs)
             inside = max([short.get(one.header, 1) for one in loop.inner], default=1)
             if trips is not None and trips <= _SHORT and not work and trips * inside <= _NESTED:
@@ -100,12 +104,12 @@ def run(fn: ir.Function, options=Options()) -> None:
                 and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
-                if few and _worth_unrolling(counted):
+                if few and _worth_unrolling(counted, defs):
                     _note(loop, "unroll")
                 continue
             once = sum(e[0] in loop.blocks for e in edges[loop.header]) == 1
             if not loop.inner and _plain(loop) and once:
-                unroll = few and _worth_unrolling(counted)
+                unroll = few and _worth_unrolling(counted, defs)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
                     paused += not _repeats(loop)
@@ -137,6 +141,10 @@ def run(fn: ir.Function, options=Options()) -> None:
             if loop.header in varying:
                 _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
             columns = _note_columns(loop, defs)
+            if columns and loop.header in uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
+                # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
+                # more iterations of each row are left to the remainder.
+                _note(loop, "interleave", 1)
             if not as_written:
                 _walk(fn, loop, columns or _one_by_one(loop, options) and _apart(loop, defs) or [], defs)
     if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
@@ -150,7 +158,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         number = {block: n for n, block in enumerate(fn.blocks)}
         definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
         for loop in loops:
-            definitions.update(_twice(loop, number, readers))
+            definitions.update(_copied(loop, number, readers))
         fn.blocks = reverse_postorder(fn)
         repair(fn, definitions)
 
@@ -469,34 +477,36 @@ def _poll(fn, source, inst, edge, work=()):
 def _scalar(loop) -> bool:
     """Whether a loop consists of a few operations on numbers, so that a poll in every iteration would noticeably slow
     it."""
-    insts = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    return len(insts) <= _BRIEF and all(i.unwind is None and i.op is not control.INVOKE
-                                        and (i.op is ARRAY_STORE
-                                             or not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST))
-                                        for i in insts)
+    return _size(loop) <= _BRIEF and all(
+        i.unwind is None and i.op is not control.INVOKE
+        and (i.op is ARRAY_STORE or not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST))
+        for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP)
 
 
-def _twice(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Unroll a loop once, with one poll for two iterations: the original body continues with a copy, which polls and
-    jumps back.
+def _size(loop) -> int:
+    """The number of operations of a loop."""
+    return sum(i.op is not control.CONST and i.op is not control.JUMP for b in loop.blocks for i in b.insts)
+
+
+def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
+    """Unroll a loop to `_COPIES` copies of its body, or two if it is not very small, with one poll for all: each copy
+    but the last continues with the next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
              header': ... branch -> latch', out            latch': poll; jump header
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order."""
-    latch = loop.latches[0]
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: dict[ir.Value, ir.Value] = {}
-    copies = clone_blocks(blocks, values)
-    for edge in latch.edges():
-        if edge.block is loop.header:
-            edge.block = copies[loop.header]
-    for edge in copies[latch].edges():
-        if edge.block is copies[loop.header]:
-            edge.block = loop.header
-    for block in blocks:
-        block.insts = [i for i in block.insts if i.op is not POLL]
-    return {v: {block: v, copies[block]: values[v]} for block in blocks
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1 if _size(loop) <= _BRIEFER else 1)]
+    copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
+    for copy, following in zip(copies, [*copies[1:], copies[0]]):
+        for edge in copy[loop.latches[0]].edges():
+            if edge.block is copy[loop.header]:
+                edge.block = following[loop.header]
+        if following is not copies[0]:
+            for block in copy.values():
+                block.insts = [i for i in block.insts if i.op is not POLL]
+    return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
             for v in (*block.params, *(i.result for i in block.insts))
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 
@@ -683,17 +693,19 @@ def _pause(fn, counted, edges, readers):
     fn.blocks += [go, pause, on]
 
 
-def _worth_unrolling(counted) -> bool | str:
+def _worth_unrolling(counted, defs) -> bool | str:
     """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
-    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, sums of floats
-    inside another loop, loops of scalars (whose steps LLVM can combine), and loops of a few operations that branch.
-    Unrolling others only costs compile time."""
+    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, sums of floats and
+    running sums inside another loop, loops of scalars (whose steps LLVM can combine), and loops of a few operations
+    that branch. Unrolling others only costs compile time."""
     loop = counted.loop
     if _branches(counted):
         return "branches"
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
+    if loop.parent is not None and _size(loop) <= _TIGHT and _chains(counted, defs):
+        return True
     carried = {p.type for p in loop.header.params if p not in counted.steps}
     held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]
     carried.update(i.args[-1].type for i in held)
@@ -702,6 +714,26 @@ def _worth_unrolling(counted) -> bool | str:
         return False
     return (ARRAY_LOAD not in ops or loop.parent is not None
             and any(t is Float or isinstance(t, NpFloat) for t in carried))
+
+
+def _chains(counted, defs) -> bool:
+    """Whether a loop updates elements whose indices it computes, or stores a value that it counts or adds up, which
+    LLVM does not vectorise."""
+    loop = counted.loop
+    insts = [i for b in loop.blocks for i in b.insts]
+    loaded = {i.args[0] for i in insts if i.op is ARRAY_LOAD}
+    back = next(edge for edge in loop.latches[0].edges() if edge.block is loop.header)
+    summed = {p for p, v in zip(loop.header.params, back.args)
+              if p not in counted.steps and v.inst is not None and p in v.inst.args}
+    for store in insts:
+        if store.op is ARRAY_STORE:
+            array, *indices, value = store.args
+            if value in summed or value.inst is not None and not summed.isdisjoint(value.inst.args):
+                return True
+            terms = [v for index in indices for v in affine(index, defs, loop.blocks, {}).terms]
+            if array in loaded and any(v not in counted.steps and defs.block_of.get(v) in loop.blocks for v in terms):
+                return True
+    return False
 
 
 def _branches(counted) -> bool:

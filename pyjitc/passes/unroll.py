@@ -15,6 +15,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
+from ..ops.structure import TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from .counted import FEW, MOST_UNROLLED, Definitions, find
 from .polling import is_apart, is_strided
 from .repair import repair
@@ -24,6 +25,7 @@ from .rewrite import readers as readers_of
 __all__ = ["run"]
 
 _ROOM = 160  # the most operations that such a loop may become
+_FREE = frozenset((control.CONST, TUPLE_MAKE, TUPLE_AT, TUPLE_GET))  # operations that cost nothing there
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -66,7 +68,7 @@ def _trips(loop, defs, edges) -> int | None:
         return None
     if trips > FEW and trips & trips - 1 == 0 and is_apart(loop) and not is_strided(loop) and _is_in_memory(loop, defs):
         return None
-    size = sum(i.op is not control.CONST for block in loop.blocks for i in block.insts)
+    size = sum(i.op not in _FREE for block in loop.blocks for i in block.insts)
     return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
 
 
