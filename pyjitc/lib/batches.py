@@ -1,0 +1,119 @@
+"""Operations on the values of all examples of a batch, to which passes/batches.py adds calls by name.
+
+The first axis of an array is the batch. Loaded by programs that use `vmap`.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+
+__all__ = ["all_last", "any_last", "assigned", "copied", "matrices", "max_last", "min_last", "note", "prod_last",
+           "put_all", "put_at", "put_same", "repeated", "room_like", "shared_matrix", "shared_vector", "sum_last",
+           "taken_part"]
+
+
+def taken_part(x, low, high):
+    """Examples from `low` to `high`."""
+    return x[low:high]
+
+
+def repeated(count, x):
+    """The same value for each example, in memory of its own."""
+    if isinstance(x, np.ndarray):
+        out = np.empty((count,) + x.shape, x.dtype)
+        out[...] = x
+        return out
+    return np.full(count, x)
+
+
+def copied(x):
+    return x.copy()
+
+
+def assigned(target, x):
+    target[...] = x
+
+
+def note(kept, x):
+    """Let `kept` be the bytes of the largest array."""
+    if x.size * x.itemsize > ARRAY_LOAD(kept, 0):
+        ARRAY_STORE(kept, 0, np.int64(x.size * x.itemsize))
+
+
+# -- results
+
+def room_like(count, x):
+    """Room for `count` arrays like x."""
+    return np.empty((count,) + x.shape, x.dtype)
+
+
+def put_at(out, i, x):
+    """Write one example. All must have the same shape: the loop over calls does what NumPy does with others."""
+    if x.shape != out.shape[1:]:
+        raise ValueError("the examples have results of different shapes")
+    out[i] = x
+
+
+def put_all(out, low, x):
+    out[low:low + len(x)] = x
+
+
+def put_same(out, low, high, x):
+    out[low:high] = x
+
+
+# -- folds of all axes but the first
+
+def last(x):
+    return tuple_of_axes(x, 1)
+
+
+def tuple_of_axes(x, axis):
+    if axis == x.ndim:
+        return ()
+    return (axis,) + tuple_of_axes(x, axis + 1)
+
+
+def sum_last(x):
+    return np.sum(x, axis=last(x), dtype=x.dtype)
+
+
+def prod_last(x):
+    return np.prod(x, axis=last(x), dtype=x.dtype)
+
+
+def min_last(x):
+    return np.min(x, axis=last(x))
+
+
+def max_last(x):
+    return np.max(x, axis=last(x))
+
+
+def any_last(x):
+    return np.any(x, axis=last(x))
+
+
+def all_last(x):
+    return np.all(x, axis=last(x))
+
+
+# -- products
+
+def shared_matrix(w, x):
+    """w @ x of each example of x."""
+    return x @ w.T
+
+
+def shared_vector(w, x):
+    """w @ x of each example of w."""
+    return w @ x
+
+
+def matrices(w, x):
+    """w @ x of each example of both."""
+    out = np.empty((len(w), w.shape[1]), x.dtype)
+    for i in range(len(w)):
+        out[i] = w[i] @ x[i]
+    return out
