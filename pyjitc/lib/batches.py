@@ -4,13 +4,14 @@ The first axis of an array is the batch. Loaded by programs that use `vmap`.
 """
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 
-__all__ = ["all_last", "any_last", "assigned", "copied", "matrices", "max_last", "min_last", "note", "prod_last",
-           "put_all", "put_at", "put_same", "repeated", "room_like", "shared_matrix", "shared_vector", "sum_last",
-           "taken_part"]
+__all__ = ["FOLDS", "add_multiple", "assigned", "copied", "fold_of", "matrices", "note", "put_all", "put_at", "put_same",
+           "repeated", "room_like", "shared_matrix", "shared_vector", "taken_part"]
 
 
 def taken_part(x, low, high):
@@ -63,43 +64,29 @@ def put_same(out, low, high, x):
     out[low:high] = x
 
 
-# -- folds of all axes but the first
+# -- folds
 
-def last(x):
-    return tuple_of_axes(x, 1)
-
-
-def tuple_of_axes(x, axis):
-    if axis == x.ndim:
-        return ()
-    return (axis,) + tuple_of_axes(x, axis + 1)
+FOLDS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max, "any": np.any, "all": np.all}
 
 
-def sum_last(x):
-    return np.sum(x, axis=last(x), dtype=x.dtype)
-
-
-def prod_last(x):
-    return np.prod(x, axis=last(x), dtype=x.dtype)
-
-
-def min_last(x):
-    return np.min(x, axis=last(x))
-
-
-def max_last(x):
-    return np.max(x, axis=last(x))
-
-
-def any_last(x):
-    return np.any(x, axis=last(x))
-
-
-def all_last(x):
-    return np.all(x, axis=last(x))
+@cache
+def fold_of(how: str, axes: tuple[int, ...]):
+    """The library function that folds these axes of an array to elements of the same dtype."""
+    function = FOLDS[how]
+    if how == "sum" or how == "prod":
+        def fold(x):
+            return function(x, axis=axes, dtype=x.dtype)
+    else:
+        def fold(x):
+            return function(x, axis=axes)
+    return fold
 
 
 # -- products
+
+def add_multiple(total, x, g):
+    total += x * g
+
 
 def shared_matrix(w, x):
     """w @ x of each example of x."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..infer.meaning import Const
+from ..infer.meaning import Apply, Const
+from ..ops.arith import IMUL
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ..runtime.pool import prange
-from ..types.kinds import DType, is_python_number
+from ..types.kinds import Array, DType, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
 from .derivatives import pulled, pushed
 from .rule import intrinsic
@@ -315,9 +317,17 @@ def taken_from(x, axis, i):
     return taken(x, i)
 
 
+@intrinsic
 def taken(x, i):
-    """Example i of an array."""
-    return x[i]
+    """Example i of an array, which it has."""
+    t = x.type
+    if t.ndim == 1:
+        return Apply(ARRAY_LOAD, x, i)
+    axes = range(1, t.ndim)
+    inner = Array(t.dtype, t.ndim - 1, "C" if t.layout == "C" else "A", t.writable, t.aligned)
+    return Apply(ARRAY_VIEW, x, Apply(IMUL, i, Apply(ARRAY_STRIDE, x, axis=0)),
+                 *[Apply(ARRAY_DIM, x, axis=n) for n in axes], *[Apply(ARRAY_STRIDE, x, axis=n) for n in axes],
+                 type=inner)
 
 
 def batched_in_parallel(f, axes, out_axes, args, marks):

@@ -36,7 +36,9 @@ from .rewrite import copy_of
 
 __all__ = ["is_batch", "run"]
 
-_NUMBERS = (k.NpFloat, k.NpInt, k.NpBool)
+_OF_SHAPE = frozenset((mem.ARRAY_DIM, mem.ARRAY_STRIDE))  # the shapes of all examples are the same
+_FOLDS = frozenset(("sum", "prod", "min", "max", "any", "all"))
+_RAISING = frozenset((exc.EXC_NEW, exc.EXC_THROW, exc.THROW))
 
 
 class Refused(Exception):
@@ -94,48 +96,51 @@ def _own(fn: Function, name: str) -> Function:
 
 
 def _guard(part: Function, at_once: Function) -> None:
-    """Let `part` call `at_once`, and run its own loop where that raises an Exception."""
-    entry = Block("entry", [Value(p.type, p.name) for p in part.params])
-    handler, again, out = Block("handler"), Block("again"), Block("out")
+    """Let `part` call `at_once`, and where that raises an Exception, run its own loop, which rarely happens: LLVM does
+    not optimise it."""
+    loop = copy_of(part)
+    loop.name = loop.qualname = "one_by_one"
+    loop.flags = loop.flags._replace(noinline=True, optnone=True)
+    entry, rest, handler, again, out = map(Block, ("entry", "rest", "handler", "again", "out"))
+    entry.params = [Value(p.type, p.name) for p in part.params]
     loc = part.entry.insts[0].loc
-    start, rest = part.entry, Block("begin")
-    params, start.params = start.params, []
-    values = dict(zip(params, entry.params))
-    for block in part.blocks:
-        for inst in block.insts:
-            inst.args = [values.get(x, x) for x in inst.args]
-            for e in inst.edges():
-                e.args = [values.get(x, x) for x in e.args]
-    result = Value(part.result)
-    entry.insts = [Inst(c.INVOKE, entry.params, {"callee": at_once}, result, loc, unwind=Edge(handler)),
-                   Inst(c.JUMP, (), {}, None, loc, [Edge(rest)])]
-    rest.insts = [Inst(c.RETURN, [result], {}, None, loc)]
+
+    def call(block, callee, **unwind):
+        result = Value(part.result)
+        block.insts.append(Inst(c.INVOKE, entry.params, {"callee": callee}, result, loc, **unwind))
+        return result
+
+    result = call(entry, at_once, unwind=Edge(handler))
+    entry.insts.append(Inst(c.JUMP, (), {}, None, loc, [Edge(rest)]))
+    rest.insts.append(Inst(c.RETURN, [result], {}, None, loc))
     b = Builder(handler.insts)
     b.loc = loc
     error = b.op(exc.EXC_FETCH)
     usual = b.op(exc.EXC_MATCH, error, classes=(Exception,))
     handler.insts.append(Inst(c.BRANCH, [usual], {"likely": None}, None, loc, [Edge(again), Edge(out)]))
-    again.insts = [Inst(c.JUMP, (), {}, None, loc, [Edge(start)])]
-    out.insts = [Inst(c.RERAISE, [error], {}, None, loc)]
-    part.blocks = [entry, rest, handler, again, out, *part.blocks]
+    again.insts.append(Inst(c.RETURN, [call(again, loop)], {}, None, loc))
+    out.insts.append(Inst(c.RERAISE, [error], {}, None, loc))
+    part.blocks = [entry, rest, handler, again, out]
 
 
 def element_type(t: k.Type) -> k.Type:
     """The dtype of an array of the numbers of type t."""
     found = numpy_counterpart(t) if k.is_python_number(t) else t
-    if not isinstance(found, _NUMBERS) and not k.is_complex(found):
+    if found is not k.NpBool and not k.is_number(found):
         raise Refused
     return found
 
 
 class _Batch:
-    """Makes the body of `at_once`, a function with the parameters of `part`."""
+    """Makes the body of `at_once`, a function with the parameters of `part`. inside: it is called for each example of
+    another batch, which needs all of it to be operations on arrays."""
 
-    def __init__(self, part: Function, options, helpers):
-        self.part, self.options, self.helpers = part, options, helpers
+    def __init__(self, part: Function, options, helpers, inside: bool = False):
+        self.part, self.options, self.helpers, self.inside = part, options, helpers, inside
         self.new: dict[Value, Value] = {}  # value of one example -> that of the batch
         self.raises = False
         self.sites = 0
+        self.gains = False
 
     def run(self) -> Function:
         part = self.part
@@ -143,7 +148,8 @@ class _Batch:
         fn = self.fn = self.example(one)
         self.find()
         self.translate()
-        *_, low, high, out = part.params
+        if not self.gains and not self.inside:
+            raise Refused
         fn.name, fn.qualname, fn.result, fn.library = "at_once", "at_once", part.result, True
         return fn
 
@@ -151,12 +157,12 @@ class _Batch:
 
     def example(self, one: Function) -> Function:
         """A copy of the function for one example, with its calls inlined but for those that become loops."""
+        one = self.inner(one)
         calls: set[Function] = set()
         reached = [one]
         for fn in reached:  # appended to during the iteration
             for callee in inline.callees(fn):
-                if callee.library and not callee.flags.noinline and (
-                        callee.qualname == "taken" or not fn.library and _loops(callee, {})):
+                if callee.library and not callee.flags.noinline and not fn.library and _loops(callee, {}):
                     calls.add(callee)
                 if callee not in reached and callee not in calls:
                     reached.append(callee)
@@ -171,57 +177,100 @@ class _Batch:
         self.calls = calls
         return found
 
+    def inner(self, fn: Function) -> Function:
+        """A copy of a function of the program in which batches are processed at once, not in parts: the batch of
+        examples is in parts already."""
+        new = copy_of(fn)
+        for inst in (inst for block in new.blocks for inst in block.insts if inst.op is c.INVOKE):
+            callee = inst.attrs["callee"]
+            if callee.library and any(map(is_batch, inline.callees(callee))):
+                found = self.undivided(callee)
+                if found is not None:
+                    inst.attrs = {**inst.attrs, "callee": found}
+            elif not callee.library and _has_batches(callee, set()):
+                inst.attrs = {**inst.attrs, "callee": self.inner(callee)}
+        return new
+
+    def undivided(self, driver: Function) -> Function | None:
+        """The library's `batched`, with one call that processes all examples at once; None where that cannot be."""
+        new = copy_of(driver)
+        parts = _own(new, "in_parts")
+        try:
+            at_once = _Batch(_own(parts, "part"), self.options, self.helpers, True).run()
+        except Refused:
+            return None
+        for block in new.blocks:
+            for n, inst in enumerate(block.insts):
+                if inst.op is c.INVOKE and inst.attrs["callee"] is parts:
+                    b = Builder([], inst)
+                    *given, count, out = inst.args
+                    b.call(at_once, *given, b.const(1, k.Int), count, out)
+                    block.insts[n:n] = b.insts
+                    inst.op, inst.args, inst.attrs = c.CONST, [], {"value": None}
+                    return new
+        return None
+
     # -- which values depend on the example
 
     def find(self):
         fn = self.fn
         self.index = fn.params[-1]
         self.classes = classes = Classes(fn)
+        key = classes.of
         self.order = reverse_postorder(fn)
         insts = [inst for block in self.order for inst in block.insts]
-        given = {classes.of(p) for p in fn.params if type(p.type) is k.Array}
-        batched: set[Value] = set()
-        key = classes.of
         for inst in insts:
-            if inst.op is c.INVOKE and inst.attrs["callee"].qualname == "taken":
-                if inst.args[-1] is not self.index:
-                    raise Refused
-                batched.add(key(inst.result))
-                given.add(key(inst.result))
-                if type(inst.args[0].type) is not k.Array:
-                    raise Refused
-            elif self.index in inst.args or any(self.index in e.args for e in inst.edges()):
-                raise Refused
-            if inst.unwind is not None or not writes_only(inst, ELEMENTS | COUNTS | ERRORS):
+            if inst.unwind is not None or not _is_local(inst):
                 raise Refused
         self.written = {key(x) for inst in insts for x in _written(inst)}
-        if self.written & given:
+        if any(key(p) in self.written for p in fn.params):
             raise Refused  # the caller sees what is written
+        self.affine = self.places(insts)
+        self.batched = batched = dict.fromkeys(self.affine)
+        members: dict[Value, list[Value]] = {}  # of the arrays into which the function writes
+        for v in fn.values():
+            if key(v) in self.written:
+                members.setdefault(key(v), []).append(v)
         count = -1
         while len(batched) > count:
             count = len(batched)
             for inst in insts:
-                if inst.op is c.INVOKE and inst.attrs["callee"].qualname == "taken":
-                    continue
-                if any(key(x) in batched for x in inst.args):
-                    if inst.result is not None and inst.op is not mem.ARRAY_DIM:
-                        batched.add(key(inst.result))
-                    batched.update(key(x) for x in _written(inst))
-                for e in inst.edges():
-                    batched.update(key(p) for p, x in zip(e.block.params, e.args) if key(x) in batched)
-        self.batched = batched
+                found = []
+                if any(x in batched for x in inst.args):
+                    found = _written(inst)
+                    if inst.result is not None and inst.op not in _OF_SHAPE:
+                        found.append(inst.result)
+                found += [p for e in inst.edges() for p, x in zip(e.block.params, e.args) if x in batched]
+                for v in found:
+                    if v not in batched:
+                        batched.update(dict.fromkeys(members.get(key(v), (v,))))
+        if any(inst.op in (c.BRANCH, c.SWITCH) and inst.args[0] in self for inst in insts):
+            raise Refused
+        if self.in_loop(insts) or not self.inside and not any(
+                x in self and self.is_whole(inst) for inst in insts for x in inst.args):
+            raise Refused
+
+    def places(self, insts) -> dict[Value, tuple]:
+        """The values that are computed from the number of the example: value -> (factor or None for 1, what is added
+        to that or None). They only say where the example is in an array."""
+        found: dict[Value, tuple] = {self.index: (None, None)}
         for inst in insts:
-            if inst.op in (c.BRANCH, c.SWITCH) and inst.args[0] in self:
+            own = [x for x in inst.args if x in found]
+            if inst.op is a.IMUL and len(own) == 1 and inst.args[0] is not inst.args[1] and found[own[0]] == (None, None):
+                found[inst.result] = next(x for x in inst.args if x not in found), None
+            elif inst.op is a.IADD and len(own) == 1 and inst.args[0] is not inst.args[1] and (
+                    found[own[0]][1] is None and found[own[0]][0] is not None):
+                found[inst.result] = found[own[0]][0], next(x for x in inst.args if x not in found)
+            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and found[own[0]][0] is not None
+                              or inst.op is mem.ARRAY_LOAD and inst.args[1:] == own == [self.index]):
                 raise Refused
-        if not any(x in self and type(x.type) is k.Array and self.is_whole(inst) for inst in insts for x in inst.args):
-            raise Refused
-        if self.in_loop(insts):
-            raise Refused
+            elif any(x in found for e in inst.edges() for x in e.args):
+                raise Refused
+        return found
 
     def is_whole(self, inst: Inst) -> bool:
         """Whether an instruction processes whole arrays."""
-        return inst.op in NESTS or inst.op is mem.DOT or (
-            inst.op is c.INVOKE and inst.attrs["callee"].qualname != "taken")
+        return inst.op in NESTS or inst.op is mem.DOT or inst.op is c.INVOKE
 
     def in_loop(self, insts) -> bool:
         """Whether a loop of the function processes elements one by one, which a loop over examples does better."""
@@ -235,14 +284,14 @@ class _Batch:
                    for block in looping for inst in block.insts)
 
     def __contains__(self, v: Value) -> bool:
-        return self.classes.of(v) in self.batched
+        return v in self.batched
 
-    def type_of(self, v: Value, layout=None) -> k.Type:
+    def type_of(self, v: Value) -> k.Type:
         """The type of the value of a batch."""
         t = v.type
         if type(t) is k.Array:
-            return k.Array(t.dtype, t.ndim + 1, layout or "A", t.writable, t.aligned)
-        return k.Array(element_type(t), 1)
+            return k.Array(t.dtype, t.ndim + 1, "A", t.writable, t.aligned)
+        return k.Array(element_type(t), 1, "A")
 
     # -- translation
 
@@ -250,12 +299,14 @@ class _Batch:
         fn = self.fn
         low, high, out = [Value(p.type, p.name) for p in self.part.params[-3:]]
         self.low, self.high, self.out = low, high, out
+        self.arriving: set[Value] = set()  # parameters of blocks, of batches
         fn.entry.params = [*fn.params[:-1], low, high, out]
         for block in self.order:
             if block is not fn.entry:
                 for p in block.params:
                     if p in self:
                         self.new[p] = Value(self.type_of(p), p.name)
+                        self.arriving.add(self.new[p])
                 block.params = [self.new.get(p, p) for p in block.params]
         self.blocks: list[Block] = []
         for block in self.order:
@@ -282,18 +333,22 @@ class _Batch:
         found = self.new.get(x)
         if found is not None:
             return found
+        if x in self.affine:
+            raise Refused
         return self.spread(x) if x in self else x
 
     def spread(self, x: Value) -> Value:
-        return self.call("repeated", self.count, x)
+        return self.call("batches:repeated", self.count, x)
 
     def call(self, name, *args):
-        return self.b.call(self.helpers(f"batches:{name}", tuple([x.type for x in args])), *args)
+        """A call of a function of lib/batches.py, or of another module of lib/, see `_helper` in
+        pipeline/stages.py."""
+        return self.b.call(self.helpers(name, tuple([x.type for x in args])), *args)
 
     def note(self, x: Value) -> Value:
         """Count an array that is kept between operations."""
         self.sites += 1
-        self.call("note", self.kept, x)
+        self.call("batches:note", self.kept, x)
         return x
 
     def translated(self, inst: Inst):
@@ -302,9 +357,10 @@ class _Batch:
             self.give_back(inst)
             return
         hit = any(x in self for x in inst.args) or r is not None and r in self
-        if op is c.INVOKE and inst.attrs["callee"].qualname == "taken":
-            self.new[r] = self.call("taken_part", inst.args[0], self.low, self.high)
+        if r in self.affine:
             return
+        if any(type(self.new.get(x)) is Inst for x in inst.args) and op is not c.INVOKE:
+            raise Refused
         for e in inst.edges():
             e.args = [self.get_for(p, x) for p, x in zip(e.block.params, e.args)]
         if not hit or inst.op.effects & 32:  # a terminator
@@ -324,7 +380,10 @@ class _Batch:
         rule(inst)
 
     def get_for(self, p: Value, x: Value) -> Value:
-        return self.get(x) if p in self.new.values() else x
+        if p not in self.arriving:
+            return x
+        x = self.get(x)
+        return x if x.type is p.type else self.b.op(s.RETYPE, x, type=p.type)
 
     def made_alike(self, inst: Inst):
         """An array that is made the same for each example, into which each writes."""
@@ -345,8 +404,8 @@ class _Batch:
         op = inst.op
         if op is NEST or op is NEST_INTO:
             name = inst.attrs["template"].qualname
-            found = getattr(self, name, None) if name in ("mapped", "stored", "folded", "dotted_rows") else None
-            return found or self.by_example
+            return {"mapped": self.mapped, "stored": self.stored, "folded": self.folded, "folded_axes": self.folded,
+                    "dotted_rows": self.dotted_rows}.get(name, self.by_example)
         if op is mem.ARRAY_VIEW:
             return self.view
         if op is s.RETYPE and type(inst.result.type) is k.Array:
@@ -355,8 +414,10 @@ class _Batch:
             return self.load
         if op is mem.ARRAY_STORE:
             return self.store
-        if op is c.INVOKE or op is mem.DOT:
-            return self.by_example
+        if op is mem.DOT:
+            return self.dot
+        if op is c.INVOKE:
+            return self.add_multiple if inst.attrs["callee"].qualname == "add_multiple" else self.by_example
         if inst.result is not None and k.is_scalar(inst.result.type) and all(k.is_scalar(x.type) for x in inst.args):
             if inst.op.effects & ~RAISES:
                 raise Refused
@@ -377,13 +438,19 @@ class _Batch:
 
     def view(self, inst):
         b, t, x = self.b, inst.result.type, self.get(inst.args[0])
-        if any(y in self for y in inst.args[1:]):
-            raise Refused
         n = t.ndim
         offset, dims, strides = inst.args[1], inst.args[2:2 + n], inst.args[2 + n:]
-        step = b.op(mem.ARRAY_STRIDE, x, axis=0)
+        if any(y in self for y in (*dims, *strides)) or (offset in self) == (inst.args[0] in self):
+            raise Refused
+        if offset in self:
+            step, rest = self.affine[offset]
+            offset = b.op(a.IMUL, self.low, step)
+            offset = offset if rest is None else b.op(a.IADD, offset, rest)
+            whole_rows = inst.args[0].type.layout == t.layout == "C" and rest is None and n == inst.args[0].type.ndim - 1
+        else:
+            step, whole_rows = b.op(mem.ARRAY_STRIDE, x, axis=0), False
         self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, offset, self.count, *dims, step, *strides,
-                                     type=k.Array(t.dtype, n + 1, "A", t.writable, t.aligned))
+                                     type=k.Array(t.dtype, n + 1, "C" if whole_rows else "A", t.writable, t.aligned))
 
     def element(self, x: Value, index) -> Value:
         """The view of one element in each example of an array."""
@@ -398,37 +465,40 @@ class _Batch:
                     type=k.Array(t.dtype, 1, "A", t.writable, t.aligned))
 
     def load(self, inst):
-        x = self.get(inst.args[0])
-        found = self.element(x, inst.args[1:])
+        if inst.args[1:] == [self.index]:
+            self.new[inst.result] = self.call("batches:taken_part", inst.args[0], self.low, self.high)
+            return
+        found = self.element(self.get(inst.args[0]), inst.args[1:])
         if self.classes.of(inst.args[0]) in self.written:
-            found = self.note(self.call("copied", found))
+            found = self.note(self.call("batches:copied", found))
         self.new[inst.result] = found
 
     def store(self, inst):
         target, *index, value = inst.args
-        self.call("assigned", self.element(self.get(target), index), self.get(value))
+        self.call("batches:assigned", self.element(self.get(target), index), self.get(value))
 
     # -- nests
 
     def mapped(self, inst):
         shape, dtype, *_ = inst.args
-        self.nest(inst, inst.result.type.dtype)
+        self.new[inst.result] = self.note(self.nest(inst, inst.result.type.dtype))
 
-    def nest(self, inst, t):
-        """The nest with one more axis in front."""
+    def nest(self, inst, t) -> Value:
+        """The array of the elements of a nest, with one more axis in front."""
         b, n = self.b, inst.attrs["ndim"]
         count = inst.attrs["count"]
-        if inst.attrs["shape"] != 0 or any(x in self for x in inst.args[:count]):
+        if any(x in self for x in inst.args[:count]):
             raise Refused
         shape = self.longer(inst.args[0])
-        template = self.helpers("mapped", (shape.type, k.DType(t)))
+        template = self.helpers("np.elementwise.loops:mapped", (shape.type, k.DType(t)))
         operands, tree = self.operands(inst.args[count:], inst.attrs["tree"], n)
         dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
         attrs = {"template": template, "tree": tree, "count": 2, "shape": 0, "ndim": n + 1}
         result = Value(k.Array(t, n + 1))
+        self.gains = True
         b.insts.append(Inst(NEST, [shape, dtype, *operands], attrs, result, inst.loc))
         self.raises |= fails(tree)
-        self.new[inst.result] = self.note(result)
+        return result
 
     def longer(self, shape: Value) -> Value:
         made = shape.inst
@@ -495,7 +565,7 @@ class _Batch:
         fn.blocks, fn.result = [block], t
         self.raises |= bool(inst.op.effects & RAISES)
         shape = b.op(s.TUPLE_MAKE, self.count, cls=None)
-        template = self.helpers("mapped", (shape.type, k.DType(t)))
+        template = self.helpers("np.elementwise.loops:mapped", (shape.type, k.DType(t)))
         dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
         tree = Node(fn, [Leaf(n) for n in range(len(order))])
         result = Value(k.Array(t, 1))
@@ -504,33 +574,49 @@ class _Batch:
         self.new[r] = self.note(result)
 
     def folded(self, inst):
-        """A fold of all elements: of the last axes."""
-        b, how = self.b, inst.attrs.get("how")
-        tree, n, count = inst.attrs["tree"], inst.attrs["ndim"], inst.attrs["count"]
-        name = f"{how}_last"
-        if how not in ("sum", "prod", "min", "max", "any", "all") or type(tree) is not Node:
-            return self.by_example(inst)
-        shape = inst.args[0]
+        """A fold: of the same axes of the elements of all examples."""
+        how, tree, n = inst.attrs.get("how"), inst.attrs["tree"], inst.attrs["ndim"]
+        reduced = inst.attrs.get("reduced") or (True,) * n
         result = inst.result
-        t = tree.kernel.result
-        t = numpy_counterpart(t) if k.is_python_number(t) else t
-        if t is not element_type(result.type):
+        dtype = result.type.dtype if type(result.type) is k.Array else element_type(result.type)
+        if (how not in _FOLDS or type(tree) is not Node or any(x in self for x in inst.args[:inst.attrs["count"]])
+            or inst.attrs["template"].qualname == "folded_axes" and "reduced" not in inst.attrs):
             return self.by_example(inst)
-        inst.attrs = {**inst.attrs, "shape": 0}
-        inner = Value(k.Array(t, n))
-        inst.result = inner
-        self.nest(inst, t)
-        inst.result = result
-        self.new[result] = self.note(self.call(name, self.new.pop(inner)))
-        assert self.new[result].type.dtype is t, (self.new[result].type, t)
-        del shape, b, count
+        found = tree.kernel.result
+        if (numpy_counterpart(found) if k.is_python_number(found) else found) is not dtype:
+            return self.by_example(inst)
+        elements = self.nest(inst, dtype)
+        axes = tuple([i + 1 for i, gone in enumerate(reduced) if gone])
+        self.new[result] = self.note(self.call(("batches:fold_of", how, axes), elements))
         return None
 
     def dotted_rows(self, inst):
         matrix, x = inst.args[inst.attrs["count"]:]
-        name = ("shared_matrix" if matrix not in self else "shared_vector" if x not in self else "matrices")
-        self.raises = True
+        name = ("batches:shared_matrix" if matrix not in self else "batches:shared_vector" if x not in self
+                else "batches:matrices")
+        self.raises = self.gains = True
         self.new[inst.result] = self.note(self.call(name, self.get(matrix), self.get(x)))
+
+    def dot(self, inst):
+        x, y = inst.args
+        if x in self and y in self:
+            self.by_example(inst)
+        else:
+            self.gains = True
+            self.new[inst.result] = self.note(self.call("batches:shared_vector", *map(self.get, (x, y) if x in self else (y, x))))
+
+    def add_multiple(self, inst):
+        """total += x * g, of vectors and a number."""
+        total, x, g = inst.args
+        if total not in self:
+            raise Refused
+        self.call("batches:add_multiple", self.get(total), self.rows(x), self.rows(g))
+
+    def rows(self, x):
+        """A vector or a number with the batch as an axis in front, of length 1 if it is the same for all examples."""
+        if x in self:
+            return self.stretched(self.get(x), 1)
+        return x
 
     def stored(self, inst):
         target = inst.args[1]
@@ -541,10 +627,10 @@ class _Batch:
         operands, tree = self.operands(inst.args[count:], inst.attrs["tree"], n)
         place = self.get(target)
         shape = self.longer(inst.args[0])
-        template = self.helpers("stored", (shape.type, place.type, k.DType(t)))
+        template = self.helpers("np.elementwise.loops:stored", (shape.type, place.type, k.DType(t)))
         dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
-        attrs = {**inst.attrs, "template": template, "tree": tree, "count": 3, "ndim": n + 1}
-        b.insts.append(Inst(NEST_INTO, [shape, place, dtype, *operands], attrs, None, inst.loc))
+        attrs = {"template": template, "tree": tree, "count": 3, "shape": 0, "ndim": n + 1}
+        b.insts.append(Inst(NEST_INTO, [shape, place, dtype, *operands], attrs, Value(template.result), inst.loc))
         self.raises |= fails(tree)
 
     # -- by example
@@ -553,11 +639,10 @@ class _Batch:
         """A loop over the examples for one instruction."""
         b, r = self.b, inst.result
         self.raises = True
-        given = [self.get(x) if x in self else x for x in inst.args]
         zero, one = b.const(0, k.Int), b.const(1, k.Int)
 
         def once(i):
-            args = [self.at(y, x.type, i) if x in self else x for x, y in zip(inst.args, given)]
+            args = [self.at(x, i) for x in inst.args]
             result = Value(r.type) if r is not None else None
             self.b.insts.append(Inst(inst.op, args, dict(inst.attrs), result, inst.loc))
             return result
@@ -566,8 +651,8 @@ class _Batch:
         if r is not None and r.type is not k.NoneType:
             if type(r.type) is k.Array:
                 found = once(zero)
-                rooms = self.note(self.call("room_like", self.count, found))
-                self.call("put_at", rooms, zero, found)
+                rooms = self.note(self.call("batches:room_like", self.count, found))
+                self.call("batches:put_at", rooms, zero, found)
                 first = one
             else:
                 t = element_type(r.type)
@@ -587,7 +672,7 @@ class _Batch:
         found = once(i)
         if found is not None and r.type is not k.NoneType:
             if type(r.type) is k.Array:
-                self.call("put_at", rooms, i, found)
+                self.call("batches:put_at", rooms, i, found)
             else:
                 self.b.op(mem.ARRAY_STORE, rooms, i, self.b.cast(found, rooms.type.dtype))
         self.jump(header, [self.b.op(a.IADD, i, one)])
@@ -597,9 +682,14 @@ class _Batch:
     def jump(self, block, args):
         self.b.insts.append(Inst(c.JUMP, (), {}, None, self.b.loc, [Edge(block, args)]))
 
-    def at(self, x: Value, t, i: Value) -> Value:
+    def at(self, v: Value, i: Value) -> Value:
         """The value of example i."""
-        b = self.b
+        b, t = self.b, v.type
+        if v not in self:
+            return v
+        x = self.get(v)
+        if type(x) is Inst:
+            return b.op(s.TUPLE_MAKE, *[self.at(part, i) for part in x.args], cls=t.cls)
         if type(t) is not k.Array:
             return b.cast(b.op(mem.ARRAY_LOAD, x, i), t)
         offset = b.op(a.IMUL, i, b.op(mem.ARRAY_STRIDE, x, axis=0))
@@ -628,9 +718,35 @@ class _Batch:
         if type(x.type) is not k.Array and not k.is_scalar(x.type):
             raise Refused
         if x in self:
-            self.call("put_all", out, self.low, self.get(x))
+            self.call("batches:put_all", out, self.low, self.get(x))
         else:
-            self.call("put_same", out, self.low, self.high, x)
+            self.call("batches:put_same", out, self.low, self.high, x)
+
+
+def _has_batches(fn: Function, seen: set[Function]) -> bool:
+    """Whether a function, or one of the program that it calls, calls `batched`; not where it calls itself."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(any(map(is_batch, inline.callees(callee))) if callee.library else _has_batches(callee, seen)
+               for callee in inline.callees(fn))
+
+
+def _is_local(inst: Inst) -> bool:
+    """Whether an instruction changes nothing but elements of arrays, and raises exceptions."""
+    if inst.op is c.INVOKE:
+        functions = [inst.attrs["callee"]]
+    elif inst.op in NESTS:
+        functions = list(kernels(inst.attrs["tree"]))
+    else:
+        return inst.op in _RAISING or writes_only(inst, ELEMENTS | COUNTS | ERRORS)
+    for fn in functions:
+        if "local" not in fn.memo:
+            fn.memo["local"] = True  # for a call of itself
+            fn.memo["local"] = all(_is_local(one) for block in fn.blocks for one in block.insts)
+        if not fn.memo["local"]:
+            return False
+    return True
 
 
 def _loops(fn: Function, known: dict[Function, bool]) -> bool:
