@@ -8,15 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
-
-__all__ = ["FOLDS", "add_multiple", "assigned", "copied", "fold_of", "matrices", "note", "put_all", "put_at", "put_same",
-           "repeated", "room_like", "shared_matrix", "shared_vector", "taken_part"]
-
-
-def taken_part(x, low, high):
-    """Examples from `low` to `high`."""
-    return x[low:high]
+__all__ = ["FOLDS", "add_multiple", "assigned", "copied", "fold_of", "matrices", "put_all", "put_at", "put_same",
+           "repeated", "room_like", "shared_matrix", "shared_vector"]
 
 
 def repeated(count, x):
@@ -34,12 +27,6 @@ def copied(x):
 
 def assigned(target, x):
     target[...] = x
-
-
-def note(kept, x):
-    """Let `kept` be the bytes of the largest array."""
-    if x.size * x.itemsize > ARRAY_LOAD(kept, 0):
-        ARRAY_STORE(kept, 0, np.int64(x.size * x.itemsize))
 
 
 # -- results

@@ -60,7 +60,8 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
             if callee.library and any(map(is_batch, inline.callees(callee))):
                 new = _batched(callee, options, helpers, made)
                 if new is not None:
-                    inst.attrs["callee"] = callee = new
+                    inst.attrs["callee"] = new
+                    continue
             if callee not in reached:
                 reached.append(callee)
     return made
@@ -76,8 +77,7 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
     except Refused:
         return None
     made += [whole_part, part]
-    if whole_part is not part:
-        _guard(part, whole_part)
+    _guard(part, whole_part)
     return new
 
 
@@ -347,8 +347,16 @@ class _Batch:
 
     def note(self, x: Value) -> Value:
         """Count an array that is kept between operations."""
+        b = self.b
         self.sites += 1
-        self.call("batches:note", self.kept, x)
+        size = b.const(mem.item_bytes(x.type.dtype), k.Int)
+        for n in range(x.type.ndim):
+            size = b.op(a.IMUL, size, b.op(mem.ARRAY_DIM, x, axis=n))
+        size = b.op(a.CAST, size, type=k.int64)
+        first = b.const(0, k.Int)
+        largest = b.op(mem.ARRAY_LOAD, self.kept, first)
+        larger = b.op(s.SELECT, b.op(a.IGT, size, largest), size, largest)
+        b.op(mem.ARRAY_STORE, self.kept, first, larger)
         return x
 
     def translated(self, inst: Inst):
@@ -466,7 +474,10 @@ class _Batch:
 
     def load(self, inst):
         if inst.args[1:] == [self.index]:
-            self.new[inst.result] = self.call("batches:taken_part", inst.args[0], self.low, self.high)
+            b, x = self.b, inst.args[0]
+            step = b.op(mem.ARRAY_STRIDE, x, axis=0)
+            self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, b.op(a.IMUL, self.low, step), self.count, step,
+                                         type=x.type)
             return
         found = self.element(self.get(inst.args[0]), inst.args[1:])
         if self.classes.of(inst.args[0]) in self.written:
