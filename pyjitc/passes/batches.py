@@ -38,6 +38,7 @@ __all__ = ["is_batch", "run"]
 
 _OF_SHAPE = frozenset((mem.ARRAY_DIM, mem.ARRAY_STRIDE))  # the shapes of all examples are the same
 _FOLDS = frozenset(("sum", "prod", "min", "max", "any", "all"))
+_MAKING = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _RAISING = frozenset((exc.EXC_NEW, exc.EXC_THROW, exc.THROW))
 
 
@@ -223,8 +224,14 @@ class _Batch:
             if inst.unwind is not None or not _is_local(inst):
                 raise Refused
         self.written = {key(x) for inst in insts for x in _written(inst)}
-        if any(key(p) in self.written for p in fn.params):
-            raise Refused  # the caller sees what is written
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made.update(p for block in self.order[1:] for p in block.params)
+        if any(key(v) in self.written and v not in made and type(v.type) is k.Array for v in fn.values()):
+            raise Refused  # others see what is written
+        for inst in insts:
+            if inst.op is c.INVOKE and any(key(x) in self.written for x in (inst.result, *inst.args)) and (
+                    _gives_argument(inst.attrs["callee"])):
+                raise Refused
         self.affine = self.places(insts)
         self.batched = batched = dict.fromkeys(self.affine)
         members: dict[Value, list[Value]] = {}  # of the arrays into which the function writes
@@ -785,6 +792,29 @@ def _written(inst: Inst) -> list[Value]:
     if not writes_only(inst, COUNTS | ERRORS):
         return [x for x in inst.args if type(x.type) is k.Array]
     return []
+
+
+def _gives_argument(fn: Function) -> bool:
+    """Whether a function may return an array that shares memory with one of its arguments."""
+    if "gives" not in fn.memo:
+        fn.memo["gives"] = True  # for a call of itself
+        classes = Classes(fn)
+        insts = [inst for block in fn.blocks for inst in block.insts]
+        for inst in insts:
+            if inst.op is c.INVOKE and inst.result is not None and _gives_argument(inst.attrs["callee"]):
+                for x in inst.args:
+                    classes.join(x, inst.result)
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made.update(p for block in fn.blocks for p in block.params if block is not fn.entry)
+        given = {classes.of(v) for v in fn.values() if v not in made and k.any_part(
+            v.type, lambda part: type(part) is k.Array)}
+        given -= {classes.of(inst.result) for inst in insts if inst.op is s.TUPLE_MAKE}
+        returned = [x for inst in insts if inst.op is c.RETURN for x in inst.args]
+        for x in returned:  # appended to during the iteration
+            if x.inst is not None and x.inst.op is s.TUPLE_MAKE:
+                returned += x.inst.args
+        fn.memo["gives"] = any(classes.of(x) in given for x in returned)
+    return fn.memo["gives"]
 
 
 def _written_parameters(fn: Function) -> set[Value]:
