@@ -8,8 +8,10 @@ from functools import cache
 
 import numpy as np
 
+from ..infer.meaning import UNKNOWN
+
 __all__ = ["FOLDS", "add_multiple", "assigned", "copied", "fold_of", "matrices", "put_all", "put_at", "put_same",
-           "repeated", "room_like", "shared_matrix", "shared_vector"]
+           "repeated", "room_like", "rule_with", "shared_matrix", "shared_vector"]
 
 
 def repeated(count, x):
@@ -67,6 +69,16 @@ def fold_of(how: str, axes: tuple[int, ...]):
         def fold(x):
             return function(x, axis=axes)
     return fold
+
+
+# -- rules
+
+def rule_with(rule, constants: tuple):
+    """A rule of `batched` (lib/build.py) as a function of the arguments that are not constants of the call."""
+    names = [f"x{n}" for n, value in enumerate(constants) if value is UNKNOWN]
+    given = [f"x{n}" if value is UNKNOWN else f"c{n}" for n, value in enumerate(constants)]
+    space = {**globals(), "rule": rule, **{f"c{n}": value for n, value in enumerate(constants)}}
+    return eval(f"lambda {', '.join(names)}: rule({', '.join(given)})", space)
 
 
 # -- products

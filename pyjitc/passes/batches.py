@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from ..base.errors import CompileError
 from ..ir.cfg import reverse_postorder
 from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
@@ -432,7 +433,7 @@ class _Batch:
         if op is mem.DOT:
             return self.dot
         if op is c.INVOKE:
-            return self.add_multiple if inst.attrs["callee"].qualname == "add_multiple" else self.by_example
+            return self.add_multiple if inst.attrs["callee"].qualname == "add_multiple" else self.called
         if inst.result is not None and k.is_scalar(inst.result.type) and all(k.is_scalar(x.type) for x in inst.args):
             if inst.op.effects & ~RAISES:
                 raise Refused
@@ -650,6 +651,26 @@ class _Batch:
         attrs = {"template": template, "tree": tree, "count": 3, "shape": 0, "ndim": n + 1}
         b.insts.append(Inst(NEST_INTO, [shape, place, dtype, *operands], attrs, Value(template.result), inst.loc))
         self.raises |= fails(tree)
+
+    def called(self, inst):
+        """A call of a library function: by its form for batches, if it has one for these types."""
+        r = inst.result
+        if "batched" in inst.attrs["callee"].memo and not any(type(self.new.get(x)) is Inst for x in inst.args):
+            rule, constants = inst.attrs["callee"].memo["batched"]
+            given = [self.get(x) for x in inst.args]
+            try:
+                typed = self.helpers(("batches:rule_with", rule, constants), tuple([x.type for x in given]))
+            except CompileError:
+                typed = None
+            wanted = k.NoneType if r is None or r.type is k.NoneType else self.type_of(r)
+            if typed is not None and (typed.result is wanted or type(typed.result) is type(wanted) is k.Array and (
+                    typed.result.dtype, typed.result.ndim) == (wanted.dtype, wanted.ndim)):
+                self.raises = self.gains = True
+                found = self.b.call(typed, *given)
+                if wanted is not k.NoneType and r is not None:
+                    self.new[r] = self.note(found)
+                return
+        self.by_example(inst)
 
     # -- by example
 
