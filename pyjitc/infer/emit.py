@@ -48,6 +48,8 @@ def emit(session, entry) -> list[ir.Function]:
                 spec.typed.flags = spec.typed.flags._replace(parallel=True)
             if code in session.library.derivatives:
                 spec.typed.memo["rules"] = session.library.derivatives[code]
+            if code in session.library.batched:
+                spec.typed.memo["batched"] = session.library.batched[code], tuple([v for _, v in spec.args])
             if spec.rules is not None:
                 spec.typed.memo["rules"] = spec.rules.with_functions(shell)
             queue.append(spec)

@@ -26,7 +26,7 @@ units = lazy("pyjitc.lib.np.dates.units")
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
            "SYMBOLS", "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
            "outlined", "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value",
-           "derivatives"]
+           "derivatives", "BATCHED", "batched"]
 
 const = Const
 
@@ -114,6 +114,16 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "",
         raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
     DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)),
                               of_complex)
+
+
+BATCHED: dict[CodeType, Callable] = {}  # code of a library function -> its form for batches
+
+
+def batched(function, rule) -> None:
+    """Declare the form of a library function for batches, for which passes/batches.py calls it instead of a loop of
+    calls. rule: takes the same arguments; arrays that differ between examples have the batch as an axis in front, as
+    the result has. Where the rule is not compiled for the types of a call, a loop of calls remains."""
+    BATCHED[function.__code__] = rule
 
 
 def by_value(module: str, *functions) -> None:

@@ -17,7 +17,7 @@ from ..ops import exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
 from ..types.kinds import Bool, Ellipsis_, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
-from .build import DERIVATIVES, FLAGS
+from .build import BATCHED, DERIVATIVES, FLAGS
 from .np import index
 from . import extended
 from .protocol import State, boxed, protocol_of, rule_of_kinds
@@ -127,10 +127,11 @@ _COMPARED = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge
 class Library:
     """The library's interface for inference. `memo`: specialisations of library functions, for the whole process;
     `flags`: code of library functions that are not inlined -> flags of their typed forms; `derivatives`: code of some
-    of them -> their derivatives."""
+    of them -> their derivatives; `batched`: code of library functions -> their forms for batches."""
 
     flags = FLAGS
     derivatives = DERIVATIVES
+    batched = BATCHED
 
     def __init__(self):
         self.memo: dict = {}

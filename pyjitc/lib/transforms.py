@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..infer.meaning import Apply, Const
+from ..ops.arith import IMUL
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ..runtime.pool import prange
+from ..types.kinds import Array, DType, is_python_number
+from ..types.lattice import dtype_of, numpy_counterpart
 from .derivatives import pulled, pushed
+from .rule import intrinsic
 from .trees import (
     called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, place_of, restored,
 )
@@ -175,7 +181,7 @@ def columns(y, n):
         if len(y) == 0:
             return ()
         return (columns(y[0], n),) + columns(y[1:], n)
-    return np.zeros((size_of(y), n), dtype_of(y))
+    return np.zeros((size_of(y), n), dtype_with(y))
 
 
 def with_axes(out, y, shape):
@@ -205,7 +211,7 @@ def shape_of(y):
     return ()
 
 
-def dtype_of(y):
+def dtype_with(y):
     if isinstance(y, (np.ndarray, np.generic)):
         return y.dtype
     return np.dtype(np.float64)
@@ -235,23 +241,102 @@ def put_row(out, i, y):
 
 # -- batches
 
+# While a batch is processed at once, what an example needs between operations should stay in the cache of a core.
+CACHED = 1 << 18  # bytes
+FIRST_PART, LEAST_PART, MOST_PART = 16, 16, 1 << 16  # examples
+
 
 def batched(f, axes, out_axes, args, marks):
     """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
     see trees.py."""
     n = examples(args, axes, 0)
-    one, out = begun(f, axes, args, marks, n, "vmap of an empty batch: nothing says what the function returns")
-    for i in range(1, n):
-        put(out, i, flat(called(f, marks, picked(args, axes, i))))
+    given = in_front(args, axes)
+    one, out = begun(f, axes, given, marks, n, "vmap of an empty batch: nothing says what the function returns")
+    in_parts(f, axes, marks, given, n, out)
     return like(one, turned(out, out_axes))
+
+
+def in_parts(f, axes, marks, args, n, out):
+    """Write the results of the examples from the second on, for parts of the batch: as many examples at a time as keep
+    what is computed between the operations in the cache."""
+    low, count = 1, FIRST_PART
+    while low < n:
+        high = n if n - low <= count else low + count
+        kept = part(f, axes, marks, args, low, high, out)
+        count = n if kept == 0 else min(max(CACHED * (high - low) // kept, LEAST_PART), MOST_PART)
+        low = high
+
+
+def part(f, axes, marks, args, low, high, out):
+    """Write the results of some examples; returns how many bytes it has kept for all of them between operations.
+    passes/batches.py makes operations on whole batches of it, where it can."""
+    for i in range(low, high):
+        put(out, i, of_example(f, axes, marks, args, i))
+    return 0
+
+
+def of_example(f, axes, marks, args, i):
+    return flat(called(f, marks, taken_all(args, axes, i)))
+
+
+def in_front(args, axes):
+    """The arguments, with the batch as the first axis of the arrays."""
+    if len(args) == 0:
+        return ()
+    return (first_axis(args[0], axes[0]),) + in_front(args[1:], axes[1:])
+
+
+def first_axis(x, axis):
+    if axis is None:
+        return x
+    if isinstance(x, tuple):
+        return in_front(x, axes_of(x, axis))
+    return x if axis == 0 else np.moveaxis(x, axis, 0)
+
+
+def axes_of(x, axis):
+    """The axes of the items of a tuple: one for all, or a tuple of them."""
+    if isinstance(axis, tuple):
+        return axis
+    if len(x) == 0:
+        return ()
+    return (axis,) + axes_of(x[1:], axis)
+
+
+def taken_all(args, axes, i):
+    if len(args) == 0:
+        return ()
+    return (taken_from(args[0], axes[0], i),) + taken_all(args[1:], axes[1:], i)
+
+
+def taken_from(x, axis, i):
+    if axis is None:
+        return x
+    if isinstance(x, tuple):
+        return taken_all(x, axes_of(x, axis), i)
+    return taken(x, i)
+
+
+@intrinsic
+def taken(x, i):
+    """Example i of an array, which it has."""
+    t = x.type
+    if t.ndim == 1:
+        return Apply(ARRAY_LOAD, x, i)
+    axes = range(1, t.ndim)
+    inner = Array(t.dtype, t.ndim - 1, "C" if t.layout == "C" else "A", t.writable, t.aligned)
+    return Apply(ARRAY_VIEW, x, Apply(IMUL, i, Apply(ARRAY_STRIDE, x, axis=0)),
+                 *[Apply(ARRAY_DIM, x, axis=n) for n in axes], *[Apply(ARRAY_STRIDE, x, axis=n) for n in axes],
+                 type=inner)
 
 
 def batched_in_parallel(f, axes, out_axes, args, marks):
     """As `batched`, with the examples divided among threads."""
     n = examples(args, axes, 0)
-    one, out = begun(f, axes, args, marks, n, "pmap of an empty batch: nothing says what the function returns")
+    given = in_front(args, axes)
+    one, out = begun(f, axes, given, marks, n, "pmap of an empty batch: nothing says what the function returns")
     for i in prange(1, n):
-        put(out, i, flat(called(f, marks, picked(args, axes, i))))
+        put(out, i, of_example(f, axes, marks, given, i))
     return like(one, turned(out, out_axes))
 
 
@@ -259,7 +344,7 @@ def begun(f, axes, args, marks, n, empty):
     """The results for the first of n examples, and room for those of all, with the first's in place."""
     if n == 0:
         raise ValueError(empty)
-    one = called(f, marks, picked(args, axes, 0))
+    one = called(f, marks, taken_all(args, axes, 0))
     out = room(flat(one), n)
     put(out, 0, flat(one))
     return one, out
@@ -296,26 +381,6 @@ def length(x, axis):
     return x.shape[axis]
 
 
-def picked(args, axes, i):
-    if len(args) == 0:
-        return ()
-    return (example(args[0], axes[0], i),) + picked(args[1:], axes[1:], i)
-
-
-def example(x, axis, i):
-    if axis is None:
-        return x
-    if isinstance(x, tuple):
-        if len(x) == 0:
-            return ()
-        if isinstance(axis, tuple):
-            return (example(x[0], axis[0], i),) + example(x[1:], axis[1:], i)
-        return (example(x[0], axis, i),) + example(x[1:], axis, i)
-    if x.ndim == 1:
-        return x[i]
-    return np.moveaxis(x, axis, 0)[i]
-
-
 def room(first, n):
     if isinstance(first, tuple):
         if len(first) == 0:
@@ -323,7 +388,16 @@ def room(first, n):
         return (room(first[0], n),) + room(first[1:], n)
     if isinstance(first, np.ndarray):
         return np.empty((n,) + first.shape, first.dtype)
+    if isinstance(first, (bool, int, float, complex, np.generic)):
+        return np.empty(n, dtype_for(first))
     return np.full(n, first)
+
+
+@intrinsic
+def dtype_for(x):
+    """The dtype of an array of such numbers."""
+    t = numpy_counterpart(x.type) if is_python_number(x.type) else x.type
+    return Const(DType(t), dtype_of(t))
 
 
 def put(out, i, y):

@@ -19,8 +19,8 @@ __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
 # loaded only by programs that ask for derivatives
 derivatives, merged = lazy(f"{__package__}.derivatives.make"), lazy(f"{__package__}.derivatives.merged")
-counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
-    "counted", "device", "nans", "nests", "restarts"))
+batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
+    "batches", "counted", "device", "nans", "nests", "restarts"))
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
@@ -87,6 +87,10 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         made = derivatives.run(functions, options, helpers)
         if check:
             check(made, "derivatives")
+    if any([fn.library and fn.qualname == "in_parts" for fn in functions]):
+        made = batches.run(functions, options, helpers)
+        if check:
+            check(made, "batches")
     if options.debug:
         nans.run(functions)
     module = _loops(functions, options, check)

@@ -94,7 +94,7 @@ def drop_check(inst: Inst, **attrs) -> None:
 def copy_of(fn: Function) -> Function:
     new = Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
     new.result, new.flags = fn.result, fn.flags
-    new.memo.update((key, fn.memo[key]) for key in ("rules", "schedule") if key in fn.memo)
+    new.memo.update((key, fn.memo[key]) for key in ("rules", "schedule", "batched") if key in fn.memo)
     new.blocks = list(clone_blocks(reverse_postorder(fn), {}).values())
     return new
 

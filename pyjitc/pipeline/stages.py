@@ -147,7 +147,12 @@ def _body(inst):
 
 def _helper(function, types):
     """The typed form of a library function, which may be given by its name: `name` for one of lib/adjoints.py,
-    `py.natives:name` for one of lib/py/natives.py and so on."""
+    `py.natives:name` for one of lib/py/natives.py and so on; (name, *arguments) for what the function of this name
+    returns."""
+    if isinstance(function, tuple):
+        name, *arguments = function
+        module, _, name = name.rpartition(":")
+        function = getattr(lazy(f"pyjitc.lib.{module}"), name)(*arguments)
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)

@@ -10,7 +10,7 @@ from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of
-from ...build import compiled, derivatives, is_list, outlined, provoked
+from ...build import batched, compiled, derivatives, is_list, outlined, provoked
 from ...intrinsics import strided
 from ...rule import call, expression, intrinsic, rule
 from . import fft_core
@@ -314,6 +314,9 @@ def transform_rows(out, a, points, scale, inverse, half):
         plan, roots = fft_core.plan_of(n, t), None
     rows(out, a, n, plan, fft_core.work_of(plan, t), roots, t.type(factor(real_type(a), n, int(scale))), bool(inverse),
          half)
+
+
+batched(transform_rows, transform_rows)
 
 
 def transform_tangent(out, a, points, scale, inverse, out_t, a_t, points_t, scale_t, inverse_t):

@@ -17,7 +17,7 @@ from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import convert, derivatives, outlined, a_type, unoptimised
+from ...build import batched, convert, derivatives, outlined, a_type, unoptimised
 from ...rule import NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..shapes import views
@@ -301,6 +301,17 @@ def matmat(c, a, b):
                  0.0, c, n, name="gemm")
     else:
         own_matmat(c, a, b)
+
+
+def matmat_of_batch(c, a, b):
+    """The products of a batch of which at least one matrix is: one product, where all examples share the right one."""
+    if b.ndim == 2:
+        matmat(c.reshape((-1, c.shape[2])), strided(a.reshape((-1, a.shape[2]))), b)
+    else:
+        each_product(c, a, b)
+
+
+batched(matmat, matmat_of_batch)
 
 
 def product_tangent(product, c, a, b, c_t, a_t, b_t):

@@ -11,7 +11,7 @@ from ....ops.parallel import INDEPENDENT
 from ....ops.structure import SELECT
 from ....types import kinds as k
 from ....types.lattice import dtype_of
-from ...build import compiled, outlined
+from ...build import batched, compiled, outlined
 from ...rule import intrinsic
 from ...intrinsics import as_type
 from ..arrays.creation import scalar_of
@@ -283,6 +283,26 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
 def cumprod(a, axis=None, dtype=None, out=None):
     return scan(np.asarray(a), axis, dtype, out, True)
+
+
+def cumsum_of_batch(a, axis, dtype, out):
+    return scan_of_batch(a, axis, dtype, out, False)
+
+
+def cumprod_of_batch(a, axis, dtype, out):
+    return scan_of_batch(a, axis, dtype, out, True)
+
+
+def scan_of_batch(a, axis, dtype, out, product):
+    if out is not None:
+        return None
+    if axis is None:
+        return scan(a.reshape((len(a), -1)), 1, dtype, None, product)
+    return scan(a, axis + 1 if axis >= 0 else axis, dtype, None, product)
+
+
+batched(cumsum, cumsum_of_batch)
+batched(cumprod, cumprod_of_batch)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):

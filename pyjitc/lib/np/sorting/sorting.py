@@ -14,7 +14,7 @@ from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
-from ...build import by_value, outlined, provoked, unoptimised, unvectorised
+from ...build import batched, by_value, outlined, provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -325,6 +325,9 @@ def sorted_last(a):
     out = np.empty(a.shape, a.dtype)
     sort_rows(out, a, a.ndim - 1, None)
     return out
+
+
+batched(sorted_last, sorted_last)
 
 
 def sort_in_place(a, axis: Constant = -1, kind: Constant = None, order: Constant = None, *, stable: Constant = None):

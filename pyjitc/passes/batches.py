@@ -1,0 +1,858 @@
+"""Make operations on whole batches of the calls that `vmap` makes for each example (lib/transforms.py: part).
+
+Runs before inlining, after derivatives are made. The function for one example is copied, its calls are inlined, and
+each value that depends on the example gets one more axis in front, the batch: loop nests have one more axis, products
+with a matrix that all examples share become one product of matrices, and numbers become nests. Calls that have no form
+for batches become loops over the examples of their own. What this cannot do, such as branches that examples take
+differently, leaves the loop over calls as it is; so does a function of numbers only, for which that is the best form.
+
+Before:  part(W, x, low, high, out): for i: put out, i, (nest {dotted_rows} W, x[i])
+After:   part(W, x, low, high, out): put_all out, low, (invoke @products x[low:high], W)
+
+Where an operation may raise, the part is run again example by example after an exception: it raises what the first
+example raises that fails. Nothing that an example writes can be seen before.
+Needs: typed functions as inference left them.  Keeps: all functions of the program.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from ..base.errors import CompileError
+from ..ir.cfg import reverse_postorder
+from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, Block, Edge, Function, Inst, Value
+from ..ops import arith as a
+from ..ops import control as c
+from ..ops import exceptions as exc
+from ..ops import memory as mem
+from ..ops import structure as s
+from ..ops.nest import NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
+from ..types import kinds as k
+from ..types.lattice import dtype_of, numpy_counterpart
+from . import inline
+from .derivatives.activity import SAME_MEMORY, Classes
+from .derivatives.builder import Builder
+from .derivatives.prepare import whole
+from .derivatives.targets import writes_only
+from .rewrite import copy_of
+
+__all__ = ["is_batch", "run"]
+
+_OF_SHAPE = frozenset((mem.ARRAY_DIM, mem.ARRAY_STRIDE))  # the shapes of all examples are the same
+_FOLDS = frozenset(("sum", "prod", "min", "max", "any", "all"))
+_MAKING = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
+_RAISING = frozenset((exc.EXC_NEW, exc.EXC_THROW, exc.THROW))
+
+
+class Refused(Exception):
+    """The function for one example stays a call for each."""
+
+
+def is_batch(fn: Function) -> bool:
+    """Whether a function is the library's `in_parts`."""
+    return fn.library and fn.qualname == "in_parts"
+
+
+def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
+    """Process all batches of a module; returns the functions that were made. helpers: see derivatives/make.py."""
+    made: list[Function] = []
+    reached = functions[:1]
+    for fn in reached:  # appended to during the iteration
+        for inst in (inst for block in fn.blocks for inst in block.insts if inst.op is c.INVOKE):
+            callee = inst.attrs["callee"]
+            if callee.library and any(map(is_batch, inline.callees(callee))):
+                new = _batched(callee, options, helpers, made)
+                if new is not None:
+                    inst.attrs["callee"] = new
+                    continue
+            if callee not in reached:
+                reached.append(callee)
+    return made
+
+
+def _batched(driver: Function, options, helpers, made) -> Function | None:
+    """A copy of the library's `batched` with its part at once; None where that cannot be."""
+    new = copy_of(driver)
+    parts = _own(new, "in_parts")
+    part = _own(parts, "part")
+    try:
+        whole_part = _Batch(part, options, helpers).run()
+    except Refused:
+        return None
+    made += [whole_part, part]
+    _guard(part, whole_part)
+    return new
+
+
+def _own(fn: Function, name: str) -> Function:
+    """A copy, which `fn` calls from here on, of its callee of this name."""
+    copies: dict[Function, Function] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is c.INVOKE and inst.attrs["callee"].qualname == name:
+                callee = inst.attrs["callee"]
+                if callee not in copies:
+                    copies[callee] = copy_of(callee)
+                inst.attrs = {**inst.attrs, "callee": copies[callee]}
+    (found,) = copies.values()
+    return found
+
+
+def _guard(part: Function, at_once: Function) -> None:
+    """Let `part` call `at_once`, and where that raises an Exception, run its own loop, which rarely happens: LLVM does
+    not optimise it."""
+    loop = copy_of(part)
+    loop.name = loop.qualname = "one_by_one"
+    loop.flags = loop.flags._replace(noinline=True, optnone=True)
+    entry, rest, handler, again, out = map(Block, ("entry", "rest", "handler", "again", "out"))
+    entry.params = [Value(p.type, p.name) for p in part.params]
+    loc = part.entry.insts[0].loc
+
+    def call(block, callee, **unwind):
+        result = Value(part.result)
+        block.insts.append(Inst(c.INVOKE, entry.params, {"callee": callee}, result, loc, **unwind))
+        return result
+
+    result = call(entry, at_once, unwind=Edge(handler))
+    entry.insts.append(Inst(c.JUMP, (), {}, None, loc, [Edge(rest)]))
+    rest.insts.append(Inst(c.RETURN, [result], {}, None, loc))
+    b = Builder(handler.insts)
+    b.loc = loc
+    error = b.op(exc.EXC_FETCH)
+    usual = b.op(exc.EXC_MATCH, error, classes=(Exception,))
+    handler.insts.append(Inst(c.BRANCH, [usual], {"likely": None}, None, loc, [Edge(again), Edge(out)]))
+    again.insts.append(Inst(c.RETURN, [call(again, loop)], {}, None, loc))
+    out.insts.append(Inst(c.RERAISE, [error], {}, None, loc))
+    part.blocks = [entry, rest, handler, again, out]
+
+
+def element_type(t: k.Type) -> k.Type:
+    """The dtype of an array of the numbers of type t."""
+    found = numpy_counterpart(t) if k.is_python_number(t) else t
+    if found is not k.NpBool and not k.is_number(found):
+        raise Refused
+    return found
+
+
+class _Batch:
+    """Makes the body of `at_once`, a function with the parameters of `part`. inside: it is called for each example of
+    another batch, which needs all of it to be operations on arrays."""
+
+    def __init__(self, part: Function, options, helpers, inside: bool = False):
+        self.part, self.options, self.helpers, self.inside = part, options, helpers, inside
+        self.new: dict[Value, Value] = {}  # value of one example -> that of the batch
+        self.raises = False
+        self.sites = 0
+        self.gains = False
+
+    def run(self) -> Function:
+        part = self.part
+        one = next(callee for callee in inline.callees(part) if callee.qualname == "of_example")
+        fn = self.fn = self.example(one)
+        self.find()
+        self.translate()
+        if not self.gains and not self.inside:
+            raise Refused
+        fn.name, fn.qualname, fn.result, fn.library = "at_once", "at_once", part.result, True
+        return fn
+
+    # -- the function for one example
+
+    def example(self, one: Function) -> Function:
+        """A copy of the function for one example, with its calls inlined but for those that become loops."""
+        one = self.inner(one)
+        calls: set[Function] = set()
+        reached = [one]
+        for fn in reached:  # appended to during the iteration
+            for callee in inline.callees(fn):
+                if callee.library and not callee.flags.noinline and not fn.library and _loops(callee, {}):
+                    calls.add(callee)
+                if callee not in reached and callee not in calls:
+                    reached.append(callee)
+        for callee in calls:
+            callee.flags = callee.flags._replace(noinline=True)
+        try:
+            staying: set[Function] = set()
+            found = whole(one, self.options, lambda fn: None, True, staying, self.helpers)
+        finally:
+            for callee in calls | staying:
+                callee.flags = callee.flags._replace(noinline=False)
+        self.calls = calls
+        return found
+
+    def inner(self, fn: Function) -> Function:
+        """A copy of a function of the program in which batches are processed at once, not in parts: the batch of
+        examples is in parts already."""
+        new = copy_of(fn)
+        for inst in (inst for block in new.blocks for inst in block.insts if inst.op is c.INVOKE):
+            callee = inst.attrs["callee"]
+            if callee.library and any(map(is_batch, inline.callees(callee))):
+                found = self.undivided(callee)
+                if found is not None:
+                    inst.attrs = {**inst.attrs, "callee": found}
+            elif not callee.library and _has_batches(callee, set()):
+                inst.attrs = {**inst.attrs, "callee": self.inner(callee)}
+        return new
+
+    def undivided(self, driver: Function) -> Function | None:
+        """The library's `batched`, with one call that processes all examples at once; None where that cannot be."""
+        new = copy_of(driver)
+        parts = _own(new, "in_parts")
+        try:
+            at_once = _Batch(_own(parts, "part"), self.options, self.helpers, True).run()
+        except Refused:
+            return None
+        for block in new.blocks:
+            for n, inst in enumerate(block.insts):
+                if inst.op is c.INVOKE and inst.attrs["callee"] is parts:
+                    b = Builder([], inst)
+                    *given, count, out = inst.args
+                    b.call(at_once, *given, b.const(1, k.Int), count, out)
+                    block.insts[n:n] = b.insts
+                    inst.op, inst.args, inst.attrs = c.CONST, [], {"value": None}
+                    return new
+        return None
+
+    # -- which values depend on the example
+
+    def find(self):
+        fn = self.fn
+        self.index = fn.params[-1]
+        self.classes = classes = Classes(fn)
+        key = classes.of
+        self.order = reverse_postorder(fn)
+        insts = [inst for block in self.order for inst in block.insts]
+        for inst in insts:
+            if inst.unwind is not None or not _is_local(inst):
+                raise Refused
+        self.written = {key(x) for inst in insts for x in _written(inst)}
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made.update(p for block in self.order[1:] for p in block.params)
+        if any(key(v) in self.written and v not in made and type(v.type) is k.Array for v in fn.values()):
+            raise Refused  # others see what is written
+        for inst in insts:
+            if inst.op is c.INVOKE and any(key(x) in self.written for x in (inst.result, *inst.args)) and (
+                    _gives_argument(inst.attrs["callee"])):
+                raise Refused
+        self.affine = self.places(insts)
+        self.batched = batched = dict.fromkeys(self.affine)
+        members: dict[Value, list[Value]] = {}  # of the arrays into which the function writes
+        for v in fn.values():
+            if key(v) in self.written:
+                members.setdefault(key(v), []).append(v)
+        count = -1
+        while len(batched) > count:
+            count = len(batched)
+            for inst in insts:
+                found = []
+                if any(x in batched for x in inst.args):
+                    found = _written(inst)
+                    if inst.result is not None and inst.op not in _OF_SHAPE:
+                        found.append(inst.result)
+                found += [p for e in inst.edges() for p, x in zip(e.block.params, e.args) if x in batched]
+                for v in found:
+                    if v not in batched:
+                        batched.update(dict.fromkeys(members.get(key(v), (v,))))
+        if any(inst.op in (c.BRANCH, c.SWITCH) and inst.args[0] in self for inst in insts):
+            raise Refused
+        if self.in_loop(insts) or not self.inside and not any(
+                x in self and self.is_whole(inst) for inst in insts for x in inst.args):
+            raise Refused
+
+    def places(self, insts) -> dict[Value, tuple]:
+        """The values that are computed from the number of the example: value -> (factor or None for 1, what is added
+        to that or None). They only say where the example is in an array."""
+        found: dict[Value, tuple] = {self.index: (None, None)}
+        for inst in insts:
+            own = [x for x in inst.args if x in found]
+            if inst.op is a.IMUL and len(own) == 1 and inst.args[0] is not inst.args[1] and found[own[0]] == (None, None):
+                found[inst.result] = next(x for x in inst.args if x not in found), None
+            elif inst.op is a.IADD and len(own) == 1 and inst.args[0] is not inst.args[1] and (
+                    found[own[0]][1] is None and found[own[0]][0] is not None):
+                found[inst.result] = found[own[0]][0], next(x for x in inst.args if x not in found)
+            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and found[own[0]][0] is not None
+                              or inst.op is mem.ARRAY_LOAD and inst.args[1:] == own == [self.index]):
+                raise Refused
+            elif any(x in found for e in inst.edges() for x in e.args):
+                raise Refused
+        return found
+
+    def is_whole(self, inst: Inst) -> bool:
+        """Whether an instruction processes whole arrays."""
+        return inst.op in NESTS or inst.op is mem.DOT or inst.op is c.INVOKE
+
+    def in_loop(self, insts) -> bool:
+        """Whether a loop of the function processes elements one by one, which a loop over examples does better."""
+        number = {block: n for n, block in enumerate(self.order)}
+        looping: set[Block] = set()
+        for n, block in enumerate(self.order):
+            for e in block.insts[-1].targets:
+                if number[e.block] <= n:
+                    looping.update(self.order[number[e.block]:n + 1])
+        return any(inst.op in (mem.ARRAY_LOAD, mem.ARRAY_STORE) and any(x in self for x in inst.args)
+                   for block in looping for inst in block.insts)
+
+    def __contains__(self, v: Value) -> bool:
+        return v in self.batched
+
+    def type_of(self, v: Value) -> k.Type:
+        """The type of the value of a batch."""
+        t = v.type
+        if type(t) is k.Array:
+            return k.Array(t.dtype, t.ndim + 1, "A", t.writable, t.aligned)
+        return k.Array(element_type(t), 1, "A")
+
+    # -- translation
+
+    def translate(self):
+        fn = self.fn
+        low, high, out = [Value(p.type, p.name) for p in self.part.params[-3:]]
+        self.low, self.high, self.out = low, high, out
+        self.arriving: set[Value] = set()  # parameters of blocks, of batches
+        fn.entry.params = [*fn.params[:-1], low, high, out]
+        for block in self.order:
+            if block is not fn.entry:
+                for p in block.params:
+                    if p in self:
+                        self.new[p] = Value(self.type_of(p), p.name)
+                        self.arriving.add(self.new[p])
+                block.params = [self.new.get(p, p) for p in block.params]
+        self.blocks: list[Block] = []
+        for block in self.order:
+            insts, block.insts = block.insts, []
+            self.start(block)
+            if block is fn.entry:
+                self.begin()
+            for inst in insts:
+                self.b.at(inst)
+                self.translated(inst)
+        fn.blocks = self.blocks
+
+    def begin(self):
+        b = self.b
+        self.count = b.op(a.ISUB, self.high, self.low)
+        self.kept = b.op(mem.ARRAY_NEW, b.const(1, k.Int), type=k.Array(k.int64, 1), zero=True)
+
+    def start(self, block: Block):
+        self.blocks.append(block)
+        self.b = Builder(block.insts)
+
+    def get(self, x: Value) -> Value:
+        """A value in the form for batches: one that is the same for all examples is repeated where it must be."""
+        found = self.new.get(x)
+        if found is not None:
+            return found
+        if x in self.affine:
+            raise Refused
+        return self.spread(x) if x in self else x
+
+    def spread(self, x: Value) -> Value:
+        return self.call("batches:repeated", self.count, x)
+
+    def call(self, name, *args):
+        """A call of a function of lib/batches.py, or of another module of lib/, see `_helper` in
+        pipeline/stages.py."""
+        return self.b.call(self.helpers(name, tuple([x.type for x in args])), *args)
+
+    def note(self, x: Value) -> Value:
+        """Count an array that is kept between operations."""
+        b = self.b
+        self.sites += 1
+        size = b.const(mem.item_bytes(x.type.dtype), k.Int)
+        for n in range(x.type.ndim):
+            size = b.op(a.IMUL, size, b.op(mem.ARRAY_DIM, x, axis=n))
+        size = b.op(a.CAST, size, type=k.int64)
+        first = b.const(0, k.Int)
+        largest = b.op(mem.ARRAY_LOAD, self.kept, first)
+        larger = b.op(s.SELECT, b.op(a.IGT, size, largest), size, largest)
+        b.op(mem.ARRAY_STORE, self.kept, first, larger)
+        return x
+
+    def translated(self, inst: Inst):
+        b, op, r = self.b, inst.op, inst.result
+        if op is c.RETURN:
+            self.give_back(inst)
+            return
+        hit = any(x in self for x in inst.args) or r is not None and r in self
+        if r in self.affine:
+            return
+        if any(type(self.new.get(x)) is Inst for x in inst.args) and op is not c.INVOKE:
+            raise Refused
+        for e in inst.edges():
+            e.args = [self.get_for(p, x) for p, x in zip(e.block.params, e.args)]
+        if not hit or inst.op.effects & 32:  # a terminator
+            if inst.args and any(x in self for x in inst.args):
+                raise Refused
+            b.insts.append(inst)
+            return
+        if op is mem.ARRAY_DIM or op is mem.ARRAY_STRIDE:
+            x = self.get(inst.args[0])
+            inst.args, inst.attrs = [x], {**inst.attrs, "axis": inst.attrs["axis"] + 1}
+            b.insts.append(inst)
+            return
+        if not any(x in self for x in inst.args):
+            self.made_alike(inst)
+            return
+        rule = self.rule(inst)
+        rule(inst)
+
+    def get_for(self, p: Value, x: Value) -> Value:
+        if p not in self.arriving:
+            return x
+        x = self.get(x)
+        return x if x.type is p.type else self.b.op(s.RETYPE, x, type=p.type)
+
+    def made_alike(self, inst: Inst):
+        """An array that is made the same for each example, into which each writes."""
+        b, r = self.b, inst.result
+        if inst.op is mem.ARRAY_NEW:
+            x = Value(k.Array(r.type.dtype, r.type.ndim + 1))
+            if r.type.layout != "C":
+                raise Refused
+            b.insts.append(Inst(mem.ARRAY_NEW, [self.count, *inst.args], {**inst.attrs, "type": x.type}, x, inst.loc))
+            self.new[r] = self.note(x)
+        else:
+            b.insts.append(inst)
+            self.new[r] = self.spread(r) if type(r.type) is k.Array else None
+            if self.new[r] is None:
+                raise Refused
+
+    def rule(self, inst: Inst) -> Callable:
+        op = inst.op
+        if op is NEST or op is NEST_INTO:
+            name = inst.attrs["template"].qualname
+            return {"mapped": self.mapped, "stored": self.stored, "folded": self.folded, "folded_axes": self.folded,
+                    "dotted_rows": self.dotted_rows}.get(name, self.by_example)
+        if op is mem.ARRAY_VIEW:
+            return self.view
+        if op is s.RETYPE and type(inst.result.type) is k.Array:
+            return self.retype
+        if op is mem.ARRAY_LOAD:
+            return self.load
+        if op is mem.ARRAY_STORE:
+            return self.store
+        if op is mem.DOT:
+            return self.dot
+        if op is c.INVOKE:
+            return self.add_multiple if inst.attrs["callee"].qualname == "add_multiple" else self.called
+        if inst.result is not None and k.is_scalar(inst.result.type) and all(k.is_scalar(x.type) for x in inst.args):
+            if inst.op.effects & ~RAISES:
+                raise Refused
+            return self.number
+        if op is s.TUPLE_MAKE:
+            return self.tuple
+        raise Refused
+
+    def tuple(self, inst):
+        """A tuple of results: its parts are taken where it is returned."""
+        self.new[inst.result] = inst  # type: ignore[assignment]  # no value: only `leaves` reads it
+
+    def retype(self, inst):
+        x, t = self.get(inst.args[0]), inst.result.type
+        layout = "C" if t.layout == "C" and x.type.layout == "C" else "A"
+        t = k.Array(t.dtype, t.ndim + 1, layout, t.writable, t.aligned)
+        self.new[inst.result] = x if t is x.type else self.b.op(s.RETYPE, x, type=t)
+
+    def view(self, inst):
+        b, t, x = self.b, inst.result.type, self.get(inst.args[0])
+        n = t.ndim
+        offset, dims, strides = inst.args[1], inst.args[2:2 + n], inst.args[2 + n:]
+        if any(y in self for y in (*dims, *strides)) or (offset in self) == (inst.args[0] in self):
+            raise Refused
+        if offset in self:
+            step, rest = self.affine[offset]
+            offset = b.op(a.IMUL, self.low, step)
+            offset = offset if rest is None else b.op(a.IADD, offset, rest)
+            whole_rows = inst.args[0].type.layout == t.layout == "C" and rest is None and n == inst.args[0].type.ndim - 1
+        else:
+            step, whole_rows = b.op(mem.ARRAY_STRIDE, x, axis=0), False
+        self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, offset, self.count, *dims, step, *strides,
+                                     type=k.Array(t.dtype, n + 1, "C" if whole_rows else "A", t.writable, t.aligned))
+
+    def element(self, x: Value, index) -> Value:
+        """The view of one element in each example of an array."""
+        b = self.b
+        if any(i in self for i in index):
+            raise Refused
+        offset = b.const(0, k.Int)
+        for n, i in enumerate(index):
+            offset = b.op(a.IADD, offset, b.op(a.IMUL, i, b.op(mem.ARRAY_STRIDE, x, axis=n + 1)))
+        t = x.type
+        return b.op(mem.ARRAY_VIEW, x, offset, self.count, b.op(mem.ARRAY_STRIDE, x, axis=0),
+                    type=k.Array(t.dtype, 1, "A", t.writable, t.aligned))
+
+    def load(self, inst):
+        if inst.args[1:] == [self.index]:
+            b, x = self.b, inst.args[0]
+            step = b.op(mem.ARRAY_STRIDE, x, axis=0)
+            self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, b.op(a.IMUL, self.low, step), self.count, step,
+                                         type=x.type)
+            return
+        found = self.element(self.get(inst.args[0]), inst.args[1:])
+        if self.classes.of(inst.args[0]) in self.written:
+            found = self.note(self.call("batches:copied", found))
+        self.new[inst.result] = found
+
+    def store(self, inst):
+        target, *index, value = inst.args
+        self.call("batches:assigned", self.element(self.get(target), index), self.get(value))
+
+    # -- nests
+
+    def mapped(self, inst):
+        shape, dtype, *_ = inst.args
+        self.new[inst.result] = self.note(self.nest(inst, inst.result.type.dtype))
+
+    def nest(self, inst, t) -> Value:
+        """The array of the elements of a nest, with one more axis in front."""
+        b, n = self.b, inst.attrs["ndim"]
+        count = inst.attrs["count"]
+        if any(x in self for x in inst.args[:count]):
+            raise Refused
+        shape = self.longer(inst.args[0])
+        template = self.helpers("np.elementwise.loops:mapped", (shape.type, k.DType(t)))
+        operands, tree = self.operands(inst.args[count:], inst.attrs["tree"], n)
+        dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
+        attrs = {"template": template, "tree": tree, "count": 2, "shape": 0, "ndim": n + 1}
+        result = Value(k.Array(t, n + 1))
+        self.gains = True
+        b.insts.append(Inst(NEST, [shape, dtype, *operands], attrs, result, inst.loc))
+        self.raises |= fails(tree)
+        return result
+
+    def longer(self, shape: Value) -> Value:
+        made = shape.inst
+        if made is None or made.op is not s.TUPLE_MAKE:
+            raise Refused
+        return self.b.op(s.TUPLE_MAKE, self.count, *made.args, cls=None)
+
+    def operands(self, given, tree, n):
+        """(operands for a nest of n axes and the batch, the tree of its element functions)"""
+        found = [self.stretched(self.get(x), n) if x in self else x for x in given]
+        changed = {i for i, x in enumerate(given) if x in self and type(x.type) is not k.Array
+                   and x.type is not found[i].type.dtype}
+        if changed:
+            tree = self.converting(tree, given, changed)
+        return found, tree
+
+    def converting(self, tree, given, changed):
+        """The tree, with numbers of Python converted where they are read from an array now."""
+        if type(tree) is Leaf:
+            if tree.index in changed:
+                raise Refused
+            return tree
+        parts = [self.converting(part, given, changed) if type(part) is Node else part for part in tree.parts]
+        kernel = tree.kernel
+        own = [n for n, part in enumerate(parts) if type(part) is Leaf and part.index in changed]
+        if not own:
+            return Node(kernel, parts)
+        fn = Function(f"{kernel.name}.converted", library=True)
+        params = [Value(element_type(p.type) if n in own else p.type) for n, p in enumerate(kernel.params)]
+        block = Block("entry", params)
+        b = Builder(block.insts)
+        args = [b.op(a.CAST, x, type=p.type) if n in own else x
+                for n, (x, p) in enumerate(zip(params, kernel.params))]
+        block.insts.append(Inst(c.RETURN, [b.call(kernel, *args)]))
+        fn.blocks, fn.result = [block], kernel.result
+        return Node(fn, parts)
+
+    def stretched(self, x: Value, n: int) -> Value:
+        """A value of a batch with n axes beside the batch."""
+        b, have = self.b, x.type.ndim - 1
+        if have == n:
+            return x
+        one, zero = b.const(1, k.Int), b.const(0, k.Int)
+        dims = [b.op(mem.ARRAY_DIM, x, axis=i) for i in range(x.type.ndim)]
+        strides = [b.op(mem.ARRAY_STRIDE, x, axis=i) for i in range(x.type.ndim)]
+        return b.op(mem.ARRAY_VIEW, x, zero, dims[0], *[one] * (n - have), *dims[1:],
+                    strides[0], *[zero] * (n - have), *strides[1:],
+                    type=k.Array(x.type.dtype, n + 1, "A", x.type.writable, x.type.aligned))
+
+    def number(self, inst):
+        """An operation on numbers as a nest over the batch."""
+        b, r = self.b, inst.result
+        t = element_type(r.type)
+        fn = Function(f"{inst.op.name}.each", library=True)
+        order = list(dict.fromkeys(inst.args))
+        params = [Value(element_type(x.type) if x in self else x.type) for x in order]
+        block = Block("entry", params)
+        kb = Builder(block.insts)
+        args = [kb.cast(p, x.type) for p, x in zip(params, order)]
+        inside = dict(zip(order, args))
+        value = Value(r.type)
+        block.insts.append(Inst(inst.op, [inside[x] for x in inst.args], dict(inst.attrs), value, inst.loc))
+        block.insts.append(Inst(c.RETURN, [kb.cast(value, t)]))
+        fn.blocks, fn.result = [block], t
+        self.raises |= bool(inst.op.effects & RAISES)
+        shape = b.op(s.TUPLE_MAKE, self.count, cls=None)
+        template = self.helpers("np.elementwise.loops:mapped", (shape.type, k.DType(t)))
+        dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
+        tree = Node(fn, [Leaf(n) for n in range(len(order))])
+        result = Value(k.Array(t, 1))
+        b.insts.append(Inst(NEST, [shape, dtype, *map(self.get, order)],
+                            {"template": template, "tree": tree, "count": 2, "shape": 0, "ndim": 1}, result, inst.loc))
+        self.new[r] = self.note(result)
+
+    def folded(self, inst):
+        """A fold: of the same axes of the elements of all examples."""
+        how, tree, n = inst.attrs.get("how"), inst.attrs["tree"], inst.attrs["ndim"]
+        reduced = inst.attrs.get("reduced") or (True,) * n
+        result = inst.result
+        dtype = result.type.dtype if type(result.type) is k.Array else element_type(result.type)
+        if (how not in _FOLDS or type(tree) is not Node or any(x in self for x in inst.args[:inst.attrs["count"]])
+            or inst.attrs["template"].qualname == "folded_axes" and "reduced" not in inst.attrs):
+            return self.by_example(inst)
+        found = tree.kernel.result
+        if (numpy_counterpart(found) if k.is_python_number(found) else found) is not dtype:
+            return self.by_example(inst)
+        elements = self.nest(inst, dtype)
+        axes = tuple([i + 1 for i, gone in enumerate(reduced) if gone])
+        self.new[result] = self.note(self.call(("batches:fold_of", how, axes), elements))
+        return None
+
+    def dotted_rows(self, inst):
+        matrix, x = inst.args[inst.attrs["count"]:]
+        name = ("batches:shared_matrix" if matrix not in self else "batches:shared_vector" if x not in self
+                else "batches:matrices")
+        self.raises = self.gains = True
+        self.new[inst.result] = self.note(self.call(name, self.get(matrix), self.get(x)))
+
+    def dot(self, inst):
+        x, y = inst.args
+        if x in self and y in self:
+            self.by_example(inst)
+        else:
+            self.gains = True
+            self.new[inst.result] = self.note(self.call("batches:shared_vector", *map(self.get, (x, y) if x in self else (y, x))))
+
+    def add_multiple(self, inst):
+        """total += x * g, of vectors and a number."""
+        total, x, g = inst.args
+        if total not in self:
+            raise Refused
+        self.call("batches:add_multiple", self.get(total), self.rows(x), self.rows(g))
+
+    def rows(self, x):
+        """A vector or a number with the batch as an axis in front, of length 1 if it is the same for all examples."""
+        if x in self:
+            return self.stretched(self.get(x), 1)
+        return x
+
+    def stored(self, inst):
+        target = inst.args[1]
+        if target not in self:
+            raise Refused
+        # the elements, and then one assignment
+        b, n, count, t = self.b, inst.attrs["ndim"], inst.attrs["count"], target.type.dtype
+        operands, tree = self.operands(inst.args[count:], inst.attrs["tree"], n)
+        place = self.get(target)
+        shape = self.longer(inst.args[0])
+        template = self.helpers("np.elementwise.loops:stored", (shape.type, place.type, k.DType(t)))
+        dtype = b.op(c.CONST, type=k.DType(t), value=dtype_of(t))
+        attrs = {"template": template, "tree": tree, "count": 3, "shape": 0, "ndim": n + 1}
+        b.insts.append(Inst(NEST_INTO, [shape, place, dtype, *operands], attrs, Value(template.result), inst.loc))
+        self.raises |= fails(tree)
+
+    def called(self, inst):
+        """A call of a library function: by its form for batches, if it has one for these types."""
+        r = inst.result
+        if "batched" in inst.attrs["callee"].memo and not any(type(self.new.get(x)) is Inst for x in inst.args):
+            rule, constants = inst.attrs["callee"].memo["batched"]
+            given = [self.get(x) for x in inst.args]
+            try:
+                typed = self.helpers(("batches:rule_with", rule, constants), tuple([x.type for x in given]))
+            except CompileError:
+                typed = None
+            wanted = k.NoneType if r is None or r.type is k.NoneType else self.type_of(r)
+            if typed is not None and (typed.result is wanted or type(typed.result) is type(wanted) is k.Array and (
+                    typed.result.dtype, typed.result.ndim) == (wanted.dtype, wanted.ndim)):
+                self.raises = self.gains = True
+                found = self.b.call(typed, *given)
+                if wanted is not k.NoneType and r is not None:
+                    self.new[r] = self.note(found)
+                return
+        self.by_example(inst)
+
+    # -- by example
+
+    def by_example(self, inst):
+        """A loop over the examples for one instruction."""
+        b, r = self.b, inst.result
+        self.raises = True
+        zero, one = b.const(0, k.Int), b.const(1, k.Int)
+
+        def once(i):
+            args = [self.at(x, i) for x in inst.args]
+            result = Value(r.type) if r is not None else None
+            self.b.insts.append(Inst(inst.op, args, dict(inst.attrs), result, inst.loc))
+            return result
+
+        first, rooms = zero, []
+        if r is not None and r.type is not k.NoneType:
+            if type(r.type) is k.Array:
+                found = once(zero)
+                rooms = self.note(self.call("batches:room_like", self.count, found))
+                self.call("batches:put_at", rooms, zero, found)
+                first = one
+            else:
+                t = element_type(r.type)
+                rooms = b.op(mem.ARRAY_NEW, self.count, type=k.Array(t, 1), zero=False)
+                self.note(rooms)
+            self.new[r] = rooms
+        header, body, after = Block("examples"), Block("example"), Block("")
+        i = Value(k.Int)
+        header.params = [i]
+        self.jump(header, [first])
+        self.start(header)
+        self.b.at(inst)
+        more = self.b.op(a.ILT, i, self.count)
+        header.insts.append(Inst(c.BRANCH, [more], {"likely": None}, None, inst.loc, [Edge(body), Edge(after)]))
+        self.start(body)
+        self.b.at(inst)
+        found = once(i)
+        if found is not None and r.type is not k.NoneType:
+            if type(r.type) is k.Array:
+                self.call("batches:put_at", rooms, i, found)
+            else:
+                self.b.op(mem.ARRAY_STORE, rooms, i, self.b.cast(found, rooms.type.dtype))
+        self.jump(header, [self.b.op(a.IADD, i, one)])
+        self.start(after)
+        self.b.at(inst)
+
+    def jump(self, block, args):
+        self.b.insts.append(Inst(c.JUMP, (), {}, None, self.b.loc, [Edge(block, args)]))
+
+    def at(self, v: Value, i: Value) -> Value:
+        """The value of example i."""
+        b, t = self.b, v.type
+        if v not in self:
+            return v
+        x = self.get(v)
+        if type(x) is Inst:
+            return b.op(s.TUPLE_MAKE, *[self.at(part, i) for part in x.args], cls=t.cls)
+        if type(t) is not k.Array:
+            return b.cast(b.op(mem.ARRAY_LOAD, x, i), t)
+        offset = b.op(a.IMUL, i, b.op(mem.ARRAY_STRIDE, x, axis=0))
+        axes = range(1, t.ndim + 1)
+        return b.op(mem.ARRAY_VIEW, x, offset, *(b.op(mem.ARRAY_DIM, x, axis=n) for n in axes),
+                    *(b.op(mem.ARRAY_STRIDE, x, axis=n) for n in axes), type=t)
+
+    # -- results
+
+    def give_back(self, inst):
+        self.put(self.out, inst.args[0])
+        b = self.b
+        total = b.op(a.CAST, b.op(mem.ARRAY_LOAD, self.kept, b.const(0, k.Int)), type=k.Int)
+        size = b.op(a.IADD, b.const(1, k.Int), b.op(a.IMUL, total, b.const(self.sites, k.Int)))
+        b.insts.append(Inst(c.RETURN, [size], {}, None, inst.loc))
+
+    def put(self, out: Value, x: Value):
+        b = self.b
+        if type(x.type) is k.Tuple:
+            made = x.inst
+            if made is None or made.op is not s.TUPLE_MAKE:
+                raise Refused
+            for n, part in enumerate(made.args):
+                self.put(b.op(s.TUPLE_GET, out, index=n), part)
+            return
+        if type(x.type) is not k.Array and not k.is_scalar(x.type):
+            raise Refused
+        if x in self:
+            self.call("batches:put_all", out, self.low, self.get(x))
+        else:
+            self.call("batches:put_same", out, self.low, self.high, x)
+
+
+def _has_batches(fn: Function, seen: set[Function]) -> bool:
+    """Whether a function, or one of the program that it calls, calls `batched`; not where it calls itself."""
+    if fn in seen:
+        return False
+    seen.add(fn)
+    return any(any(map(is_batch, inline.callees(callee))) if callee.library else _has_batches(callee, seen)
+               for callee in inline.callees(fn))
+
+
+def _is_local(inst: Inst) -> bool:
+    """Whether an instruction changes nothing but elements of arrays, and raises exceptions."""
+    if inst.op is c.INVOKE:
+        functions = [inst.attrs["callee"]]
+    elif inst.op in NESTS:
+        functions = list(kernels(inst.attrs["tree"]))
+    else:
+        return inst.op in _RAISING or writes_only(inst, ELEMENTS | COUNTS | ERRORS)
+    for fn in functions:
+        if "local" not in fn.memo:
+            fn.memo["local"] = True  # for a call of itself
+            fn.memo["local"] = all(_is_local(one) for block in fn.blocks for one in block.insts)
+        if not fn.memo["local"]:
+            return False
+    return True
+
+
+def _loops(fn: Function, known: dict[Function, bool]) -> bool:
+    """Whether a function, or one that would be inlined into it, has a loop."""
+    if fn not in known:
+        known[fn] = False
+        order = {block: n for n, block in enumerate(reverse_postorder(fn))}
+        known[fn] = any(order[e.block] <= n for block, n in order.items() for e in block.edges()) or any(
+            _loops(inst.attrs["callee"], known) for block in order for inst in block.insts
+            if inst.op is c.INVOKE and not inst.attrs["callee"].flags.noinline)
+    return known[fn]
+
+
+def _written(inst: Inst) -> list[Value]:
+    """The arrays among the operands into which an instruction may write."""
+    if inst.op is mem.ARRAY_STORE or inst.op is mem.ROW_COPY:
+        return inst.args[:1]
+    if inst.op is NEST_INTO:
+        return inst.args[1:2]
+    if inst.op is c.INVOKE:
+        callee = inst.attrs["callee"]
+        return [x for x, p in zip(inst.args, callee.params, strict=True) if p in _written_parameters(callee)]
+    if inst.op is NEST:
+        return []
+    if not writes_only(inst, COUNTS | ERRORS):
+        return [x for x in inst.args if type(x.type) is k.Array]
+    return []
+
+
+def _gives_argument(fn: Function) -> bool:
+    """Whether a function may return an array that shares memory with one of its arguments."""
+    if "gives" not in fn.memo:
+        fn.memo["gives"] = True  # for a call of itself
+        classes = Classes(fn)
+        insts = [inst for block in fn.blocks for inst in block.insts]
+        for inst in insts:
+            if inst.op is c.INVOKE and inst.result is not None and _gives_argument(inst.attrs["callee"]):
+                for x in inst.args:
+                    classes.join(x, inst.result)
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made.update(p for block in fn.blocks for p in block.params if block is not fn.entry)
+        given = {classes.of(v) for v in fn.values() if v not in made and k.any_part(
+            v.type, lambda part: type(part) is k.Array)}
+        given -= {classes.of(inst.result) for inst in insts if inst.op is s.TUPLE_MAKE}
+        returned = [x for inst in insts if inst.op is c.RETURN for x in inst.args]
+        for x in returned:  # appended to during the iteration
+            if x.inst is not None and x.inst.op is s.TUPLE_MAKE:
+                returned += x.inst.args
+        fn.memo["gives"] = any(classes.of(x) in given for x in returned)
+    return fn.memo["gives"]
+
+
+def _written_parameters(fn: Function) -> set[Value]:
+    """The parameters of a function into whose elements it may write."""
+    found = fn.memo.get("written")
+    if found is None:
+        fn.memo["written"] = set(fn.params)  # for a call of itself
+        rules = fn.memo.get("rules")
+        arrays = {p for p in fn.params if not k.is_scalar(p.type)}
+        if rules is not None and hasattr(rules, "writes") and fn.library:
+            found = {fn.params[n] for n in rules.writes}
+        else:
+            classes = Classes(fn)
+            of = {classes.of(x) for block in fn.blocks for inst in block.insts for x in _written(inst)}
+            found = {p for p in arrays if classes.of(p) in of}
+            if any(not writes_only(inst, COUNTS | ERRORS) and not _written(inst) and inst.op not in (c.INVOKE, *NESTS)
+                   for block in fn.blocks for inst in block.insts):
+                found = arrays
+        fn.memo["written"] = found
+    return found
