@@ -1,20 +1,27 @@
 """Suite `grad`: the time of a gradient by reverse mode, as a ratio to the time of the function itself.
 
-Both are compiled by pyjitc, take turns, and get the same arguments. Each ratio is shown with both times. A gradient is
-checked against forward mode before it is timed.
+Both are compiled by pyjitc, take turns, and get the same arguments. Each ratio is shown with both times, and with the
+time of JAX's gradient, on one thread, where JAX can differentiate the program (`grad_jax.py`). A gradient is checked
+against forward mode, and JAX's against it, before it is timed. Rows of forward mode and of products with the Hessian,
+and of the time of compiling, follow.
 """
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
-from pyjitc import jvp, njit, value_and_grad
+from pyjitc import grad, jvp, njit, value_and_grad
 
+from . import grad_jax
 from .measure import progress, ratio, runs, sample
 from .table import Row
+from .worker import Failed, Workers
 
-__all__ = ["PROGRAMS", "measure"]
+__all__ = ["PEERS", "PROGRAMS", "measure"]
+
+PEERS = ("jax",)
 
 
 def rosenbrock(x):
@@ -36,6 +43,17 @@ def lorenz(x, y, z, sigma, rho, beta, n, h):
         y += h * (ax * (rho - az) - ay)
         z += h * (ax * ay - beta * az)
     return x * x + y * y + z * z
+
+
+def lorenz_arrays(u, parameters, n, h):
+    """The same with the state in an array."""
+    def slope(u):
+        return np.array([parameters[0] * (u[1] - u[0]), u[0] * (parameters[1] - u[2]) - u[1],
+                         u[0] * u[1] - parameters[2] * u[2]])
+
+    for t in range(n):
+        u = u + h * slope(u + 0.5 * h * slope(u))
+    return np.sum(u * u)
 
 
 def heat(u, n, c):
@@ -109,47 +127,143 @@ def ode(a, u):
     return np.sum(u * u)
 
 
+_LORENZ = np.array([10.0, 28.0, 8 / 3])
 # name -> (function, arguments from a random generator, argnums, budget of the ratio)
 PROGRAMS = {
-    "rosenbrock, 100,000 numbers": (rosenbrock, lambda r: (r.normal(size=100_000),), (0,), 4.0),
-    "lorenz, 10,000 steps": (lorenz, lambda r: (1.0, 1.0, 1.0, 10.0, 28.0, 8 / 3, 10_000, 0.001), (0, 1, 2), 3.5),
-    "heat in place, 200 x 200, 20 steps": (heat, lambda r: (r.normal(size=(200, 200)), 20, 0.1), (0,), 6.0),
-    "burgers, 1,000 x 300": (burgers, lambda r: (0.1 * r.normal(size=1000), 300, 0.1), (0,), None),
+    "rosenbrock, 100,000 numbers": (rosenbrock, lambda r: (r.normal(size=100_000),), (0,), 3.2),
+    "lorenz, 10,000 steps": (lorenz, lambda r: (1.0, 1.0, 1.0, 10.0, 28.0, 8 / 3, 10_000, 0.001), (0, 1, 2), 2.2),
+    "lorenz with arrays, 10,000 steps": (lorenz_arrays, lambda r: (np.ones(3), _LORENZ, 10_000, 0.001), (0,), None),
+    "heat in place, 200 x 200, 20 steps": (heat, lambda r: (r.normal(size=(200, 200)), 20, 0.1), (0,), 2.5),
+    "burgers, 1,000 x 300": (burgers, lambda r: (0.1 * r.normal(size=1000), 300, 0.1), (0,), 4.6),
     "logistic regression, loops": (logistic, lambda r: (r.normal(size=50), r.normal(size=(2000, 50)),
-                                                        np.sign(r.normal(size=2000))), (0,), 2.0),
-    "newton, while, 10,000 numbers": (newtons, lambda r: (r.normal(size=10_000),), (0,), 5.0),
+                                                        np.sign(r.normal(size=2000))), (0,), 1.5),
+    "newton, while, 10,000 numbers": (newtons, lambda r: (r.normal(size=10_000),), (0,), 4.5),
     "elementwise, 100,000 numbers": (elementwise, lambda r: (r.normal(size=100_000), r.normal(size=100_000)), (0,),
-                                     4.0),
+                                     2.5),
     "logistic regression, arrays": (logistic_arrays, lambda r: (r.normal(size=50), r.normal(size=(20_000, 50)),
-                                                                np.sign(r.normal(size=20_000))), (0,), 2.5),
+                                                                np.sign(r.normal(size=20_000))), (0,), 2.0),
     "perceptron, 2,000 rows": (perceptron, lambda r: (r.normal(size=(50, 64)), r.normal(size=64), r.normal(size=64),
-                                                      r.normal(size=(2000, 50)), r.normal(size=2000)), (0, 1, 2), 4.0),
-    "ode, 100 steps of 50": (ode, lambda r: (0.1 * r.normal(size=(50, 50)), r.normal(size=50)), (1,), 5.0),
+                                                      r.normal(size=(2000, 50)), r.normal(size=2000)), (0, 1, 2), 3.0),
+    "ode, 100 steps of 50": (ode, lambda r: (0.1 * r.normal(size=(50, 50)), r.normal(size=50)), (1,), 4.0),
 }
+DERIVATIVES = {"forward mode of rosenbrock": 2.6, "product with the Hessian of rosenbrock": 5.0}  # name -> budget
+COMPILE = 2.6  # budget of the ratio of compile times
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
     rows = []
-    for name, (function, prepare, argnums, budget) in PROGRAMS.items():
-        if only in name:
-            progress(f"grad: {name}")
-            rows.append(_row(name, function, prepare, argnums, budget, quick))
+    with Workers(["pyjitc", *peers]) as workers:
+        for name, (function, *_, budget) in PROGRAMS.items():
+            if only in name:
+                progress(f"grad: {name}")
+                rows.append(_row(workers, name, function.__name__, budget, 5 if quick else 25))
+        for name, budget in DERIVATIVES.items():
+            if only in name:
+                progress(f"grad: {name}")
+                rows.append(_row(workers, name, "", budget, 5 if quick else 25))
+        for name in PROGRAMS:
+            label = f"compiling: {name}"
+            if only in label:
+                progress(f"grad: {label}")
+                rows.append(_compile_row(workers, label, name, 1 if quick else 5))
     progress("")
     return rows
 
 
-def _row(name, function, prepare, argnums, budget, quick) -> Row:
-    def arguments():
-        return prepare(np.random.default_rng(0))
+def _row(workers, name, function, budget, rounds) -> Row:
+    """workers: those of the contenders; function: the name of the program in grad_jax.py, or empty."""
+    contenders = list(workers) if function else ["pyjitc"]
+    try:
+        problem, args, argnums, gradients = workers["pyjitc"].ask(prepare, name)
+        if problem:
+            raise Failed(problem)
+        if "jax" in contenders:
+            theirs = workers["jax"].ask(grad_jax.prepare, function, args, argnums)
+            if theirs is None:
+                contenders.remove("jax")
+            elif not all(np.allclose(x, y, 1e-6, 1e-9) for x, y in zip(gradients, theirs[1])):
+                raise Failed("JAX's gradient differs")
+        turns = {peer: [] for peer in contenders}
+        for _ in range(rounds):
+            for peer in contenders:
+                turns[peer].append(workers[peer].ask(turn if peer == "pyjitc" else grad_jax.turn))
+    except Failed as error:
+        return Row("grad", name, "x", None, budget=budget, note=str(error))
+    own = {key: [times[key] for times in turns["pyjitc"]] for key in ("gradient", "function")}
+    cells, ratios = {key: _short(times) for key, times in own.items()}, {}
+    if "jax" in contenders:
+        ratios["jax"] = ratio(turns["jax"], own["gradient"])
+        cells |= {"JAX": _short(turns["jax"]), "over JAX": f"{ratios['jax'].median:.2f}x"}
+    return Row("grad", name, "x", ratio(own["gradient"], own["function"]), cells, budget, ratios=ratios)
 
-    primal, gradient = njit(function), value_and_grad(function, argnums)
-    problem = _wrong(function, gradient, arguments(), argnums)
-    if problem:
-        return Row("grad", name, "x", None, budget=budget, note=problem)
-    times = runs({"pyjitc": gradient, "function": primal}, arguments, 5 if quick else 25)
-    cells = {label: f"{sample(times[key]).median * 1e3:.3g} ms"
-             for label, key in (("gradient", "pyjitc"), ("function", "function"))}
-    return Row("grad", name, "x", ratio(times["pyjitc"], times["function"]), cells, budget)
+
+def _compile_row(workers, label, name, rounds) -> Row:
+    try:
+        times = workers["pyjitc"].ask(compiling, name, rounds)
+    except Failed as error:
+        return Row("grad", label, "x", None, budget=COMPILE, note=str(error))
+    return Row("grad", label, "x", ratio(times["gradient"], times["function"]),
+               {key: _short(found) for key, found in times.items()}, COMPILE)
+
+
+def _short(times) -> str:
+    return f"{sample(times).median * 1e3:.3g} ms"
+
+
+# Functions of the worker process.
+
+_running: list = []  # the functions that are timed, by name, and a function that makes their arguments
+
+
+def prepare(name):
+    """Prepare the gradient and the function of a row for `turn`. Returns ('' or what is wrong, arguments, the numbers of
+    those that the gradient is by, gradients)."""
+    if name in DERIVATIVES:
+        x, t = (np.random.default_rng(n).normal(size=100_000) for n in (0, 1))
+        of, primal = (njit(_forward) if "forward" in name else njit(_second)), njit(rosenbrock)
+        _running[:] = {"gradient": of, "function": lambda x, t: primal(x)}, lambda: (x, t)
+        return "", (), (), ()
+    function, make, argnums, _ = PROGRAMS[name]
+
+    def arguments():
+        return make(np.random.default_rng(0))
+
+    gradient = value_and_grad(function, argnums)
+    _running[:] = {"gradient": gradient, "function": njit(function)}, arguments
+    return _wrong(function, gradient, arguments(), argnums), arguments(), argnums, gradient(*arguments())[1]
+
+
+def turn() -> dict[str, float]:
+    """The seconds of one call of each function."""
+    return {key: found[0] for key, found in runs(*_running, 1).items()}
+
+
+def compiling(name, rounds) -> dict[str, list[float]]:
+    """The seconds in which a gradient and its function are compiled, one figure per round, always of new functions."""
+    function, make, argnums, _ = PROGRAMS[name]
+    times: dict[str, list[float]] = {"gradient": [], "function": []}
+    for n in range(rounds + 1):  # in the first round modules of the compiler are loaded
+        for key, transform in (("function", lambda f: njit(f, cache=False)),
+                               ("gradient", lambda f: value_and_grad(f, argnums))):
+            code = function.__code__.replace(co_name=f"{key}_{n}", co_filename=f"<{name} {n}>")
+            compiled = transform(type(function)(code, function.__globals__, f"{key}_{n}", None, function.__closure__))
+            seconds = []
+            for _ in range(2):
+                args = make(np.random.default_rng(0))
+                start = time.process_time()
+                compiled(*args)
+                seconds.append(time.process_time() - start)
+            if n:
+                times[key].append(seconds[0] - seconds[1])
+    return times
+
+
+def _forward(x, t):
+    return jvp(rosenbrock, (x,), (t,))
+
+
+def _second(x, t):
+    return jvp(grad(rosenbrock), (x,), (t,))
 
 
 def _wrong(function, gradient, args, argnums) -> str:

@@ -67,6 +67,10 @@ def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
     """Expand those nests of a function for which `wanted` is true, without fusing them. Needs: as `run`; callees are
     inlined."""
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
+    for inst in (inst for block in fn.blocks for inst in block.insts if inst.op is NEST_INTO):
+        if "instead" in inst.attrs and wanted(inst):  # the template is that of fused nests only
+            inst.op, inst.args, inst.attrs = INVOKE, [*inst.args[1:3], inst.args[-1]], {
+                "callee": inst.attrs["instead"]}
     _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
 

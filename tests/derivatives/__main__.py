@@ -1,8 +1,11 @@
-"""Differentiates generated programs by the thousand: python -m tests.derivatives FIRST LAST.
+"""Differentiates generated programs by the thousand: python -m tests.derivatives FIRST LAST [--wide] [--memory]
+[--second].
 
 Each program's gradient is compared with forward mode in one direction, and the values of both with the interpreter's;
 where the modes disagree, the interpreter's central differences say which is right. Batches run in processes of
 their own, so that a crash is one finding. Prints what differs, and a count of each outcome at the end.
+--wide: programs with more forms; --memory: also the gradient in bounded memory; --second: also the derivative of the
+gradient in one direction, against differences of gradients.
 """
 import math
 import subprocess
@@ -16,7 +19,7 @@ from tests.derivatives.generated import program
 _BATCH = 50
 
 
-def outcome(seed):
+def outcome(seed, options=()):
     """(word, detail) of the program of a seed."""
     from pyjitc import UnsupportedError, jvp, value_and_grad
 
@@ -24,7 +27,7 @@ def outcome(seed):
     x, m = random.normal(size=6), random.normal(size=(6, 6)) * 0.4
     dx, da, dm = random.normal(size=6), 0.37, random.normal(size=(6, 6))
     space = {"np": np, "math": math, "__name__": "generated"}
-    exec(compile(program(seed), f"<program {seed}>", "exec"), space)
+    exec(compile(program(seed, "--wide" in options), f"<program {seed}>", "exec"), space)
     function = space["f"]
     try:
         with np.errstate(all="ignore"):
@@ -40,6 +43,14 @@ def outcome(seed):
         return "error", f"{type(error).__name__}: {error}".partition("\n")[0]
     if not np.array_equal(value, again, equal_nan=True) or not np.allclose(value, expected, 1e-9, 1e-9, equal_nan=True):
         return "VALUE", f"{value} {again} {expected}"
+    if "--memory" in options:
+        word, detail = _in_bounded_memory(function, (x, 0.8, m, 3), (value, by_x, by_a, by_m))
+        if word != "agrees":
+            return word, detail
+    if "--second" in options:
+        word, detail = _second(function, (x, 0.8, m, 3), (dx, da, dm, None))
+        if word != "agrees":
+            return word, detail
     product = by_x @ dx + by_a * da + np.sum(by_m * dm)
     scale = 1 + max(np.max(np.abs(by_x)), abs(by_a), np.max(np.abs(by_m)))
     if not math.isfinite(change) or not math.isfinite(product):
@@ -59,27 +70,64 @@ def outcome(seed):
     return "DIFFERS", f"reverse {product}, forward {change}, differences {differences}"
 
 
-def batch(seeds):
+def _in_bounded_memory(function, args, expected):
+    from pyjitc import UnsupportedError, value_and_grad
+    try:
+        value, gradients = value_and_grad(function, (0, 1, 2), memory=400)(*args)
+    except UnsupportedError as error:
+        return "memory refused", str(error).partition("\n")[0]
+    except Exception as error:
+        return "memory error", f"{type(error).__name__}: {error}".partition("\n")[0]
+    for found, wanted in zip((value, *gradients), expected):
+        if not np.allclose(found, wanted, 1e-9, 1e-9, equal_nan=True):
+            return "MEMORY", f"{found} {wanted}"
+    return "agrees", ""
+
+
+def _second(function, args, tangents):
+    """The derivative of the gradient by x in one direction."""
+    from pyjitc import UnsupportedError, grad, jvp
+    by_x = grad(function)
+    try:
+        change = jvp(by_x, args, tangents)[1]
+    except UnsupportedError as error:
+        return "second refused", str(error).partition("\n")[0]
+    except Exception as error:
+        return "second error", f"{type(error).__name__}: {error}".partition("\n")[0]
+
+    def at(h):
+        return by_x(*[x if t is None else x + h * t for x, t in zip(args, tangents)])
+
+    for h in (1e-5, 1e-6, 1e-7):
+        difference = (at(h) - at(-h)) / (2 * h)
+        if not np.all(np.isfinite(difference)) or np.max(np.abs(difference)) > 1e6 or np.allclose(
+                change, difference, 1e-4, 1e-4 * (1 + np.max(np.abs(difference)))):
+            return "agrees", ""
+    return "SECOND", f"{change} {difference}"
+
+
+def batch(seeds, options):
     for seed in seeds:
         print(seed, flush=True)
-        print(*outcome(seed), sep="\t", flush=True)
+        print(*outcome(seed, options), sep="\t", flush=True)
 
 
-def main(first, last):
+def main(first, last, options):
     found: Counter = Counter()
     for start in range(first, last, _BATCH):
         left = list(range(start, min(start + _BATCH, last)))
         while left:
-            run = subprocess.run([sys.executable, "-m", "tests.derivatives", "batch", *map(str, left)],
+            run = subprocess.run([sys.executable, "-m", "tests.derivatives", "batch", *map(str, left), *options],
                                  capture_output=True, text=True)
             lines = run.stdout.splitlines()
             for seed, line in zip(lines[::2], lines[1::2]):
                 word, _, detail = line.partition("\t")
                 found[word] += 1
-                if word not in ("agrees", "refused", "not finite", "raises", "no number in reverse mode"):
+                if word not in ("agrees", "refused", "not finite", "raises", "no number in reverse mode", "memory refused",
+                                "second refused"):
                     print(seed, word, detail, flush=True)
-                if word == "refused":
-                    found[f"refused: {detail}"] += 1
+                if word.endswith("refused"):
+                    found[f"{word}: {detail}"] += 1
             done = len(lines) // 2
             if run.returncode:
                 found["CRASH"] += 1
@@ -94,7 +142,9 @@ def main(first, last):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "batch":
-        batch(map(int, sys.argv[2:]))
+    given = [x for x in sys.argv[1:] if not x.startswith("--")]
+    chosen = [x for x in sys.argv[1:] if x.startswith("--")]
+    if given[0] == "batch":
+        batch(map(int, given[1:]), chosen)
     else:
-        sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+        sys.exit(main(int(given[0]), int(given[1]), chosen))

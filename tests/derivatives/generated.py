@@ -11,13 +11,35 @@ _BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / (1.5 + abs({}))", "max({}, {})
 _WHOLE = ("np.sin({})", "np.tanh({})", "{} * {}", "{} + {}", "{} - {}", "{} / (1.5 + {} * {})", "np.maximum({}, {})",
           "np.where({} > 0.1, {}, 0.5 * {})", "{} * {s}", "np.exp(-{} * {})", "np.roll({}, 1)", "{}[::-1]",
           "np.cumsum({}) * 0.2", "m @ {}", "{} @ m")
+# further forms, in programs that are `wide`
+_WIDE_WHOLE = ("{0}[np.argsort({0})]", "np.sort({})", "np.concatenate(({}[2:], {}[:2]))", "np.stack(({}, {}))[1]",
+               "np.outer({}, {})[2]", "np.clip({}, -0.5, 0.6)", "np.hypot({}, 0.3)", "({} + 1j * {}).imag",
+               "np.where({} < 0.2, {}[::-1], s§)", "np.interp({}, np.linspace(-3.0, 3.0, 7), np.arange(7.0) ** 2)")
+_WIDE_FOLDS = ("np.sum({0}[{0} > 0.2])", "np.linalg.norm({} + 2.0)", "np.sum(np.diff({}) * {}[1:])", "sum({})",
+               "max({0}[0], {0}[1], {0}[2] * {0}[3])", "np.abs(np.prod({} + 0.5j))", "np.sum(np.sort({})[:3])")
+_WIDE_STATEMENTS = (
+    ("{u}[{u} > 0.1] = {a}",), ("{u}[{x} < 0.3] *= {b}",), ("{u}[{v} > 0] = {x}[{v} > 0] * {a}",), ("u, v = v, u",),
+    ("a, b = b, a",), ("{u}[0], {u}[-1] = {u}[-1], {u}[0]",), ("w = {u}[::2]", "w *= {a}", "w[0] += {u}[1]"),
+    ("w = {u}[::-1]", "w[1:3] = {x}[:2]"), ("{u}[np.array([0, 2, 0])] += {a}",), ("np.add.at({u}, [1, 1, 4], {b})",),
+    ("q = []", "for z in {u}:", "    q.append(z * {a})", "    if z > 0.4:", "        q.append({b})",
+     "{c} = q[-1] + sum(q) * 0.1"),
+    ("q = [{a}, {b}, {c}]", "q[1] = q.pop() * q[0]", "{c} = q[0] + len(q) * q[-1]"),
+    ("try:", "    {a} = math.sqrt({b}) + {u}[{i}]", "except ValueError:", "    {a} = {b} * {c}"),
+    ("{u}[1:], {u}[0] = {u}[:-1] * 1.0, {a}",), ("{u}[:3] = {u}[2:5]",), ("{u}[:] = {u}[::-1]",),
+    ("q = np.empty((2, len(x)))", "q[0], q[1] = {u}, {v}", "q.T[2] += {a}", "{u} = q.sum(axis=0)"),
+    ("{a}, {b} = ({a} + {b}, {a} - {b}) if {a} > {b} else ({b}, {c})",),
+    ("for z, y in zip({u}, {x}[::-1]):", "    {c} = {c} * 0.7 + z * y"),
+    ("z = {a} + 1j * {b}", "z = z * z + {c}", "{c} = abs(z) + z.real"),
+    ("def g(z):", "    return z * {a} + {u}[{i}]", "{c} = g(g({b}))"),
+)
 _FOLDS = ("np.sum({})", "np.mean({} * {})", "np.max({})", "{} @ {}", "np.sum({}[1:] * {}[:-1])", "np.std({})",
           "np.sum(np.outer({}, {}))", "np.prod({} * 0.5 + 1.0)", "np.sum(m + {})", "np.mean({} + {s})",
           "np.sum(np.sum(m + {}, axis=1) * {})")
 
 
 class _Program:
-    def __init__(self, seed):
+    def __init__(self, seed, wide):
+        self.wide = wide
         self.random = random.Random(seed)
         self.lines = []
         self.counters = 0
@@ -47,14 +69,14 @@ class _Program:
     def whole(self, depth=2):
         if depth == 0 or self.random.random() < 0.3:
             return self.pick(_ARRAYS)
-        text = self.pick(_WHOLE)
-        inner = [f"({self.whole(depth - 1)})" for _ in range(text.count("{}"))]
-        return text.replace("{s}", "§").format(*inner).replace("§", self.pick(_SCALARS))
+        return self.filled(self.pick((*_WHOLE, *_WIDE_WHOLE) if self.wide else _WHOLE), depth - 1)
+
+    def filled(self, text, depth):
+        inner = [f"({self.whole(depth)})" for _ in range(text.count("{}") or text.count("{0}") > 0)]
+        return text.replace("{s}", "§").format(*inner).replace("s§", "§").replace("§", self.pick(_SCALARS))
 
     def fold(self, depth):
-        text = self.pick(_FOLDS)
-        inner = [f"({self.whole(depth)})" for _ in range(text.count("{}"))]
-        return f"({text.replace('{s}', '§').format(*inner).replace('§', self.pick(_SCALARS))})"
+        return f"({self.filled(self.pick((*_FOLDS, *_WIDE_FOLDS) if self.wide else _FOLDS), depth)})"
 
     def test(self):
         return f"{self.number(1)} {self.pick('<>')} {self.pick(('0.1', '-0.4', 'a', 'b', 'n', 'c * 0.5'))}"
@@ -66,6 +88,11 @@ class _Program:
     def statement(self, indent, depth, in_loop):
         pad, kind = "    " * indent, self.random.random()
         add = self.lines.append
+        if self.wide and self.random.random() < 0.3:
+            names = {name: self.pick(_SCALARS) for name in "abc"}
+            names.update(u=self.pick(("u", "v")), v=self.pick(("u", "v")), x=self.pick(_ARRAYS), i=self.index())
+            self.lines += [pad + line.format(**names) for line in self.pick(_WIDE_STATEMENTS)]
+            return
         if depth == 0 or kind < 0.3:
             add(f"{pad}{self.pick(_SCALARS)} {self.pick(('=', '=', '+=', '-='))} {self.number()}")
         elif kind < 0.45:
@@ -105,9 +132,10 @@ class _Program:
             self.block(indent + 1, depth - 1, True)
 
 
-def program(seed, swaps=False):
-    """The text of `f(x, a, m, n)`: x an array of 6 numbers or more, m a matrix of as many rows and columns."""
-    made = _Program(seed)
+def program(seed, wide=False):
+    """The text of `f(x, a, m, n)`: x an array of 6 numbers or more, m a matrix of as many rows and columns. wide: with
+    masks, swaps, views, lists, `try`, complex numbers and inner functions."""
+    made = _Program(seed, wide)
     made.lines += ["def f(x, a, m, n):", "    b, c = 0.3 * a, x[0]", "    u = x * 0.5", "    v = np.zeros(len(x))"]
     for _ in range(made.random.randrange(2, 6)):
         made.statement(1, 3, False)

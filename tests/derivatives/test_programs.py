@@ -322,3 +322,27 @@ def test_forward_mode_leaves_out_products_that_nobody_reads():
         return x[0] * 2.0
 
     assert jvp(f, (np.ones(3), np.eye(3)), (np.ones(3), np.eye(3))) == (2.0, 2.0)
+
+
+def masks_assign(x):
+    y = x.copy()
+    y[x > 0.5] *= 2.0
+    z = np.zeros(len(x))
+    z[x < 0] = x[x < 0] ** 2 * y[x < 0]
+    z[~(x < 0)] = np.exp(y[x >= 0])
+    z[y < -0.4] = 0.5
+    m = np.zeros((2, len(x)))
+    m[:, 1:][np.stack((x, y))[:, 1:] > 0] = z[1:][y[1:] > 0].sum() * 0.1
+    return np.sum(z * np.arange(len(x))) + np.sum(m * m)
+
+
+def test_what_a_mask_selects_gets_elements():
+    agree(masks_assign, X)
+
+    def too_many(x):
+        y = np.zeros(len(x))
+        y[x < 0] = x * 2.0
+        return np.sum(y)
+
+    with pytest.raises(ValueError, match="cannot assign 12 input values to the"):
+        grad(too_many)(X)

@@ -303,7 +303,23 @@ def rect(r, phi, function):
         if phi == 0.0:
             return COMPLEX_MAKE(r, r * phi)
         return COMPLEX_MAKE(r * COS(phi), r * SIN(phi))
+    return special_rect(r, phi, function)
+
+
+@outlined
+def special_rect(r, phi, function):
     return PY_UNBOX(PY_CALL(function, PY_BOX(r), PY_BOX(phi), kwnames=()), type=Complex)
+
+
+def special_rect_tangent(r, phi, function, r_t, phi_t, function_t):
+    return COMPLEX_MAKE(NAN, NAN)
+
+
+def special_rect_adjoint(r, phi, function, r_, phi_, function_, g):
+    return NAN, NAN, None
+
+
+derivatives(special_rect, special_rect_tangent, special_rect_adjoint, of_complex=True)
 
 
 def isclose(a, b, relative, absolute):

@@ -9,7 +9,7 @@ import sys
 
 from ...ops.arith import CAST, FDIV, FREM, IABS_CK, IFLOORDIV, IMUL_CK, TRUNCATE
 from ...ops.math import (
-    COPYSIGN, EXP, FABS, FLOOR, FMA, LDEXP, LOG, NEXTAFTER, POW, REMAINDER, ROUND, SIN, COS, SQRT, TRUNC,
+    COPYSIGN, COS, EXP, FABS, FLOOR, FMA, LDEXP, LOG, NEXTAFTER, POW, REMAINDER, ROUND, SIN, SQRT, STOPPED, TRUNC,
 )
 from ...types.kinds import Float, Int, uint64
 from ..build import provoked
@@ -247,14 +247,16 @@ def vector_norm(values):
         return top
     if nan:
         return NAN
-    if top == 0.0 or len(values) <= 1:
+    if top == 0.0:
+        return STOPPED(top)
+    if len(values) <= 1:
         return top
-    _, exponent = float_parts(top)
+    _, exponent = float_parts(STOPPED(top))  # derivatives are by the values, not by the scale
     if EXACT_NORM:
         if exponent >= -1023:
             return exact_norm(values, exponent)
         values = scaled(values, 2.2250738585072014e-308, 0)
-        return 2.2250738585072014e-308 * exact_norm(values, float_parts(largest(values, 0)[0])[1])
+        return 2.2250738585072014e-308 * exact_norm(values, float_parts(STOPPED(largest(values, 0)[0]))[1])
     if exponent >= -1023:
         scale = LDEXP(1.0, -exponent)
         total, fraction1, fraction2, fraction3 = squares_split(values, scale, 0, 1.0, 0.0, 0.0, 0.0)
