@@ -170,6 +170,7 @@ class NumbaFunction(CompiledFunction):
         except CompileError as error:
             if not entrypoints.initialised():
                 raise refused(error)
+        self._failures.clear()
         return self._answer(args, kwargs)
 
     def _result(self, args, kwargs):

@@ -225,7 +225,7 @@ def test_extensions_of_packages_are_looked_for_before_a_refusal(tmp_path):
     (tmp_path / "extended_numbers.py").write_text("""
 import numpy
 
-tripled = numpy.frompyfunc(lambda x: 3 * x, 1, 1)
+tripled = numpy.busday_count
 
 def init():
     from numba.extending import overload
