@@ -51,6 +51,7 @@ class Emitter:
         self.looks = 0  # how many items of a list are checked when it is unboxed; -1: all
         self.computed: dict[tuple[str, str], list[str]] = {}
         self.any_order = module.options.declared  # whether a type accepts more arrays than exactly its own
+        self.any_layout = False  # whether an array of a stricter order is of a type, as among what the program stored
         self.array_class: type | None = None  # the class of the array that is unboxed; None: ndarray
         self.leaving = False  # whether the code is on a path that leaves the function after a failure
 
@@ -311,7 +312,10 @@ class Emitter:
         return box.box(self, t, values, inst)
 
     def unbox(self, t: Type, pointer: str, wrong: str) -> list[str]:
-        return box.unbox(self, t, pointer, wrong)
+        before, self.any_layout = self.any_layout, True
+        found = box.unbox(self, t, pointer, wrong)
+        self.any_layout = before
+        return found
 
     def python_call(self, inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
         n = len(args)

@@ -282,7 +282,10 @@ def _open_array(e, t, pointer, wrong):
         order = load(e, "i8", descr, platform.DESCR["byteorder"], 1)
         tests.append(e.assign(f"icmp eq i8 {order}, {ord('=')}"))
     bits = platform.ARRAY_FLAGS
-    orders = 0 if t.layout == "A" and e.any_order else bits["C"] | (bits["F"] if t.layout != "C" else 0)
+    if e.any_layout:  # an array with the type float64[:] may be contiguous where its length is one
+        orders = bits.get(t.layout, 0)
+    else:
+        orders = 0 if t.layout == "A" and e.any_order else bits["C"] | (bits["F"] if t.layout != "C" else 0)
     writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]  # writable arrays may be read, too
     mask = orders | bits["ALIGNED"] | writable
     value = bits["ALIGNED"] * t.aligned | bits["WRITEABLE"] * t.writable | bits.get(t.layout, 0)

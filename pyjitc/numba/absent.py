@@ -103,6 +103,13 @@ np.ufunc.parallel np.ufunc.sigparse np.ufunc.ufunc_base np.ufunc.ufuncbuilder np
 np.unsafe.ndarray parfors parfors.array_analysis parfors.ir_utils parfors.parfor parfors.parfor_lowering
 parfors.parfor_lowering_utils pycc pycc.cc stencils stencils.stencil stencils.stencilparfor testing typed.dictimpl
 typed.dictobject typed.listobject typed.setobject typed.typedobjectutils typed.typedset
+cuda.api cuda.api_util cuda.args cuda.cg cuda.codegen cuda.compiler cuda.cuda_paths cuda.cudadecl cuda.cudadrv
+cuda.cudadrv.devicearray cuda.cudadrv.devices cuda.cudadrv.driver cuda.cudadrv.drvapi cuda.cudadrv.dummyarray
+cuda.cudadrv.enums cuda.cudadrv.error cuda.cudadrv.libs cuda.cudadrv.nvrtc cuda.cudadrv.nvvm cuda.cudadrv.rtapi
+cuda.cudadrv.runtime cuda.cudaimpl cuda.cudamath cuda.decorators cuda.descriptor cuda.deviceufunc cuda.dispatcher
+cuda.errors cuda.extending cuda.intrinsics cuda.kernels cuda.kernels.reduction cuda.kernels.transpose cuda.libdevice
+cuda.models cuda.nvvmutils cuda.simulator cuda.stubs cuda.target cuda.testing cuda.types cuda.ufuncs cuda.vector_types
+cuda.vectorizers
 """.split())
 for _name in list(PRIVATE):
     while "." in _name:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from types import FunctionType
 
 import numpy as np
@@ -102,9 +103,22 @@ def vectorize(*args, **options):
     """numba.vectorize. Loops are compiled, also with forceobj=True."""
     options.pop("forceobj", None)
     made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
-    if args and not isinstance(made, np.ufunc):
-        return lambda function: made(_frozen(function))
-    return made
+    if isinstance(made, np.ufunc):
+        return _with_names(made)
+    return (lambda function: _with_names(made(_frozen(function)))) if args else (
+        lambda function: _with_names(made(function)))
+
+
+def _with_names(ufunc):
+    """The ufunc with the other attributes of Numba's ufuncs that programs use: NumPy 2.2 has attributes of ufuncs."""
+    if hasattr(ufunc, "__dict__"):
+        vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=ufunc.add.args[0].ufunc)
+    return ufunc
+
+
+def _compile_for(add, args, return_type=None):
+    """Compile a loop for the types of the arguments."""
+    add(tuple(args) if return_type is None else return_type(*args))
 
 
 def _for_numba(module):
@@ -124,11 +138,11 @@ def guvectorize(signatures=None, layout=None, **options):
     try:
         declared = [signature_of(types.signature(one)).args for one in given]
     except (TypeError, ValueError):
-        return made
+        return lambda function: _with_names(made(function))
     whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
     if not isinstance(text, str):
         return made
-    return (lambda function: made(_with_ints(function, whole))) if whole else made
+    return lambda function: _with_names(made(_with_ints(function, whole) if whole else function))
 
 
 def _with_ints(function, whole):

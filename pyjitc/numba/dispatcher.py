@@ -29,7 +29,7 @@ from .errors import refused
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
-meanings = lazy("pyjitc.numba.meanings")
+meanings, entrypoints = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.entrypoints")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
@@ -131,7 +131,13 @@ class NumbaFunction(CompiledFunction):
         return None
 
     def _types(self, given):
-        return super()._types(tuple(map(_callable, given)))
+        given = tuple(map(_callable, given))
+        try:
+            return super()._types(given)
+        except TypeError:
+            if not entrypoints.initialised():
+                raise
+        return super()._types(given)
 
     def _of_plain_arrays(self, args, kwargs):
         """The call with arrays of class ndarray in place of those of subclasses: native code takes them as they are,
@@ -162,7 +168,10 @@ class NumbaFunction(CompiledFunction):
         try:
             return self._result(args, kwargs)
         except CompileError as error:
-            raise refused(error)
+            if not entrypoints.initialised():
+                raise refused(error)
+        self._failures.clear()
+        return self._answer(args, kwargs)
 
     def _result(self, args, kwargs):
         if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):

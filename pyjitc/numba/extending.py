@@ -6,12 +6,13 @@ accepted: objects of a program's classes are compiled as they are.
 """
 from __future__ import annotations
 
+import copy
 import ctypes
 import importlib
 import inspect
 import operator
 from functools import partial, wraps
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ..types import kinds
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import errors, types
 from .absent import NotThere, module_attribute
+from .special import typeof_impl
 
 __all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_getattr", "infer_global", "intrinsic",
            "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic",
@@ -49,10 +51,10 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     def decorate(typed):
         known = extended.FUNCTIONS.get(id(function))
         meanings = known.keywords["meanings"] if isinstance(known, partial) else []
-        meanings.insert(0, partial(_implementation, typed, prefer_literal))
+        meanings.append(partial(_implementation, typed, prefer_literal))  # the first that accepts the types is used
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
         if function in _OPERATORS:
-            extended.OPERATORS.setdefault(_OPERATORS[function], []).insert(0, meanings[0])
+            extended.OPERATORS.setdefault(_OPERATORS[function], []).append(meanings[-1])
         return typed
 
     return decorate
@@ -68,8 +70,8 @@ _OPERATORS = {getattr(operator, name): name for name in (
 def overload_method(typ, attr, prefer_literal=False, **options):
     """Decorator that defines the meaning of x.attr(...) for x of a type of the class `typ`."""
     def decorate(typed):
-        extended.METHODS.setdefault(attr, []).insert(
-            0, partial(_method, typ=typ, typed=typed, prefer_literal=prefer_literal))
+        extended.METHODS.setdefault(attr, []).append(
+            partial(_method, typ=typ, typed=typed, prefer_literal=prefer_literal))
         extended.ATTRIBUTES.setdefault(attr, []).append(partial(_is_method, typ=typ, name=attr))
         return typed
 
@@ -79,7 +81,7 @@ def overload_method(typ, attr, prefer_literal=False, **options):
 def overload_attribute(typ, attr, **options):
     """Decorator that defines the meaning of x.attr for x of a type of the class `typ`."""
     def decorate(typed):
-        extended.ATTRIBUTES.setdefault(attr, []).insert(0, partial(_method, typ=typ, typed=typed))
+        extended.ATTRIBUTES.setdefault(attr, []).append(partial(_method, typ=typ, typed=typed))
         return typed
 
     return decorate
@@ -160,8 +162,6 @@ def _is_method(args, kwargs, typ, name):
 
 def _type(x) -> types.Type:
     """The Numba type of an operand, for overloads; for constants, the type of the value."""
-    if isinstance(x.type, kinds.Singleton) and isinstance(x.type.value, types.Type):
-        return types.TypeRef(x.type.value)
     if isinstance(x.type, kinds.Singleton):
         try:
             return _special.typeof(x.type.value)
@@ -200,10 +200,13 @@ def _common(given) -> types.Type | None:
     return types.from_dtype(np.result_type(*[dtype_of(numpy_counterpart(t)) for t in given]))
 
 
-def _implementation(typed, prefer_literal, args, kwargs):
+def _implementation(typed, prefer_literal, args, kwargs, known=None):
     """The call of the function that the overload returns for these operands, or None. The overload is called with
-    constants as literal types and with their ordinary types, in the order that it prefers."""
+    constants as literal types and with their ordinary types, in the order that it prefers. known: the type of each
+    structure among the arguments."""
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
+    if known:
+        given = [known.get(k, t) for k, t in enumerate(given)]
     try:
         inspect.signature(typed).bind(*given, **named)
     except TypeError:
@@ -216,6 +219,9 @@ def _implementation(typed, prefer_literal, args, kwargs):
         made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
+    except types.FieldsWanted:
+        return CallValue(constant(_with_fields(typed, prefer_literal, tuple(given), tuple(kwargs))), *args,
+                         keywords=kwargs)
     except NotThere as error:
         raise Mismatch(f"the overload {typed.__qualname__}() uses a part of Numba that pyjitc does not have: "
                        f"{error}", "write the function in Python, with NumPy's functions") from None
@@ -228,25 +234,40 @@ def _implementation(typed, prefer_literal, args, kwargs):
     return CallValue(constant(function), *args, keywords=kwargs)
 
 
+_staged: dict = {}
+
+
+def _with_fields(typed, prefer_literal, given, named) -> FunctionType:
+    """A function that reads the fields of the structures among its arguments, so that inference knows their types, and
+    passes them on to where the overload is asked again. given: the types of the arguments; named: the names of the
+    others."""
+    structures = {k: t for k, t in enumerate(given) if isinstance(t, types.StructRef) and not t.fields_known}
+    key = typed, prefer_literal, tuple((k, type(t)) for k, t in structures.items()), len(given), named
+    if key not in _staged:
+        fields = [f"x{k}.{name}" for k, t in structures.items() for name in t.declared]
+        names = [f"x{k}" for k in range(len(given))]
+        text = (f"def asked({', '.join([*names, *named])}):\n"
+                f"    return chosen({', '.join([*fields, *names, *(f'{name}={name}' for name in named)])})")
+        chosen = SimpleNamespace()
+        extended.FUNCTIONS[id(chosen)] = partial(_of_fields, typed, prefer_literal, structures)
+        namespace = {"__name__": __name__, "chosen": chosen}
+        exec(text, namespace)
+        _staged[key] = namespace["asked"]
+    return _staged[key]
+
+
+def _of_fields(typed, prefer_literal, structures, args, kwargs):
+    known, at = {}, 0
+    for k, t in structures.items():
+        known[k] = copy.copy(t)
+        types.StructRef.__init__(known[k], [(name, types.unliteral(_type(args[at + n])))
+                                            for n, name in enumerate(t.declared)])
+        known[k].fields_known = True
+        at += len(t.declared)
+    return _implementation(typed, prefer_literal, args[at:], kwargs, known)
+
+
 # ---------------------------------------------------------------- what registers the parts of a type
-
-
-class _TypeOf:
-    """The registration of the Numba type of a class of the program: a function of a value and a context."""
-
-    def __call__(self, value, context=None):
-        return _special.typeof(value)
-
-    @staticmethod
-    def register(cls):
-        def decorate(function):
-            types.REGISTERED[cls] = function
-            return function
-
-        return decorate
-
-
-typeof_impl = _TypeOf()
 
 
 def _accepted(*args, **kwargs):

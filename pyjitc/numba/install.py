@@ -46,7 +46,8 @@ def module(path: str):
         try:
             return importlib.import_module(f"{_PACKAGE.rpartition('.')[0]}.{path}")
         except ModuleNotFoundError:
-            return None
+            if path not in PRIVATE:
+                return None
     if path in _PLACES:
         found = importlib.import_module(f"{_PACKAGE}.{_PLACES[path]}")
         if not hasattr(found, "__path__"):  # in Numba some of these are packages

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import NamedTuple
 
 from llvmlite import ir
 
+from ..infer.constants import constant
 from ..infer.meaning import Apply, Mismatch
 from ..lib.build import cast
 from ..lib.py.declared import plain
-from ..lib.py.foreign import PointerType, address_of, pointer_at
+from ..lib.py.foreign import PointerType, address_of, memory_of, pointer_at
 from ..ops.foreign import LLVM_CALL
 from ..types import kinds
 from . import errors, types
@@ -107,10 +109,15 @@ def meaning(args, given, function):
         raise Mismatch(f"the intrinsic {function.__name__}() has a signature with {len(parameters)} arguments, but is "
                        f"called with {len(args)}")
     result = types.unliteral(signature.return_type)
-    text, declarations = _written(function.__name__, parameters, result, codegen,
-                                  types.Signature(result, *parameters))
+    made = _written(function.__name__, parameters, result, codegen, types.Signature(result, *parameters))
+    if isinstance(made, _Memory):
+        length = args[made.count] if made.operand else constant(made.count)
+        return memory_of(length, result.type)
+    text, declarations = made
     operands = []
     for x, t in zip(args, parameters):
+        if isinstance(t, _OF_THE_COMPILER):
+            continue
         wanted = t.type
         if isinstance(wanted, PointerType):
             x, wanted = address_of(x), kinds.uint64
@@ -126,16 +133,49 @@ def meaning(args, given, function):
     return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
 
 
-def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]]:
+# Types of arguments that choose the code, and are no values of it.
+_OF_THE_COMPILER = (types.NumberClass, types.TypeRef, types.DType, types.NoneType, types.Function)
+
+
+class _Memory(NamedTuple):
+    """What an intrinsic makes that allocates memory in the frame, and does nothing else: the number of items, or the
+    position of the operand that is it."""
+
+    count: int
+    operand: bool
+
+
+def _allocated(function, value, passed) -> _Memory | None:
+    """The memory whose address the code returns. It would be gone when the function of the intrinsic has returned.
+    passed: the positions of the function's parameters among the operands."""
+    made = [x for block in function.blocks for x in block.instructions if isinstance(x, ir.instructions.AllocaInstr)]
+    if not made or not isinstance(value.type, ir.PointerType):
+        return None
+    if value is not made[0] or sum(len(block.instructions) for block in function.blocks) != 1:
+        raise Mismatch("an intrinsic that returns a pointer to memory of its frame does nothing else",
+                       "fill the memory outside, through carray()")
+    count = made[0].operands[0] if made[0].operands else ir.Constant(ir.IntType(64), 1)
+    if isinstance(count, ir.Constant):
+        return _Memory(count.constant, False)
+    return _Memory(passed[list(function.args).index(count)], True)
+
+
+def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tuple[str, ...]] | _Memory:
     """(definition, declarations of its callees) of a function whose body `codegen` generates. Pointers are passed and
     returned as integers."""
     context, module = Context(), ir.Module("intrinsic")
-    wanted = [context.get_value_type(t) for t in parameters]
+    passed = [k for k, t in enumerate(parameters) if not isinstance(t, _OF_THE_COMPILER)]
+    wanted = [context.get_value_type(parameters[k]) for k in passed]
     returned = context.get_value_type(result)
     function = ir.Function(module, ir.FunctionType(_passed(returned), map(_passed, wanted)), "written")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    operands = [builder.inttoptr(x, t) if x.type != t else x for x, t in zip(function.args, wanted)]
+    operands = [context.get_dummy_value()] * len(parameters)
+    for k, x, t in zip(passed, function.args, wanted):
+        operands[k] = builder.inttoptr(x, t) if x.type != t else x
     value = codegen(context, builder, signature, operands)
+    memory = None if value is None else _allocated(function, value, passed)
+    if memory is not None:
+        return memory
     if not builder.block.is_terminated:
         if isinstance(result, types.NoneType):
             builder.ret_void()

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 
+from ..runtime.objects import declare_object_class
 from ..types.typeof import typeof as _typeof
 from . import types
 from .absent import module_attribute
@@ -17,6 +18,7 @@ __all__ = ["gdb", "gdb_breakpoint", "gdb_init", "get_num_threads", "get_parallel
 _package = sys.modules[__package__.rpartition(".")[0]]
 _ALONE = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
+_NUMBERS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")
 pndindex = np.ndindex
 
 
@@ -79,7 +81,9 @@ def typeof(value, purpose=None):
     if isinstance(value, np.ndarray):
         value = value.view(np.ndarray)  # arrays of subclasses are taken as arrays
     if isinstance(value, types.Type):
-        return types.TypeRef(value)
+        return (types.NumberClass if isinstance(value, (types.Number, types.Boolean)) else types.TypeRef)(value)
+    if isinstance(value, type) and value in _NUMBERS:
+        return types.NumberClass(types.from_dtype(value))
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
         return known["class_type"] if isinstance(value, type) else known["class_type"].instance_type
     registered = types.registered(type(value))
@@ -96,6 +100,24 @@ def typeof(value, purpose=None):
             return types.Function(value)
         raise ValueError(f"Cannot determine Numba type of {type(value)}: it {error}") from None
 
+
+class _TypeOf:
+    """The registration of the Numba type of a class of the program: a function of a value and a context."""
+
+    def __call__(self, value, context=None):
+        return typeof(value)
+
+    @staticmethod
+    def register(cls):
+        def decorate(function):
+            types.REGISTERED[cls] = function
+            declare_object_class(cls)
+            return function
+
+        return decorate
+
+
+typeof_impl = _TypeOf()
 
 # ---------------------------------------------------------------- threads
 

@@ -81,7 +81,7 @@ def register(struct_type):
 
 def _define(struct_type, proxy: type, fields=()) -> None:
     setattr(proxy, HIDDEN_FIELDS, _Names(proxy, fields))
-    struct_type.proxy = proxy
+    struct_type.proxy, struct_type.declared = proxy, tuple(fields)
     types.REGISTERED[proxy] = partial(_type_of, struct_type)
 
 

@@ -5,6 +5,7 @@ A type represents one of this compiler's (`.type`), where there is one; `of(t)` 
 """
 from __future__ import annotations
 
+import copy
 import ctypes
 import sys
 import types as pytypes
@@ -64,7 +65,7 @@ class Type(TypeName, metaclass=_Interned):
         raise TypeError(f"numba.types.{self.name} has no values in compiled code")
 
     def __call__(self, *args):
-        if any(isinstance(t, FunctionType) for t in args):
+        if any(isinstance(t, (FunctionType, Dummy)) for t in args):  # signatures of intrinsics may have dummies
             return Signature(self, *map(_of_part, args))
         found = super().__call__(*args)
         if isinstance(found, _OwnSignature):
@@ -652,8 +653,10 @@ class FunctionType(Type):
 
 
 class NumberClass(Callable, Opaque):
+    """The type of a class of numbers, such as np.float64."""
+
     def __init__(self, instance_type):
-        self.instance_type = instance_type
+        self.instance_type = self.dtype = instance_type
         super().__init__(f"class({instance_type})")
 
 
@@ -795,10 +798,19 @@ class WrapperAddressProtocol:
         return made
 
 
+class FieldsWanted(Exception):
+    """Raised where the fields of a structure's type are asked for, and not known yet."""
+
+
 class StructRef(Type):
-    """The type of structures, objects of the class `proxy`; see numba.experimental.structref."""
+    """The type of structures, objects of the class `proxy`; see numba.experimental.structref.
+
+    declared: the names of the fields, where the program has declared them. fields_known: False for the type of the
+    structures of a class in compiled code, whose fields may have any types."""
 
     proxy: type | None = None
+    declared: tuple[str, ...] = ()
+    fields_known = True
 
     def __init__(self, fields):
         fields = tuple(map(_field, fields))
@@ -811,6 +823,8 @@ class StructRef(Type):
 
     @property
     def field_dict(self):
+        if not self.fields_known:
+            raise FieldsWanted
         return pytypes.MappingProxyType(dict(self._fields))
 
     @property
@@ -998,7 +1012,14 @@ def of(t: kinds.Type) -> Type:
             return t.cls.class_type.instance_type
         found = registered(t.cls)
         if found is not None:
-            return found(object.__new__(t.cls), None)
+            try:
+                made = found(object.__new__(t.cls), None)
+            except (AttributeError, TypeError):  # its type depends on what the object holds
+                return Dummy(str(t))
+            if isinstance(made, StructRef) and made.declared and not made._fields:
+                made = copy.copy(made)
+                made.fields_known = False
+            return made
     return Dummy(str(t))
 
 

@@ -40,7 +40,7 @@ NAMES = {
         typeddict_empty typedlist_call typedlist_empty unbox unbox_dicttype unbox_listtype
     """,
     "special": """
-        BitGenerator Purpose numpy_support typeof_impl typeof_numpy_polynomial typeof_numpy_random_bitgen
+        BitGenerator Purpose numpy_support typeof_numpy_polynomial typeof_numpy_random_bitgen
         typeof_random_generator
     """,
 }

@@ -177,8 +177,8 @@ class Emitter(Protocol):
         """A new reference to the Python object of a value; takes the failure exit of `inst` on an error."""
 
     def unbox(self, t: Type, pointer: str, wrong: str) -> list[str]:
-        """The components of the object as exactly type `t`, with borrowed references; for another class it jumps to the
-        label `wrong`."""
+        """The components of the object as type `t`, with borrowed references; for another class it jumps to the label
+        `wrong`. Arrays may be of a stricter order than their type."""
 
     def python_call(self, inst: Inst, callee: str, args: list[str], kwnames: tuple[str, ...]) -> str:
         """Call a Python object; consumes the references in `args`. Returns a new reference to the result."""

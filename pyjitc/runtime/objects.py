@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import weakref
 from types import MemberDescriptorType
 from typing import Any, Callable
 
@@ -16,11 +17,12 @@ from ..types.kinds import (
 )
 from . import platform
 
-__all__ = ["attributes_of", "classes_in", "hides", "is_object_class", "slots_of", "type_of", "with_attributes",
-           "with_parts"]
+__all__ = ["attributes_of", "classes_in", "declare_object_class", "hides", "is_object_class", "slots_of", "type_of",
+           "with_attributes", "with_parts"]
 
 _MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
 _known: dict[type, bool] = {}
+_declared: weakref.WeakSet = weakref.WeakSet()
 # objects with these attributes are passed as the array that they stand for
 _SERIES = "numpy.polynomial."  # the modules of NumPy whose classes are like those of programs
 _ARRAYS = ("to_numpy", "__array__", "__cuda_array_interface__")
@@ -37,12 +39,18 @@ def is_object_class(cls: type) -> bool:
     return found
 
 
+def declare_object_class(cls: type) -> None:
+    """Take objects of `cls` as objects, also where NumPy can make arrays of them."""
+    _known.pop(cls, None)
+    _declared.add(cls)
+
+
 def _is_object_class(cls: type) -> bool:
     if is_fixed(cls) and not cls.__module__.startswith(_SERIES) or kind_of_class(cls) is not None:
         return False
     if issubclass(cls, (type, enum.Enum, BaseException)) or getattr(cls, "__pyjitc_constant__", False):
         return False
-    if any(hasattr(cls, name) for name in _ARRAYS):
+    if cls not in _declared and not hasattr(cls, "_numba_type_") and any(hasattr(cls, name) for name in _ARRAYS):
         return False
     base: Any = cls
     while base is not object:

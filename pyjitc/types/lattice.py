@@ -14,8 +14,8 @@ from .kinds import (
     bool_, complex64, complex128, float32, float64, int64, is_complex, is_float, is_numpy_scalar, is_python_number,
 )
 
-__all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype", "fits",
-           "part_of", "element_types"]
+__all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype",
+           "named_dtype", "fits", "part_of", "element_types"]
 
 _RANK = {Bool: 0, Int: 1, Float: 2, Complex: 3}
 _COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}
@@ -64,6 +64,13 @@ def type_of_dtype(dtype: np.dtype) -> Type | None:
         if found is not None:
             _types[dtype] = found
     return found
+
+
+def named_dtype(given) -> np.dtype:
+    """The dtype that a constant names: what np.dtype() takes, or a type in users' notation, as in
+    `np.zeros(3, numba.uint32)`. Raises TypeError."""
+    t = getattr(given, "type", None)
+    return dtype_of(t) if isinstance(t, Record) or isinstance(t, Type) and is_numpy_scalar(t) else np.dtype(given)
 
 
 def python_promote(x: Type, y: Type) -> Type:

@@ -6,7 +6,7 @@ import pytest
 from llvmlite import ir
 from tests.ir.stages import optimised, typed
 
-from pyjitc import TypingError, njit
+from pyjitc import TypingError, njit, numba
 from pyjitc.ir import interp
 from pyjitc.numba import types
 from pyjitc.numba.core import cgutils
@@ -185,3 +185,44 @@ def test_functions_by_their_address():
     assert njit(lambda x: erfcx(x))(0.5) == erfcx(0.5) and math.isclose(erfcx(0.5), special.erfcx(0.5))
     with pytest.raises(ValueError, match="No function 'nothing' found in __pyx_capi__ of 'scipy.special"):
         get_cython_function_address("scipy.special.cython_special", "nothing")
+
+
+@intrinsic
+def memory(typingctx, count, dtype):
+    """Memory in the frame."""
+    def codegen(context, builder, signature, args):
+        return cgutils.alloca_once(builder, context.get_value_type(dtype.dtype), size=args[0])
+
+    return types.CPointer(dtype.dtype)(types.int64, dtype), codegen
+
+
+@numba.njit
+def table(n):
+    return numba.carray(memory(6, np.float64), (n, 2), dtype=np.float64)
+
+
+def test_memory_outlives_the_function_that_allocates_it():
+    @numba.njit
+    def filled(n):
+        first, second = table(n), table(n)
+        first[:] = 1.0
+        second[:] = 2.0
+        line = numba.carray(memory(n, numba.int32), n)
+        line[:] = 3
+        pointer = memory(n, types.float32)
+        pointer[n - 1] = 5
+        return first.sum(), second.sum(), line.sum(), line.dtype, pointer[n - 1]
+
+    assert filled(3) == (6.0, 12.0, 9, np.dtype(np.int32), 5.0)
+    with pytest.raises(ValueError):
+        filled(4)  # a table of four rows is larger than its memory
+
+
+def test_a_pointer_to_memory_is_for_carray_alone():
+    @intrinsic
+    def address(typingctx, pointer):
+        return types.uint64(pointer), lambda context, builder, signature, args: builder.ptrtoint(
+            args[0], context.get_value_type(types.uint64))
+
+    with pytest.raises(TypingError, match="carray"):
+        numba.njit(lambda: address(memory(3, np.float64)))()

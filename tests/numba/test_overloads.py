@@ -1,5 +1,8 @@
 """Overloads of functions that already have a meaning, which stays where no overload returns a function."""
 import operator
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from pyjitc import TypingError, numba
 from pyjitc.lib import extended
 from pyjitc.numba import njit, types
-from pyjitc.numba.extending import overload, overload_method
+from pyjitc.numba.extending import overload, overload_method, typeof_impl
 
 
 @pytest.fixture(autouse=True)
@@ -165,3 +168,86 @@ def test_lists_and_dicts_that_a_program_writes_have_types():
     assert njit(lambda x: measured([x, "b"]))(4) == ("LiteralList of 2", 2)
     assert njit(lambda x: measured(x))([1.5]) == ("float64", 1) and njit(grown)(2) == ("float64", 3)
     assert njit(lambda x: measured({"a": x, "b": 2.5}))(4) == ("unicode_type float64", 2)
+
+
+def test_the_first_overload_that_accepts_the_types_is_used():
+    def chosen(x):
+        raise NotImplementedError
+
+    @overload(chosen)
+    def _(x):
+        if isinstance(x, types.Integer):
+            return lambda x: "int"
+
+    @overload(chosen)
+    def _(x):
+        return lambda x: "other"
+
+    @overload_method(types.Array, "called")
+    def _(a):
+        return lambda a: 1
+
+    @overload_method(types.Array, "called")
+    def _(a):
+        return lambda a: 2
+
+    assert njit(lambda x, a: (chosen(x), chosen(a), a.called()))(1, np.ones(2)) == ("int", "other", 1)
+
+
+class Couple:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([self.x, self.y])
+
+
+class PairType(types.Type):
+    pass
+
+
+def test_objects_of_a_registered_class_are_objects_also_where_numpy_makes_arrays_of_them():
+    with pytest.raises(TypeError, match="no native form"):
+        njit(lambda p: p.x)(Couple(1, 2))
+
+    @typeof_impl.register(Couple)
+    def _(value, context):
+        return PairType("pair")
+
+    @overload_method(PairType, "sum")
+    def _(self):
+        return lambda self: self.x + self.y
+
+    assert njit(lambda p: p.sum() * p.x)(Couple(2, 3)) == 10
+
+
+def test_extensions_of_packages_are_looked_for_before_a_refusal(tmp_path):
+    (tmp_path / "extended_numbers.py").write_text("""
+import numpy
+
+tripled = numpy.busday_count
+
+def init():
+    from numba.extending import overload
+
+    @overload(tripled)
+    def _(x):
+        return lambda x: 3 * x
+""")
+    info = tmp_path / "extended_numbers-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: extended-numbers\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[numba_extensions]\ninit = extended_numbers:init\n")
+    code = """
+import pyjitc.numba; pyjitc.numba.install()
+import numba, extended_numbers
+
+@numba.njit
+def f(x):
+    return extended_numbers.tripled(x)
+
+print(f(2))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
+    assert done.stdout == "6\n", done.stderr

@@ -177,3 +177,41 @@ def test_wrong_uses():
 
 def structref_call():
     return Cart(count=1)
+
+
+@structref.register
+class TableType(types.StructRef):
+    @property
+    def has_weights(self):
+        return not isinstance(self.field_dict["weights"], types.NoneType)
+
+
+class Table(structref.StructRefProxy):
+    def __new__(cls, values, weights):
+        return structref.StructRefProxy.__new__(cls, values, weights)
+
+
+structref.define_proxy(Table, TableType, ["values", "weights"])
+
+
+@overload_method(TableType, "total")
+def _total(self, start):
+    if self.has_weights:
+        return lambda self, start: start + (self.values * self.weights).sum()
+    return lambda self, start: start + self.values.sum()
+
+
+def test_overloads_ask_for_the_types_of_fields():
+    @njit
+    def total(table):
+        return table.total(start=1) + table.total(1)
+
+    values = np.array([1.0, 2.0, 3.0])
+    assert total(Table(values, None)) == 14.0
+    assert total(Table(values, np.array([2.0, 0.0, 1.0]))) == 12.0
+
+    @njit
+    def made(values):
+        return Table(values, None).total(0), Table(values, values).total(0)
+
+    assert made(values) == (6.0, 14.0)

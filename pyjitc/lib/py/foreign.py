@@ -15,15 +15,16 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops.foreign import ARRAY_AT, C_CALL
 from ...ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE
-from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET
+from ...ops.structure import STRUCT_GET, STRUCT_MAKE, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.lattice import dtype_of, type_of_dtype
+from ...types.lattice import dtype_of, named_dtype, type_of_dtype
 from ..build import a_type, cast, convert, type_name
 from ..protocol import declare
-from ..rule import rule
+from ..rule import intrinsic, rule
 from .instances import OfClass
 
-__all__ = ["CPointer", "PointerType", "address_of", "call", "carray", "c_type", "farray", "pointer_at", "pointer_to"]
+__all__ = ["CPointer", "PointerType", "address_of", "call", "carray", "c_type", "farray", "memory_of", "pointer_at",
+           "pointer_to"]
 
 
 class CPointer:
@@ -33,10 +34,60 @@ class CPointer:
         self.address, self.dtype = address, dtype
 
 
+class CMemory(CPointer):
+    """A pointer with the array that it points into."""
+
+    def __init__(self, address, dtype, memory):
+        super().__init__(address, dtype)
+        self.memory = memory
+
+
 class PointerType(k.Attributes):
     __slots__ = fields = ("address", "dtype")
     python_class = CPointer
     joins = False
+
+
+class MemoryType(PointerType):
+    """A pointer to memory that compiled code has allocated: an array of one dimension, which keeps it."""
+
+    __slots__ = fields = ("address", "dtype", "memory")
+    python_class = CMemory
+
+
+class _Memories(OfClass):
+    def getitem(self, x, i):
+        return Apply(ARRAY_LOAD, Apply(STRUCT_GET, x, field="memory"), cast(i, k.Int))
+
+    def setitem(self, x, i, value, asks):
+        return Call(store, Apply(STRUCT_GET, x, field="memory"), i, value)
+
+
+declare(MemoryType, _Memories())
+
+
+def memory_of(length: Expr, t: PointerType) -> Expr:
+    """A pointer of type t to new memory for that many items."""
+    return Call(new_memory, length, constant(dtype_of(t.key[2].scalar)))
+
+
+def new_memory(length, dtype):
+    return kept(np.empty(length, dtype))
+
+
+@intrinsic
+def kept(memory):
+    t = MemoryType(k.uint64, k.DType(memory.type.dtype), memory.type)
+    return Apply(STRUCT_MAKE, cast(Apply(ARRAY_DATA, memory), k.uint64), constant(dtype_of(memory.type.dtype)), memory,
+                 type=t)
+
+
+def shaped(memory, shape, lengths, order):
+    """The beginning of the memory as an array."""
+    count = 1
+    for n in lengths:
+        count *= n
+    return memory[:count].reshape(shape, order=order)
 
 
 class _Pointers(OfClass):
@@ -81,6 +132,8 @@ def pointer_at(address: Expr, t: PointerType) -> Expr:
 
 def address_of(x: Expr) -> Expr:
     """The address in a pointer; any other value unchanged."""
+    if isinstance(x.type, MemoryType):
+        raise NotNative("a pointer to memory that an intrinsic allocates is passed to carray(), and to nothing else")
     return Apply(STRUCT_GET, x, field="address") if isinstance(x.type, PointerType) else x
 
 
@@ -135,8 +188,7 @@ def _on_memory(name, order):
         given = dtype.type.scalar if dtype is not None and isinstance(dtype.type, k.DType) else None
         if dtype is not None and given is None:
             found = dtype.type.value if isinstance(dtype.type, k.Singleton) else None
-            t = getattr(found, "type", None)
-            given = t if isinstance(t, k.Type) else type_of_dtype(np.dtype(found))
+            given = type_of_dtype(named_dtype(found))
         if isinstance(ptr.type, PointerType):
             own, address = _pointed(ptr), Apply(STRUCT_GET, ptr, field="address")
             if given is not None and given is not own:
@@ -151,6 +203,9 @@ def _on_memory(name, order):
                    if isinstance(shape.type, k.Tuple) else [shape])
         if not lengths or not all(k.is_integer(n.type) for n in lengths):
             raise Mismatch(f"the shape of {name}() is an int or a tuple of ints")
+        if isinstance(ptr.type, MemoryType):
+            return Call(shaped, Apply(STRUCT_GET, ptr, field="memory"), shape, Apply(TUPLE_MAKE, *lengths, cls=None),
+                        constant(order))
         return Apply(ARRAY_AT, cast(address, k.Int), *(cast(n, k.Int) for n in lengths),
                      type=k.Array(own, len(lengths), order))
 
@@ -180,7 +235,7 @@ def call(target, args, kwargs) -> Expr | None:
 def _argument(x: Expr, t, n: int) -> Expr:
     if t is POINTER or isinstance(t, PointerType):
         if isinstance(x.type, PointerType):
-            return cast(Apply(STRUCT_GET, x, field="address"), k.Int)
+            return cast(address_of(x), k.Int)
         if isinstance(x.type, k.Array):
             if t is not POINTER and t.key[2].scalar is not x.type.dtype:
                 raise Mismatch(f"argument {n} of a function of C is a pointer to {t.key[2].scalar}, not to "

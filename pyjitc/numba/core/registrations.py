@@ -47,6 +47,13 @@ class _Template:
     key = metadata = None
 
 
+def make_overload_template(*args, **kwargs) -> type:
+    """A class of signatures, made of an overload; without an effect, as what an extension does with it."""
+    return type("Template", (_Template,), {})
+
+
+make_overload_attribute_template = make_overload_method_template = make_intrinsic_template = make_overload_template
+make_callable_template = make_concrete_template = make_overload_template
 AbstractTemplate = AttributeTemplate = CallableTemplate = ConcreteTemplate = _Template
 
 

@@ -21,6 +21,14 @@ CASES = {
     "vsplit": (lambda a: (np.vsplit(a, 1), np.vsplit(a, [1, 2])), (A2,), (A3,), (A1,)),
     "dsplit": (lambda a: (np.dsplit(a, 2), np.dsplit(a, [1, 3])), (A3,), (A2,)),
     "places": (lambda a, i, j: np.split(a, [i, j]), (A1, 1, 3), (A1, 4, 2), (A1, -2, 99)),
+    "places in an array": (lambda a, i: (np.split(a, i), np.array_split(a, i)), (A1, np.array([1, 4])),
+                           (A1[:0], np.array([3, 1, -2])), (A2, np.array([2, 99], np.uint8)), (A1, np.array([], int)),
+                           (A1, [3, 4])),
+    "strided places": (lambda a, i: sum([p.sum() * len(p) for p in np.split(a[::2], i)]), (A1, np.array([1, 2])),
+                       (A2, np.array([1]))),
+    "sections at run time": (lambda a, n: (np.array_split(a, n), np.split(a, n)), *[(A1, n) for n in (1, 3, 6, 4)],
+                             *[(A1, n) for n in (0, -1, np.int8(2))], (A2.T, 2)),
+    "columns at run time": (lambda a, n: (np.hsplit(a, n), np.array_split(a, n, axis=1)), (A2, 2), (A2, 3), (A3, 1)),
     "parts": (lambda a: (np.split(a, 3)[1], len(np.split(a, 3))), (A1,)),
     "unpacked": (lambda a: divide(a), (A1,)),
     "broadcast_arrays": (lambda a, b: np.broadcast_arrays(a, b), (A2, A2[0]), (A2, A2), (A2[:, :1], A3), (A1[:1], A1),
@@ -50,13 +58,6 @@ def test_same_as_numpy(name):
     for args in calls:
         found = difference(outcome(function, args), outcome(compiled, args))
         assert not found, found
-
-
-def test_the_number_of_parts_is_known():
-    with pytest.raises(TypingError, match="number of sections that is not known"):
-        njit(lambda a, n: np.split(a, n))(A1, 2)
-    with pytest.raises(TypingError, match="places in an array"):
-        njit(lambda a, n: np.split(a, n))(A1, np.array([1, 2]))
 
 
 @pytest.mark.skipif(not hasattr(np, "unstack"), reason="NumPy 2.1")

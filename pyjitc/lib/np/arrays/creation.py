@@ -9,7 +9,7 @@ from ....infer.constants import scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
 from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
-from ....types.lattice import dtype_of
+from ....types.lattice import dtype_of, named_dtype
 from ....types.typeof import record_type
 from ...build import is_sequence, no_shape
 from ...protocol import protocol_of
@@ -34,7 +34,8 @@ def scalar_of(x: Expr):
     try:
         if value is UNKNOWN:
             raise TypeError
-        found = scalar_type(np.dtype(value)) or record_type(np.dtype(value))
+        dtype = named_dtype(value)
+        found = scalar_type(dtype) or record_type(dtype)
     except TypeError as error:
         if type(value) is str:
             near = did_you_mean(value, [str(t) for t in kinds.NUMPY_SCALARS.values()])

@@ -11,7 +11,7 @@ from ....ops.math import BITS, BITS32, FROM_BITS, FROM_BITS32
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_float, is_number, is_python_number
-from ....types.lattice import dtype_of, kind_of, numpy_counterpart, promote, type_of_dtype
+from ....types.lattice import dtype_of, kind_of, named_dtype, numpy_counterpart, promote, type_of_dtype
 from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
 from ...py import builtins, conversions, numbers as py_numbers, operators
@@ -251,7 +251,7 @@ def _scalar_of(x: Expr) -> k.Type | None:
         return x.type.scalar
     value = x.type.value if isinstance(x.type, k.Singleton) else x.value if x.known else None
     try:
-        return None if value is None else type_of_dtype(np.dtype(value))
+        return None if value is None else type_of_dtype(named_dtype(value))
     except TypeError:
         return None
 

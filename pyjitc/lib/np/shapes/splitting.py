@@ -1,7 +1,7 @@
 """split and its like, and broadcasting of arrays to a common shape.
 
-The parts are views. Their number is part of the type of the result, so it must be known at compile time: a constant
-number of sections, or a tuple or list display of positions.
+The parts are views. Where their number is known at compile time (a constant number of sections, or a tuple or list
+display of positions), it is part of the type of the result.
 """
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, Int
 from ...build import is_sequence, provoked
 from ...rule import intrinsic, rule
+from ...py import conversions
 from .arrange import stretch, window
 from .views import elements
 from ..reductions.reductions import axes_of
@@ -64,6 +65,34 @@ def piece(a, axis, places, k):
     return (window(a, axis, places[k], places[k + 1]),) + piece(a, axis, places, k + 1)
 
 
+def sections_in(a, axis, n, equal):
+    """The parts, where their number is not known at compile time."""
+    length = a.shape[axis]
+    if equal and length % n != 0:
+        raise ValueError("array split does not result in an equal division")
+    if n <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    found = []
+    start = 0
+    for part in range(n):
+        stop = start + length // n + (1 if part < length % n else 0)
+        found.append(window(a, axis, start, stop))
+        start = stop
+    return found
+
+
+def pieces_at(a, axis, places):
+    """The parts between the places in an array."""
+    found = []
+    start = 0
+    for place in places:
+        stop = int(place)
+        found.append(window(a, axis, start, stop))
+        start = stop
+    found.append(window(a, axis, start, a.shape[axis]))
+    return found
+
+
 def _split(name, axis_of=None, rank=1):
     """The rule of a function that splits. axis_of: number of dimensions -> axis, for functions without a parameter
     axis."""
@@ -88,21 +117,21 @@ def _split(name, axis_of=None, rank=1):
             if not all(k.is_integer(x.type) for x in places):
                 raise Mismatch("slice indices must be integers or None or have an __index__ method")
             return Call(pieces, a, along, Apply(TUPLE_MAKE, *places, cls=None))
-        if isinstance(where.type, Array):
-            raise NotNative(f"np.{name} at places in an array gives a number of parts that is not known at compile "
-                            "time", "write the places out, or slice the array in a loop")
+        equal = Const(k.Bool, name != "array_split")
+        if isinstance(where.type, Array) and where.type.ndim == 1 or isinstance(where.type, k.List):
+            if not k.is_integer(where.type.dtype if isinstance(where.type, Array) else where.type.item):
+                raise Mismatch("slice indices must be integers or None or have an __index__ method")
+            return Call(pieces_at, a, along, where)
         if not k.is_integer(where.type):
             raise NotNative(f"np.{name} into {where.type} sections is not compiled", "use an int or a list of ints")
         if not where.known:
-            raise NotNative(f"np.{name} into a number of sections that is not known at compile time",
-                            "write it as a constant, or slice the "
-                            "array in a loop")
+            return Call(sections_in, a, along, conversions.to_int(where), equal)
         n = int(where.value)
         if n == 0 and name != "array_split":
             return Throw(ZeroDivisionError, provoked(operator.mod, 1, 0))
         if n <= 0:
             return Throw(ValueError, "number sections must be larger than 0.")
-        return Call(sections, a, along, Const(Int, n), Const(k.Bool, name != "array_split"))
+        return Call(sections, a, along, Const(Int, n), equal)
 
     return found
 

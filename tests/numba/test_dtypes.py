@@ -1,0 +1,54 @@
+"""Numba's types as dtypes, and as values of compiled code."""
+import numpy as np
+import pytest
+
+from pyjitc import numba as nb
+from pyjitc.numba import njit, types
+
+A = np.array([1.0, 2.5, 300.0])
+
+
+@pytest.mark.parametrize("function, wanted", [
+    (lambda a: np.empty(len(a), dtype=nb.uint32), np.uint32),
+    (lambda a: np.zeros((2, 3), types.float32), np.float32),
+    (lambda a: np.ones_like(a, dtype=nb.types.int8), np.int8),
+    (lambda a: np.full(3, 2, dtype=nb.complex64), np.complex64),
+    (lambda a: np.array([1, 2], dtype=nb.int16), np.int16),
+    (lambda a: np.zeros(3, dtype=nb.boolean), np.bool_),
+    (lambda a: np.arange(3, dtype=nb.float64), np.float64),
+    (lambda a: a.astype(nb.uint16), np.uint16),
+    (lambda a: a.view(nb.uint64), np.uint64),
+    (lambda a: np.asarray(a, dtype=nb.float32), np.float32),
+    (lambda a: a.sum(dtype=nb.float32), np.float32),
+])
+def test_types_are_dtypes(function, wanted):
+    assert njit(function)(A).dtype == wanted
+
+
+def test_a_record_type_is_a_dtype():
+    dtype = np.dtype([("x", np.int32), ("y", np.float64)])
+    record = nb.from_dtype(dtype)
+    assert njit(lambda: np.zeros(3, dtype=record))().dtype == dtype
+
+
+def test_types_of_classes_of_numbers():
+    assert nb.typeof(np.float32) == nb.typeof(nb.float32) == types.NumberClass(types.float32)
+    assert nb.typeof(np.float32).instance_type is types.float32
+    assert nb.typeof(types.float64[:]) == types.TypeRef(types.float64[:])
+
+
+def test_ufuncs_compile_for_types_of_arguments():
+    @nb.vectorize
+    def added(x, y):
+        return x + y
+
+    if not hasattr(added, "__dict__"):
+        pytest.skip("NumPy 2.2")
+    added._compile_for_argtys((types.uint32, types.uint32))
+    assert added.types == ["II->I"] and added.build_ufunc() is added
+
+    @nb.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def total(a, out):
+        out[0] = a.sum()
+
+    assert total(A) == A.sum() and (not hasattr(total, "__dict__") or total.build_ufunc() is total)
