@@ -476,6 +476,9 @@ class Operations:
             self.session.store_in_any(inst.attrs["name"], operands[1].type)
         holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
         if isinstance(holder, type) and not is_fixed(holder):
+            if any([made.cls is holder for made in self.session.findings.classes.values()]):
+                raise NotNative(f"an attribute of {holder.__name__}, which a function defines, is assigned",
+                                "define the class outside the function")
             return self.set_class_attribute(holder, inst.attrs["name"], operands[1])
         if (isinstance(holder, pytypes.ModuleType) and holder.__name__.split(".")[0] not in FIXED_MODULES
                 or _has_variables(holder, inst.attrs["name"])):

@@ -76,10 +76,10 @@ def with_statement(n):
         return n
 
 
-@wrong(3, says="a class definition", at="")
-def class_definition(n):
+@wrong(3, says="a class that is defined in a function reads the function's variable 'n'", at="")
+def class_of_a_variable(n):
     class C:  # here
-        x = 1
+        x = n
 
     return n
 
