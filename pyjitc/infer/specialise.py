@@ -95,7 +95,8 @@ def _specialised(session, function, types, library, prototype):
     for analysis, inst in () if session.options.objects else session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
-        if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
+        if type(found) is Throw and found.hint and not (
+                _has_value(analysis, inst) or _handled(one, inst) or _is_one_case(one)):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
@@ -111,17 +112,35 @@ def _specialised(session, function, types, library, prototype):
 
 def _raises_at_run_time(session, spec) -> bool:
     """Whether the errors of a specialisation are exceptions that the interpreter would raise. If so, the specialisation
-    raises them at run time. Example: a function that walks nested data calls itself for the type of every item, also
-    for types that a test of values excludes (`if key == "#"`)."""
+    raises them at run time. Examples: a function that walks nested data calls itself for the type of every item, also
+    for types that a test of values excludes (`if key == "#"`); a call whose argument has one of several types, and a
+    value of the type that the function refuses may never occur."""
     analysis = spec.analysis
-    if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
-            isinstance(error, NotNative) or error.hint or inst.op.effects & ir.TERMINATOR
-            for inst, error in analysis.errors.items()]):
+    errors = analysis.errors.items()
+    if spec.proto.library or any([isinstance(error, NotNative) or inst.op.effects & ir.TERMINATOR
+                                  for inst, error in errors]):
+        return False
+    if not _is_one_case(spec) and not (
+            any([other.proto is spec.proto for other in session.callers(spec.caller)])
+            and not any([error.hint for _, error in errors])):
         return False
     for inst, error in analysis.errors.items():
         analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
         analysis.raising.add(inst)
     return True
+
+
+def _is_one_case(spec) -> bool:
+    """Whether a specialisation was requested for one of several types that an argument may have, by the program itself
+    or through functions of the library."""
+    at, seen = spec.caller, set()
+    while at is not None and at[0] not in seen:
+        found = at[0].meaning.get(at[1])
+        if type(found) is Split or not at[0].spec.proto.library:
+            return type(found) is Split and len(found.cases) > 1
+        seen.add(at[0])
+        at = at[0].spec.caller
+    return False
 
 
 def _called(entry) -> set:
