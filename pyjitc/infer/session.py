@@ -153,6 +153,8 @@ class Session:
         # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/interpreted_library.py)
         self.asks = options.objects or self.findings.asks
         self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
+        # (analysis, instruction) -> block, of instructions that are refused for the types known so far (forgiving.py)
+        self.waiting: dict[tuple, ir.Block] = {}
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # number of specialisations of each function
@@ -394,7 +396,11 @@ class Session:
 
     def settle(self) -> None:
         """Run every analysis whose inputs have changed, until none remains."""
-        while self.pending:
+        while self.pending or self.waiting:
+            if not self.pending:
+                (analysis, inst), block = next(iter(self.waiting.items()))
+                analysis.evaluator.forced.add(inst)
+                analysis.touch(block)
             self.pending.pop().run()
         # the meaning of library functions does not depend on the caller: keep their specialisations
         for spec in self.order[1:]:

@@ -13,7 +13,7 @@ from ..types.kinds import (
 )
 from .analysis import Analysis
 from .emit import close, emit
-from .expressions import Split, UserCall
+from .expressions import Split, UserCall, is_one_case
 from .meaning import UNKNOWN, Expr, Mismatch, NotNative, Restart, Throw
 from .session import Findings, Session, only_value
 
@@ -96,7 +96,7 @@ def _specialised(session, function, types, library, prototype):
         found = analysis.meaning.get(inst)
         one = analysis.spec
         if type(found) is Throw and found.hint and not (
-                _has_value(analysis, inst) or _handled(one, inst) or _is_one_case(one)):
+                _has_value(analysis, inst) or _handled(one, inst) or is_one_case(one)):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
@@ -120,7 +120,7 @@ def _raises_at_run_time(session, spec) -> bool:
     if spec.proto.library or any([isinstance(error, NotNative) or inst.op.effects & ir.TERMINATOR
                                   for inst, error in errors]):
         return False
-    if not _is_one_case(spec) and not (
+    if not is_one_case(spec) and not (
             any([other.proto is spec.proto for other in session.callers(spec.caller)])
             and not any([error.hint for _, error in errors])):
         return False
@@ -128,19 +128,6 @@ def _raises_at_run_time(session, spec) -> bool:
         analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
         analysis.raising.add(inst)
     return True
-
-
-def _is_one_case(spec) -> bool:
-    """Whether a specialisation was requested for one of several types that an argument may have, by the program itself
-    or through functions of the library."""
-    at, seen = spec.caller, set()
-    while at is not None and at[0] not in seen:
-        found = at[0].meaning.get(at[1])
-        if type(found) is Split or not at[0].spec.proto.library:
-            return type(found) is Split and len(found.cases) > 1
-        seen.add(at[0])
-        at = at[0].spec.caller
-    return False
 
 
 def _called(entry) -> set:

@@ -3,6 +3,7 @@ native. Every program is compared with the interpreter."""
 import dataclasses
 import contextlib
 import gc
+import math
 import operator
 import sys
 import types
@@ -650,3 +651,48 @@ def test_exceptions_of_a_function_that_the_interpreter_runs_have_no_context():
     with pytest.raises(KeyError) as caught:
         jit(f)(1)
     assert caught.value.__context__ is None
+
+
+class Item:
+    def __init__(self, value, rest=None):
+        self.value, self.rest = value, rest
+
+
+class Items:
+    def __init__(self):
+        self.first = None
+        self.count = 0
+
+    def append(self, value):
+        if self.first is None:
+            self.first = Item(value)
+        else:
+            last = self.first
+            while last.rest is not None:
+                last = last.rest
+            last.rest = Item(value)
+        self.count += 1
+
+
+def linked(values):
+    items = Items()
+    for v in values:
+        items.append(v)
+    total, item = 0, items.first
+    while item is not None:
+        total += item.value
+        item = item.rest
+    return total, items.count
+
+
+def a_case_that_never_comes(a, k):
+    def part(n):
+        return math.gcd(n, 6)
+
+    return part(a ** k) if k >= 0 else part(a ** -k)
+
+
+def test_types_that_become_known_later_leave_no_line_to_the_interpreter():
+    for function, args in ((linked, ([3, 1, 2],)), (a_case_that_never_comes, (4, -2))):
+        compiled = agree(function, *args, compiled=jit(function))
+        assert list(compiled.report().values()) == [f"all of {function.__name__} is native"]
