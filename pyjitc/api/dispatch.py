@@ -139,6 +139,7 @@ class CompiledFunction(Pickled, Callable_):
             full, types = self._converted(full, types)
         native = self._natives.get(types)
         if native is None or native.changed() or native.stale():
+            changed = None  # the interpreter runs the whole function; see `report`
             try:
                 changed = specialisation.alone(self._ready, types, full)
             except ABIError as error:
@@ -146,8 +147,7 @@ class CompiledFunction(Pickled, Callable_):
             except CompileError:
                 if not self.options.objects:
                     raise
-                return function(*args, **kwargs)  # the interpreter runs the whole function; see `report`
-            if self._given_up:
+            if changed is None:  # outside of the handler: else it would be the context of the function's exceptions
                 return function(*args, **kwargs)
             if changed and self._simple and all(map(operator.is_, given, full)):
                 return RETRY

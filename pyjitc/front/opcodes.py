@@ -635,6 +635,10 @@ def load_assertion_error(frame, x):
     frame.push(frame.emit(generic.BUILTIN, (), name="AssertionError"))
 
 
+def load_build_class(frame, x):
+    frame.push(frame.emit(generic.BUILTIN, (), name="__build_class__"))
+
+
 def import_name(frame, x):
     level, names = frame.pops(2)
     frame.push(frame.emit(generic.IMPORT, (), name=frame.code.co_names[x.arg], level=frame.constants.get(level, 0),
@@ -713,6 +717,7 @@ HANDLERS = {
     "RERAISE": reraise, "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except, "BEFORE_WITH": before_with,
     "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start, "CHECK_EXC_MATCH": check_exc_match,
     "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
+    "LOAD_BUILD_CLASS": load_build_class,
     "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,
     "MATCH_MAPPING": match_mapping, "MATCH_KEYS": match_keys,
     "COPY_DICT_WITHOUT_KEYS": copy_dict_without_keys, "MATCH_CLASS": match_class,

@@ -21,14 +21,13 @@ CONSTRUCTS = {
     "LOAD_SPECIAL": "a `with` statement",
     **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT",
                      "END_ASYNC_FOR"), "async code"),
-    **dict.fromkeys(("LOAD_BUILD_CLASS",), "a class definition"), "IMPORT_STAR": "`import *`",
+    "IMPORT_STAR": "`import *`",
     "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
     "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations",
     "LOAD_LOCALS": "locals()",
 }
 HINTS = {
-    "a class definition": "define it outside the function",
     "a `with` statement": "open and close it outside the compiled function",
     "`import *`": "import the names that you need",
     "`except*`": "use `except`",

@@ -213,11 +213,15 @@ class Analysis:
         # without its frames, which would keep their arguments alive
         self.errors[inst] = error.with_traceback(None)
         if not inst.op.effects & ir.TERMINATOR:
-            self.meaning.pop(inst, None)
-            try:
-                self.unwind(block, inst)
-            except Mismatch:  # joining types at the handler failed: this error is enough
-                pass
+            self.set_aside(block, inst)
+
+    def set_aside(self, block: ir.Block, inst: ir.Inst) -> None:
+        """An instruction has no meaning, or none yet: only the handler of exceptions around it is reached."""
+        self.meaning.pop(inst, None)
+        try:
+            self.unwind(block, inst)
+        except Mismatch:  # joining types at the handler failed: the error of the instruction is enough
+            pass
 
     def unwind(self, block: ir.Block, inst: ir.Inst) -> None:
         if inst.unwind is not None:

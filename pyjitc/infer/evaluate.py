@@ -5,6 +5,7 @@ functions become specialisations of their own.
 """
 from __future__ import annotations
 
+import builtins
 import functools
 import gc
 import operator
@@ -37,6 +38,7 @@ from .session import value_of_member
 displays = lazy(f"{__package__}.displays")
 duals = lazy(f"{__package__}.duals")  # only functions with variables of two types load it
 derivatives = lazy(f"{__package__}.derivatives")  # only programs that ask for derivatives load it
+localclasses = lazy(f"{__package__}.localclasses")  # only functions with class statements load it
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -46,6 +48,8 @@ VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _STARS = 4  # inspect.CO_VARARGS
 _KEYWORDS = 8  # inspect.CO_VARKEYWORDS
+# modules with functions that make or change classes
+_OF_CLASSES = frozenset({"dataclasses", "functools", "enum", "typing", "abc", "collections"})
 _WITH_KEYWORDS = (ImportError, NameError, AttributeError)  # builtin exceptions with keyword arguments
 
 # Operations that take a union without splitting it: they move values, or box them.
@@ -548,8 +552,9 @@ class Evaluator(Operations):
                 return self.cached_call(target, args, kwargs)
             function = self.session.function_of(target)
             if function is not None:
+                if function.__module__ in _OF_CLASSES and localclasses.is_maker(self.session, function, args, kwargs):
+                    return localclasses.made(self, function, args, kwargs)
                 self.session.note_options(target)
-            if function is not None:
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)
                 if proto.library:
@@ -564,6 +569,8 @@ class Evaluator(Operations):
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
                 named = {"names": tuple(kwargs)} if kwargs else {}
                 return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
+            if target is builtins.__build_class__:
+                return localclasses.build(self, args, kwargs)
             return self.library.call(callee, args, kwargs)
         if isinstance(t, FunctionObject):
             return self.call(opened(callee), args, kwargs)

@@ -14,8 +14,8 @@ from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, Field
 containers = lazy("pyjitc.ops.containers")
 
 __all__ = ["Captured", "CellGet", "CellSet", "MakeCell", "OwnFunction", "Raise", "Split", "UserCall",
-           "captured_defaults", "defaults_of", "dict_of", "key_error", "list_of", "may_raise", "meaning_av",
-           "members_of", "new_list", "opened"]
+           "captured_defaults", "defaults_of", "dict_of", "is_one_case", "key_error", "list_of", "may_raise",
+           "meaning_av", "members_of", "new_list", "opened"]
 
 
 class Split:
@@ -173,3 +173,16 @@ def may_raise(meaning) -> bool:
         content = meaning.cell.type.content
         return content is Unbound or type(content) is Union and Unbound in content.members
     return kind in (Throw, Raise, Nest, FieldGet, FieldSet, Derived)
+
+
+def is_one_case(spec) -> bool:
+    """Whether a specialisation was requested for one of several types that an argument may have, by the program itself
+    or through functions of the library."""
+    at, seen = spec.caller, set()
+    while at is not None and at[0] not in seen:
+        found = at[0].meaning.get(at[1])
+        if type(found) is Split or not at[0].spec.proto.library:
+            return type(found) is Split and len(found.cases) > 1
+        seen.add(at[0])
+        at = at[0].spec.caller
+    return False

@@ -4,6 +4,10 @@
 on boxed operands, whose result is an Object; inference continues from there, and typed values remain unboxed. Each such
 instruction is recorded with its reason, for the report.
 
+A refusal may come from types of which inference does not yet know all: `node.next` while `node` is only known to be
+None. Such an instruction waits (`waits`) until nothing else can be inferred; then the session lets the interpreter do
+the first one that waits, and goes on (session.py: `settle`).
+
 Code in the interpreter may change globals: they are read at run time, not at compile time, unless they are functions,
 classes or modules. A list display that is passed to the interpreter must be a list (displays.py).
 """
@@ -30,11 +34,11 @@ from ..types.kinds import (
 from . import boxed as by
 from .boxed import by_python
 from .evaluate import Evaluator, UserCall
-from .expressions import Raise, Split, meaning_av
+from .expressions import Raise, Split, is_one_case, meaning_av
 from .join import AV, with_objects
 from .meaning import (
     UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Restart,
-    Share,
+    Share, Throw, thrown,
 )
 from .names import describe, is_of_python
 from .session import value_of_member
@@ -53,16 +57,24 @@ class Forgiving(Evaluator):
     def __init__(self, analysis):
         super().__init__(analysis)
         self.asked: dict[ir.Inst, Mismatch] = {}  # instruction that the interpreter does -> the reason
+        self.forced: set[ir.Inst] = set()  # instructions that have waited
         self.given_up: set = set()  # specialisations that are not called any more
         if not self.session.interprets and any(t is Object for t, _ in analysis.spec.args):
             self.interpret()
 
     def evaluate(self, inst, block):
         self.asked.pop(inst, None)
+        self.session.waiting.pop((self.analysis, inst), None)
         try:
             return super().evaluate(inst, block)
         except (Mismatch, TooLarge) as error:
             operands = [Operand(i, *self.analysis.lookup(arg, block)) for i, arg in enumerate(inst.args)]
+            if self.waits(inst, operands, error):
+                self.session.waiting[self.analysis, inst] = block
+                self.analysis.set_aside(block, inst)
+                return None
+            if isinstance(error, Mismatch) and self.raises(inst, operands, error):
+                return self.noted(inst, thrown(error), None)  # a value of the type that is refused may never come here
             return self.noted(inst, *self.instead(inst, operands, error))
 
     def handled(self, inst, operands):
@@ -73,7 +85,22 @@ class Forgiving(Evaluator):
                 self.find_attribute(operands[0].type, inst.attrs["name"])
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
+            if self.waits(inst, operands, error) or self.raises(inst, operands, error):
+                raise
             return self.instead(inst, operands, error)
+
+    def waits(self, inst, operands, error) -> bool:
+        """Whether a refusal may not hold any more when more is known about types. Operations on Python objects do not
+        wait, nor those for which compiled code has no form."""
+        return not (isinstance(error, (NotNative, TooLarge)) or inst in self.forced
+                    or inst.op.effects & ir.TERMINATOR or any([any_part(x.type, _is_object) for x in operands])
+                    or _is_installed(self.analysis.spec.proto))
+
+    def raises(self, inst, operands, error) -> bool:
+        """Whether an instruction that has waited raises what the interpreter would raise, in a function that is
+        compiled for one of several types that an argument may have."""
+        return (inst in self.forced and isinstance(error, Mismatch) and not isinstance(error, NotNative)
+                and not any([any_part(x.type, _is_object) for x in operands]) and is_one_case(self.analysis.spec))
 
     def met(self, x: AV, y: AV, error: Mismatch) -> AV:
         """The abstract value for a place where values of too many types meet: the types without a boxed form, and
@@ -216,7 +243,7 @@ class Forgiving(Evaluator):
                 return
 
     def split_call(self, on, callee, args, kwargs):
-        cases = []
+        cases, mismatch = [], None
         for member in on.type.members:
             narrow = Operand(on.index, member, value_of_member(on, member))
             callee_, *rest = [narrow if x is on else x for x in (callee, *args, *kwargs.values())]
@@ -228,12 +255,18 @@ class Forgiving(Evaluator):
                 else:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
-                try:
-                    meaning, av = self.settle(by.call(callee_, *given))
-                except Mismatch:
-                    raise error from None
-                self.asked[self.inst] = error
+                if isinstance(error, NotNative) or self.inst in self.forced:
+                    try:
+                        meaning, av = self.settle(by.call(callee_, *given))
+                    except Mismatch:
+                        raise error from None
+                    self.asked[self.inst] = error
+                else:
+                    mismatch = error
+                    meaning, av = thrown(error), None
             cases.append((member, meaning, av))
+        if mismatch is not None and all([type(meaning) is Throw for _, meaning, _ in cases]):
+            raise mismatch
         return Split(on.index, cases)
 
     def settle(self, meaning):
@@ -241,7 +274,7 @@ class Forgiving(Evaluator):
             spec = meaning.spec
             if spec in self.given_up or spec.error is not None and spec.function is not None:
                 self.given_up.add(spec)
-                raise spec.error or NotNative(f"{spec.proto.qualname} is not compiled")
+                raise _final(spec.error) if spec.error else NotNative(f"{spec.proto.qualname} is not compiled")
         return super().settle(meaning)
 
     def generator(self, proto, callee, operands):
@@ -263,7 +296,7 @@ class Forgiving(Evaluator):
 
     def constant_of(self, inst, value):
         if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-            raise Mismatch("an int beyond 64 bits")
+            raise NotNative("an int beyond 64 bits")
         return super().constant_of(inst, value)
 
 
@@ -286,6 +319,15 @@ _CALLS = generic.CALL, generic.CALL_STAR
 # operation -> the place of the first operand that it stores
 _STORES = {generic.SETATTR: 1, generic.SETITEM: 1, generic.LIST: 0, generic.LIST_APPEND: 1, generic.SET: 0,
            generic.SET_ADD: 1, generic.DICT: 0, generic.DICT_SET: 1}
+
+
+def _is_object(t) -> bool:
+    return t is Object
+
+
+def _final(error: Mismatch) -> Mismatch:
+    """The refusal of a function, of which nothing more is to be known."""
+    return error if isinstance(error, NotNative) else NotNative(error.message, error.hint)
 
 
 def _is_iterator(t) -> bool:

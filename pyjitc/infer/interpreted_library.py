@@ -49,6 +49,9 @@ class InterpretedLibrary(Forgiving):
             raise error
         return super().instead(inst, operands, error)
 
+    def waits(self, inst, operands, error) -> bool:
+        return False
+
     def concerns_library(self, inst, operands) -> bool:
         """Whether the operation of `inst` on these operands is one that the interpreter does: see the list at the
         beginning of this module."""

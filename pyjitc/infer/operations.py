@@ -17,7 +17,7 @@ from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
     Attributes, Bool, Cell, Container, Dict, DType, Exception_, Function, FunctionObject,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_plain_tuple, is_scalar, members_of as types_of,
+    Unbound, Undefined, Union, any_part, closed, is_display, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, get_attribute, test
@@ -325,6 +325,8 @@ class Operations:
                     if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
                             getattr(holder, name), str):
                         return constant(getattr(holder, name))
+                    if name in ("__mro__", "__bases__", "__base__"):
+                        return self.held_constant(getattr(holder, name))
                     raise NotNative(f"attribute '{name}' of a class is not compiled",
                                     "read it outside the compiled function", AttributeError)
                 if value is UNKNOWN:
@@ -476,6 +478,9 @@ class Operations:
             self.session.store_in_any(inst.attrs["name"], operands[1].type)
         holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
         if isinstance(holder, type) and not is_fixed(holder):
+            if any([made.cls is holder for made in self.session.findings.classes.values()]):
+                raise NotNative(f"an attribute of {holder.__name__}, which a function defines, is assigned",
+                                "define the class outside the function")
             return self.set_class_attribute(holder, inst.attrs["name"], operands[1])
         if (isinstance(holder, pytypes.ModuleType) and holder.__name__.split(".")[0] not in FIXED_MODULES
                 or _has_variables(holder, inst.attrs["name"])):
@@ -767,6 +772,8 @@ class Operations:
             return made
         for _, x in kept:
             needs_objects(x.type)
+            if is_display(x.type):
+                raise NeedsList
         return Apply(structure.RETYPE, Apply(pyobject.PY_BOX, made), type=FunctionObject(t))
 
     def check_bound(self, inst, operands):

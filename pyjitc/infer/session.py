@@ -50,8 +50,8 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("asks", "cells", "changed", "constant", "every", "functions", "generators", "left", "lists",
-                 "returned", "sums")
+    __slots__ = ("asks", "cells", "changed", "classes", "constant", "decorated", "every", "functions", "generators",
+                 "left", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -68,6 +68,9 @@ class Findings:
         # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
         self.changed: dict[int, object] = {}
+        # the classes that the program defines inside functions, and the results of their decorators (localclasses.py)
+        self.classes: dict[tuple, Any] = {}
+        self.decorated: dict[tuple, Any] = {}
 
 
 class Variable:
@@ -150,6 +153,8 @@ class Session:
         # whether the interpreter executes what is refused otherwise (infer/forgiving.py, infer/interpreted_library.py)
         self.asks = options.objects or self.findings.asks
         self.self_made: set[pytypes.CodeType] = set()  # code of generators that make generators of the same code
+        # (analysis, instruction) -> block, of instructions that are refused for the types known so far (forgiving.py)
+        self.waiting: dict[tuple, ir.Block] = {}
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # number of specialisations of each function
@@ -391,7 +396,11 @@ class Session:
 
     def settle(self) -> None:
         """Run every analysis whose inputs have changed, until none remains."""
-        while self.pending:
+        while self.pending or self.waiting:
+            if not self.pending:
+                (analysis, inst), block = next(iter(self.waiting.items()))
+                analysis.evaluator.forced.add(inst)
+                analysis.touch(block)
             self.pending.pop().run()
         # the meaning of library functions does not depend on the caller: keep their specialisations
         for spec in self.order[1:]:

@@ -13,7 +13,7 @@ from ..types.kinds import (
 )
 from .analysis import Analysis
 from .emit import close, emit
-from .expressions import Split, UserCall
+from .expressions import Split, UserCall, is_one_case
 from .meaning import UNKNOWN, Expr, Mismatch, NotNative, Restart, Throw
 from .session import Findings, Session, only_value
 
@@ -95,7 +95,8 @@ def _specialised(session, function, types, library, prototype):
     for analysis, inst in () if session.options.objects else session.doubtful:
         found = analysis.meaning.get(inst)
         one = analysis.spec
-        if type(found) is Throw and found.hint and not _has_value(analysis, inst) and not _handled(one, inst):
+        if type(found) is Throw and found.hint and not (
+                _has_value(analysis, inst) or _handled(one, inst) or is_one_case(one)):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
@@ -111,12 +112,17 @@ def _specialised(session, function, types, library, prototype):
 
 def _raises_at_run_time(session, spec) -> bool:
     """Whether the errors of a specialisation are exceptions that the interpreter would raise. If so, the specialisation
-    raises them at run time. Example: a function that walks nested data calls itself for the type of every item, also
-    for types that a test of values excludes (`if key == "#"`)."""
+    raises them at run time. Examples: a function that walks nested data calls itself for the type of every item, also
+    for types that a test of values excludes (`if key == "#"`); a call whose argument has one of several types, and a
+    value of the type that the function refuses may never occur."""
     analysis = spec.analysis
-    if spec.proto.library or not any([other.proto is spec.proto for other in session.callers(spec.caller)]) or any([
-            isinstance(error, NotNative) or error.hint or inst.op.effects & ir.TERMINATOR
-            for inst, error in analysis.errors.items()]):
+    errors = analysis.errors.items()
+    if spec.proto.library or any([isinstance(error, NotNative) or inst.op.effects & ir.TERMINATOR
+                                  for inst, error in errors]):
+        return False
+    if not is_one_case(spec) and not (
+            any([other.proto is spec.proto for other in session.callers(spec.caller)])
+            and not any([error.hint for _, error in errors])):
         return False
     for inst, error in analysis.errors.items():
         analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)

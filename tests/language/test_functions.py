@@ -7,6 +7,7 @@ import numpy as np
 
 from pyjitc import njit
 from tests.language.corpus import check, corpus, each
+from tests.oracle import agree
 
 case, CASES = corpus()
 
@@ -786,3 +787,36 @@ def test_functions_of_no_module_and_with_names_of_any_script():
     exec("def größe(x): return x + 1\ndef doppelt(x): return größe(x) * 2", names)
     assert names["größe"].__module__ is None
     assert njit(names["doppelt"])(3) == 8
+
+
+class Ratio:
+    """The powers of its numbers have either of two types for the compiler: a method that refuses floats is called for
+    both."""
+
+    def __init__(self, n, d=1):
+        common = math.gcd(n, d)
+        self.n, self.d = n // common, d // common
+
+    def __pow__(self, k):
+        return Ratio(self.n ** k, self.d ** k) if k >= 0 else Ratio(self.d ** -k, self.n ** -k)
+
+
+def halved(x):
+    return x // 2 + 1
+
+
+def of_two_types(d, key):
+    return halved(d.get(key))
+
+
+def in_a_list(values):
+    return [halved(x) for x in values]
+
+
+def test_a_function_that_refuses_one_of_several_types_raises_at_run_time():
+    agree(lambda a, k: (Ratio(a, 6) ** k).d, 4, 3)
+    agree(lambda a, k: (Ratio(a, 6) ** k).d, 4, -3)
+    compiled = agree(of_two_types, {"a": 4}, "a")
+    agree(of_two_types, {"a": 4}, "b", compiled=compiled)
+    compiled = agree(in_a_list, [1, None])
+    agree(in_a_list, [2.5, 1], compiled=compiled)

@@ -3,6 +3,7 @@ native. Every program is compared with the interpreter."""
 import dataclasses
 import contextlib
 import gc
+import math
 import operator
 import sys
 import types
@@ -558,14 +559,17 @@ def test_the_report_has_lines_and_reasons():
 
 def test_what_cannot_be_compiled_at_all_is_interpreted():
     def f(x):
-        class Local:
-            y = x
-        return Local.y
+        async def local():
+            return x
+        try:
+            local().send(None)
+        except StopIteration as result:
+            return result.value
 
     compiled = jit(f)
     assert compiled(3) == 3 and compiled(3) == 3 and not compiled.signatures
     (text,) = compiled.report().values()
-    assert "the interpreter runs all of" in text and "a class definition" in text
+    assert "the interpreter runs all of" in text and "async" in text
 
 
 def test_displays_are_objects_where_they_change():
@@ -635,3 +639,60 @@ def test_functions_that_look_at_the_frame_that_calls_them():
         return eval("m * 2"), sorted(locals())
 
     assert jit(f)(3) == f(3) == (8, ["m", "n"])
+
+
+def test_exceptions_of_a_function_that_the_interpreter_runs_have_no_context():
+    def f(x):
+        async def local():
+            return x
+
+        raise KeyError(x, local)
+
+    with pytest.raises(KeyError) as caught:
+        jit(f)(1)
+    assert caught.value.__context__ is None
+
+
+class Item:
+    def __init__(self, value, rest=None):
+        self.value, self.rest = value, rest
+
+
+class Items:
+    def __init__(self):
+        self.first = None
+        self.count = 0
+
+    def append(self, value):
+        if self.first is None:
+            self.first = Item(value)
+        else:
+            last = self.first
+            while last.rest is not None:
+                last = last.rest
+            last.rest = Item(value)
+        self.count += 1
+
+
+def linked(values):
+    items = Items()
+    for v in values:
+        items.append(v)
+    total, item = 0, items.first
+    while item is not None:
+        total += item.value
+        item = item.rest
+    return total, items.count
+
+
+def a_case_that_never_comes(a, k):
+    def part(n):
+        return math.gcd(n, 6)
+
+    return part(a ** k) if k >= 0 else part(a ** -k)
+
+
+def test_types_that_become_known_later_leave_no_line_to_the_interpreter():
+    for function, args in ((linked, ([3, 1, 2],)), (a_case_that_never_comes, (4, -2))):
+        compiled = agree(function, *args, compiled=jit(function))
+        assert list(compiled.report().values()) == [f"all of {function.__name__} is native"]

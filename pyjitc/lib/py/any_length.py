@@ -11,11 +11,11 @@ import operator
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NotNative
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsList, NotNative
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
-from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF
+from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF, RETYPE
 from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
@@ -53,6 +53,13 @@ def joined(x: Expr, y: Expr) -> Expr:
 def repeated(x: Expr, n: Expr) -> Expr:
     """x * n of a tuple display."""
     return made_by_python(operator.mul, x, ranges.index(n), item=_item(x.type))
+
+
+def part(x: Expr, i: Expr) -> Expr:
+    """x[i] of a tuple display for a slice that is not constant."""
+    if isinstance(x.type, k.ListDisplay):
+        raise NeedsList
+    return made_by_python(operator.getitem, x, i, item=_item(x.type))
 
 
 def from_list(items):
@@ -269,6 +276,39 @@ def refuse(function, items):
     return Apply(DISCARD, by_python(starred, function, items))
 
 
+def of_two_at_most(function, items):
+    if len(items) == 0:
+        return function()
+    if len(items) == 1:
+        return function(items[0])
+    if len(items) != 2:
+        refuse(function, items)
+    return function(items[0], items[1])
+
+
+def of_two(function, items):
+    if len(items) != 2:
+        refuse(function, items)
+    return function(items[0], items[1])
+
+
+def of_two_or_three(function, items):
+    if len(items) == 2:
+        return function(items[0], items[1])
+    if len(items) != 3:
+        refuse(function, items)
+    return function(items[0], items[1], items[2])
+
+
+def of_one_to_three(function, items):
+    if len(items) == 1:
+        return function(items[0])
+    return of_two_or_three(function, items)
+
+
+_BY_COUNT = (range, of_one_to_three), (divmod, of_two), (pow, of_two_or_three), (complex, of_two_at_most)
+
+
 def extreme(function, items, key=None):
     """max(*items) or min(*items)"""
     if len(items) < 2:
@@ -345,6 +385,11 @@ def call_with(callee: Expr, function, items: Expr, kwargs) -> Expr:
     found = None if kwargs else call_of_method(callee, items)
     if found is not None:
         return found
+    if isinstance(target, type) and issubclass(target, BaseException) and not kwargs:
+        return Apply(RETYPE, by_python(starred, callee, items), type=k.Exception_(target))
+    by_count = next((function for one, function in _BY_COUNT if one is target), None)
+    if by_count is not None and not kwargs:
+        return Call(by_count, callee, items)
     if target in (max, min) and set(kwargs) <= {"key"}:
         item = lists.item_of(items.type)
         if item is not None and not any([isinstance(t, k.Container) or lists.item_of(t) is not None

@@ -31,7 +31,7 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
         if not i.known:
             if not all([is_integer(t) or t is Bool or t is NoneType for t in i.type.parts or ()]):
                 raise Mismatch("slice indices must be integers or None or have an __index__ method")
-            raise Mismatch(f"the slice of a {name} must be constant", "index with integers, or use an array")
+            return any_length.part(x, i)
         return Apply(TUPLE_MAKE, *(Apply(TUPLE_GET, x, index=k) for k in range(length)[i.value]), cls=None)
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"{name} indices must be integers or slices, not {describe(i.type)[1:-1]}",

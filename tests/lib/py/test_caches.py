@@ -232,3 +232,23 @@ def test_a_property_that_is_kept_is_computed_once():
 
 def test_typed_inside_is_the_interpreters():
     agree(lambda n: lru_cache(typed=True)(lambda x: x)(n), 3)
+
+
+def recursive(s):
+    pairs = [(0, 1), (1, 2)]
+
+    def same(t):
+        for i, j in pairs:
+            if t[i:i + 1] == t[j:j + 1]:
+                return t[i:i + 1]
+        return ""
+
+    @cache
+    def first(t):
+        return same(t) or first(t[1:])
+
+    return first(s), same(s)
+
+
+def test_a_recursive_one_that_reads_a_list_of_its_function():
+    agree(recursive, "abcddef")

@@ -95,7 +95,7 @@ def test_the_type_has_a_text():
 
 def test_a_call_that_cannot_be_compiled_says_so():
     with pytest.raises(TypeError, match=r"unpacked with \*"):
-        njit(lambda x: divmod(*x))([1, 2])
+        njit(lambda x: round(*x))([1, 2])
 
 
 def quicksort(values):
@@ -292,3 +292,44 @@ def growing(rows):
 
 def test_map_reads_its_lists_when_it_needs_their_items():
     agree(growing, [[1, 2], [3, 4]])
+
+
+class Named(Exception):
+    def __init__(self, *names):
+        super().__init__(*names)
+        self.count = len(names)
+
+
+class Plain(Exception):
+    pass
+
+
+def raised(names):
+    try:
+        raise Plain(*names)
+    except Plain as e:
+        first = e.args, str(e), repr(e)
+    try:
+        raise Named(*names)
+    except Named as e:
+        return first, e.count, e.args
+
+
+@pytest.mark.parametrize("names", [[], [1], ["a", "b"]])
+def test_exceptions_of_any_number_of_arguments(names):
+    agree(raised, names)
+
+
+@pytest.mark.parametrize("given", [[], [3], [7, 2], [1, 9, 3], [1, 2, 3, 4]])
+def test_builtins_of_any_number_of_arguments(given):
+    agree(lambda xs: list(range(*xs)), given)
+    agree(lambda xs: divmod(*xs), given)
+    agree(lambda xs: pow(*xs), given)
+    agree(lambda xs: complex(*xs), given)
+
+
+@pytest.mark.parametrize("i, j", [(0, 2), (-1, 5), (3, 0)])
+def test_slices_of_tuples_that_are_written_out(i, j):
+    agree(lambda t, i, j: (t[i:j], t[::j or 1], (1, "a", 2.5)[i:]), (1, 2, 3), i, j)
+    agree(lambda t, i, j: (t[i:j], [x for x in t[j:]]), (1, None, "b"), i, j)
+    agree(lambda i, j: [1, 2.5, "a", None][i:j], i, j)
