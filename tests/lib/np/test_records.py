@@ -113,7 +113,28 @@ def captured():
     return GLOBAL["x"].sum(), GLOBAL[1]["y"]
 
 
+def kept_records(a):
+    first, second = a[0].copy(), a[1]
+    a[0] = second
+    a[1] = first
+    first["x"] = -1.0
+    return first, first.copy()["x"], a[2].item(), [r.tolist() for r in a], a
+
+
+def shuffled(a):
+    np.random.seed(3)
+    np.random.shuffle(a)
+    b = np.random.permutation(a)
+    generator = np.random.default_rng(5)
+    generator.shuffle(b)
+    table = a[:4].reshape(2, 2)
+    np.random.shuffle(table)
+    return a, b, generator.permutation(b), generator.permuted(a), np.random.permutation(table), table
+
+
 CASES = {
+    kept_records: [(P,), (P[::-1],), (Q,), (made(NESTED),), (made(NAMED),)],
+    shuffled: [(made(PLAIN, 9),), (made(PLAIN, 9)[::-1],), (made(NESTED, 5),)],
     fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
     looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)], nested: [(made(NESTED),)], named: [(made(NAMED),)],
     copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
