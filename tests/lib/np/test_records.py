@@ -104,6 +104,14 @@ def shifted(a):
     return a
 
 
+def strided(a):
+    a["x"] += np.arange(len(a))
+    a[::2] = a[1::2]
+    a[::-2] = a[0]
+    a[1:][::2] = (2.5, (3, 4))
+    return a
+
+
 def planes(a):
     return a[:, 1]["x"], a.T["x"], a[1, 2]["x"], a["y"].shape, a[0]["y"]
 
@@ -137,7 +145,8 @@ CASES = {
     shuffled: [(made(PLAIN, 9),), (made(PLAIN, 9)[::-1],), (made(NESTED, 5),)],
     fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
     looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)], nested: [(made(NESTED),)], named: [(made(NAMED),)],
-    copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
+    copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], strided: [(P,), (P[::-1],), (P[:0],)],
+    planes: [(TABLE,), (np.asfortranarray(TABLE),)],
 }
 
 

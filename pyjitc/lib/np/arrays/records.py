@@ -154,7 +154,12 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
             i, a.type.dtype) else _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
         return Apply(DISCARD, call_python(operator.setitem, a, i, v, type=k.NoneType))
-    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
+    target = views.view(a, *subscripts.index_items(a.type, i))
+    return Call(put_whole, target, v) if target.type is None else _assign(target, v, asks)
+
+
+def put_whole(target, value):
+    target[...] = value
 
 
 def _with_fields(a: Expr) -> None:
