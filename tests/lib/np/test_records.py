@@ -112,6 +112,12 @@ def strided(a):
     return a
 
 
+def from_values(a, values):
+    a["x"] = values
+    a[1:]["x"][:2] = values[0]
+    return a
+
+
 def planes(a):
     return a[:, 1]["x"], a.T["x"], a[1, 2]["x"], a["y"].shape, a[0]["y"]
 
@@ -146,6 +152,7 @@ CASES = {
     fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
     looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)], nested: [(made(NESTED),)], named: [(made(NAMED),)],
     copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], strided: [(P,), (P[::-1],), (P[:0],)],
+    from_values: [(P, np.ones((1, 4))), (P, [4.0, 5.0, 6.0, 7.0]), (P, (1, 2.5, True, 4)), (P, np.ones((2, 4)))],
     planes: [(TABLE,), (np.asfortranarray(TABLE),)],
 }
 

@@ -19,12 +19,11 @@ from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ... import extended
-from ...build import a_type, is_list, is_sequence
+from ...build import a_type, is_list
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
-from ...py import conversions
 from ...py.interpreted import call_python
-from ..indexing import indexing, subscripts
+from ..indexing import subscripts
 from ..shapes import views
 
 __all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
@@ -179,10 +178,9 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
     if is_records(target.type) and target.type.dtype.is_text:
         return text_elements.store(target, _WHOLE, v)
     if not is_records(target.type):
-        if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
+        if isinstance(v.type, Array) and v.type.ndim > target.type.ndim == 0:
             raise Mismatch("setting an array element with a sequence.", exception=ValueError)
-        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(
-            target, _WHOLE, conversions.element(v, target.type.dtype) if asks else v, conversions.assign)
+        return protocol_of(target.type).setitem(target, _WHOLE, v, asks)
     names = _names(target.type.dtype.dtype)
     if isinstance(v.type, Tuple):
         if len(v.type.elements) != len(names.value):
