@@ -41,7 +41,7 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
     """Relocatable objects that define the helpers `names` and those that they call, in the order in which they are to
     be loaded."""
     wanted = frozenset(filter(is_shared, _closure(names)))
-    # Helpers that search one kind of table are one image. Sorted, since `table int` calls `table`.
+    # Helpers that search one kind of table are one image.
     searched = sorted(set(map(search_of, wanted)) - {""})
     if searched:
         wanted |= frozenset(filter(is_shared, _closure([name for name in TEXT if search_of(name) in searched])))
@@ -49,13 +49,30 @@ def objects_for(names, target: Target) -> tuple[bytes, ...]:
         missing = wanted.difference(*(held for held, _ in _made))
         if missing:
             common = frozenset(filter(is_shared, COMMON)) if missing & frozenset(COMMON) else frozenset()
-            for of in ("common", "", *searched):
-                group = common if of == "common" else frozenset(
-                    name for name in missing - common if search_of(name) == of)
-                if group:
-                    _made.append((group, image(_module(sorted(group), target), target, link.LEVEL if of in searched
-                                               else 0)))
+            groups = {"common": common} if common else {}
+            for name in sorted(missing - common):
+                groups.setdefault(search_of(name), set()).add(name)
+            for of in _called_first(groups):
+                _made.append((frozenset(groups[of]), image(_module(sorted(groups[of]), target), target,
+                                                           link.LEVEL if of in searched else 0)))
         return tuple(made for held, made in _made if held & wanted)
+
+
+def _called_first(groups: dict[str, set[str]]) -> dict[str, None]:
+    """The groups in an order in which each comes after those whose helpers it calls."""
+    group_of = {name: of for of, group in groups.items() for name in group}
+    ordered: dict[str, None] = {}
+
+    def visit(of: str) -> None:
+        for other in dict.fromkeys(group_of.get(name, of) for name in _closure(sorted(groups[of]))):
+            if other != of and other not in ordered:
+                visit(other)
+        ordered[of] = None
+
+    for of in groups:
+        if of not in ordered:
+            visit(of)
+    return ordered
 
 
 def image(source: str, target: Target, level: int = 0) -> bytes:

@@ -74,6 +74,7 @@ class _Builder:
         self.kwnames: tuple[str, ...] = ()
         # earlier cells are made by run()
         self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)
+        quirks.name_closures(self.code, self.instrs, self.start)
         self.moved = quirks.moved_cells(self.code, self.instrs, self.start)
         self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved)
         self.fresh: list[ir.Block] = []

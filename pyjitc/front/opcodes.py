@@ -25,11 +25,7 @@ def load_const(frame, x):
 
 
 def load_fast(frame, x):
-    name = quirks.local_name(frame.code, x.arg)
-    if name in frame.cells or name in frame.moved or name in frame.plain and name not in frame.code.co_varnames:
-        frame.push(frame.cell(name))  # 3.13 uses it in place of LOAD_CLOSURE
-    else:
-        frame.push(frame.load_local(name))
+    frame.push(frame.load_local(quirks.local_name(frame.code, x.arg)))
 
 
 def load_fast_and_clear(frame, x):

@@ -11,8 +11,8 @@ from ..ops import generic
 from .bytecode import VERSION
 
 __all__ = ["CONSTRUCTS", "HINTS", "POP_JUMPS", "OLD_BINARY", "NOT_JUMPS", "local_name", "cell_name", "binary",
-           "comparison", "push_callable", "enter_handler", "moved_cells", "plain_cells", "rebound_names", "accesses",
-           "block_stacks"]
+           "comparison", "push_callable", "enter_handler", "moved_cells", "name_closures", "plain_cells",
+           "rebound_names", "accesses", "block_stacks"]
 
 recursion = lazy(f"{__package__}.recursion")
 
@@ -108,6 +108,29 @@ def moved_cells(code, instrs, start) -> frozenset[str]:
     return frozenset(cell_name(code, x.arg) for x in instrs if x.name == "MAKE_CELL" and x.offset > start)
 
 
+def name_closures(code, instrs, start) -> None:
+    """3.13 has LOAD_FAST in place of LOAD_CLOSURE: give it the name of the latter where its slot holds a cell. The
+    variable of an inlined comprehension may use the slot of a cell that is not its own, or have a cell of its own in
+    the slot of a local variable."""
+    if VERSION < (3, 13) or not (code.co_cellvars or code.co_freevars):
+        return
+    cells = {x.arg for x in instrs if x.name == "MAKE_CELL" and x.offset <= start}
+    inner = []  # (slot, start, end, whether the slot holds a cell there), inner comprehensions last
+    for k, x in enumerate(instrs):
+        if x.name == "LOAD_FAST_AND_CLEAR":
+            end = next((y.target for y in instrs[k:] if y.name == "FOR_ITER"), x.offset)
+            made = any(y.name == "MAKE_CELL" and y.arg == x.arg and y.offset < end for y in instrs[k:])
+            inner.append((x.arg, x.offset, end, made))
+    for x in instrs:
+        if x.name == "LOAD_FAST":
+            holds = x.arg in cells or x.arg >= code.co_nlocals
+            for slot, first, end, made in inner:
+                if slot == x.arg and first < x.offset < end:
+                    holds = made
+            if holds:
+                x.name = "LOAD_CLOSURE"
+
+
 def accesses(code, x, plain, moved):
     """((name, how), ...) in order, how: 'load', 'take' (of a closure), 'store' or 'delete'."""
     how = _STORES.get(x.name)
@@ -117,8 +140,6 @@ def accesses(code, x, plain, moved):
             return ((name, how),)
         if name in code.co_cellvars and name not in plain:
             return () if name not in code.co_varnames else ((name, how),)
-        if how == "load" and name in plain and name not in code.co_varnames:
-            how = "take"  # 3.13 uses it in place of LOAD_CLOSURE
         return ((name, how),) if name not in code.co_freevars else ()
     how = _CELLS.get(x.name)
     if how is not None:
@@ -177,10 +198,8 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
             rebound.add(cell_name(code, x.arg))
         elif x.name == "STORE_DEREF":
             stores.setdefault(cell_name(code, x.arg), []).append(x.offset)
-        elif (x.name == "LOAD_CLOSURE" or VERSION >= (3, 13) and x.name == "LOAD_FAST"
-              and local_name(code, x.arg) in code.co_cellvars):
-            name = cell_name(code, x.arg)
-            takes.setdefault(name, []).append(x.offset)
+        elif x.name == "LOAD_CLOSURE":
+            takes.setdefault(cell_name(code, x.arg), []).append(x.offset)
     plain, single = set(), set()
     nparams = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     for name in code.co_cellvars:

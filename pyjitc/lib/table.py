@@ -64,7 +64,10 @@ def _iter(x, sentinel):
     if sentinel.type is not Ellipsis_:
         answer = py_builtins.CALLS[callable]([x], {})
         if answer.known and not answer.value:
-            raise Mismatch("iter(v, w): v must be callable")
+            try:
+                iter((), 0)
+            except TypeError as error:  # its text depends on the version
+                raise Mismatch(str(error)) from None
         return Share(Call(iterators.called_until, x, sentinel))
     return x if isinstance(x.type, Iterator) else Share(protocol_of(x.type).iterate(x))
 

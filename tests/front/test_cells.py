@@ -50,6 +50,21 @@ def comprehension_variable_named_like_a_free_variable(n):
     return inner()
 
 
+@case((3,), (0,))
+def comprehension_variable_named_like_a_variable_that_is_captured_elsewhere(n):
+    rows = [[x] + [y] for x, y in zip(range(n), range(1, n + 1))]
+    x = y = 10
+
+    def inner():
+        return x + y
+
+    x += 1
+    more = [[x] for x in range(n)]
+    y += 1
+    made = [[lambda: x for x in range(y)] + [[x]] for x in range(n)]
+    return rows, inner(), x, y, more, [row[:-1][0]() for row in made if len(row) > 1], [row[-1] for row in made]
+
+
 @case((3,))
 def nested_comprehensions_capture_both_variables(n):
     rows = [[(lambda: (i, j, n)) for j in range(i)] for i in range(n)]

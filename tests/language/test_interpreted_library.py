@@ -380,7 +380,8 @@ def test_what_is_refused_stays_refused():
     with pytest.raises(CompileError, match="has no attribute 'serch'"):
         njit(lambda n: re.serch("a", "b"))(1)
     with pytest.raises(CompileError, match="eval is not compiled yet"):
-        njit(lambda n: (json.dumps(n), eval("n")))(1)
+        njit(lambda n: (json.dumps(n),
+                        eval("n")))(1)  # on a line of its own: 3.10 has no columns
 
 
 def two(x, y=10, *, z=100):

@@ -4,13 +4,12 @@ from __future__ import annotations
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.expressions import key_error, list_of
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, NeedsList, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
     Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Tuple, any_part, is_integer,
-    is_numpy_scalar,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
@@ -45,6 +44,10 @@ def _item_of(x: Expr, i: Expr, name: str) -> Expr:
     return Call(tuples.item, x, i, constant(message))
 
 
+def _is_count(t) -> bool:
+    return is_integer(t) or t is Bool
+
+
 class _Tuple(Protocol):
     """The protocol of tuples, and of named tuples, whose class may define operations."""
 
@@ -57,16 +60,16 @@ class _Tuple(Protocol):
                 return found
         if op == "+" and isinstance(y.type, Tuple):
             return Apply(TUPLE_MAKE, *self.elements(x), *self.elements(y), cls=None)
-        return self._repeated(x, y) if op == "*" and y.type is Int else None
+        return self._repeated(x, y) if op == "*" and _is_count(y.type) else None
 
     def reflected(self, op, x, y, inplace):
         found = None if y.type.cls is None else classes.binary(op, x, y, inplace)
-        return self._repeated(y, x) if found is None and op == "*" and x.type is Int else found
+        return self._repeated(y, x) if found is None and op == "*" and _is_count(x.type) else found
 
     def _repeated(self, x, n):
         if not n.known:
             return any_length.repeated(x, n)
-        return Apply(TUPLE_MAKE, *self.elements(x) * n.value, cls=None)
+        return Apply(TUPLE_MAKE, *self.elements(x) * int(n.value), cls=None)
 
     def unsupported(self, op, x, y, inplace):
         if op == "+":
@@ -80,9 +83,6 @@ class _Tuple(Protocol):
         return super().unary(op, x) if found is None else found
 
     def compare(self, op, x, y):
-        if op in ("==", "!=") and is_numpy_scalar(y.type):
-            raise NotNative(f"{op} between a NumPy scalar and a tuple is not compiled",
-                            "make an array of it: np.array(x)")
         if not isinstance(y.type, Tuple):
             return None
         if op == "==":

@@ -6,12 +6,14 @@ from ...infer.meaning import Apply
 from ...ops.structure import METHOD_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, is_scalar
+from ..build import is_sequence
 from ..protocol import Protocol, text_by_python
 from . import operators
 
 __all__ = ["PROTOCOLS"]
 
 builtins, np_scalars = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.np.elementwise.scalars")
+array_operations = lazy("pyjitc.lib.np.arrays.operations")
 
 
 class _Python(Protocol):
@@ -42,13 +44,38 @@ class _Python(Protocol):
 
 
 class _NumPy(_Python):
-    """The protocol of NumPy's numbers, dates and durations."""
+    """The protocol of NumPy's numbers, dates and durations. Their operators make arrays of sequences, but for `*`,
+    which repeats them."""
+
+    def binary(self, op, x, y, inplace):
+        if op != "*" and _is_sequence(y.type):
+            return array_operations.PROTOCOLS[k.Array].binary(op, x, y, False)
+        return super().binary(op, x, y, inplace)
+
+    def reflected(self, op, x, y, inplace):
+        if op != "*" and _is_sequence(x.type):
+            return array_operations.PROTOCOLS[k.Array].binary(op, x, y, False)
+        return super().reflected(op, x, y, inplace)
+
+    def compare(self, op, x, y):
+        if _is_sequence(y.type):
+            return array_operations.PROTOCOLS[k.Array].compare(op, x, y)
+        return super().compare(op, x, y)
+
+    def compared(self, op, x, y):
+        if _is_sequence(x.type):
+            return array_operations.PROTOCOLS[k.Array].compare(op, x, y)
+        return super().compared(op, x, y)
 
     def attribute(self, x, name):
         return np_scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)
 
     def method(self, x, name, args, kwargs):
         return np_scalars.method(x, name, args, kwargs)
+
+
+def _is_sequence(t) -> bool:
+    return isinstance(t, k.List) or is_sequence(t)
 
 
 PROTOCOLS = {**dict.fromkeys(map(type, (k.Int, k.Float, Bool, k.Complex)), _Python()),

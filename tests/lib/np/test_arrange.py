@@ -28,6 +28,8 @@ CASES = {
     "flip 2": (lambda a: (np.fliplr(a), np.flipud(a), np.rot90(a), np.rot90(a, 2), np.rot90(a, -1)), (A2,)),
     "broadcast_to": (lambda a: (np.broadcast_to(a, (2, 6)), np.broadcast_to(a[:1], (6,))), (A1,)),
     "broadcast_to wrong": (lambda a: np.broadcast_to(a, (2, 5)), (A1,)),
+    "broadcast_to a negative shape": (lambda a, n: np.broadcast_to(a, (n, 6)), (A1, -2), (A1, 2)),
+    "broadcast_to no axes": (lambda a: np.broadcast_to(a, ()), (A1,)),
     "concatenate": (lambda a, b: (np.concatenate((a, b)), np.concatenate([a, b, a]), np.hstack((a, b)), np.append(a, b),
                                   np.append(a, 3.0)),
                     (A1, A1[::2]), (A1, np.arange(3)), (np.arange(3, dtype=np.int8), A3[0, 0])),

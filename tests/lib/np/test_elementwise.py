@@ -342,3 +342,25 @@ def test_messages_name_the_shapes_as_numpy_does():
         compiled = njit(f)
         for mine, other in itertools.product(shapes, [*shapes, (1,), (2,), (3,)]):
             agree(f, np.ones(mine), np.ones(other), compiled=compiled)
+
+
+NUMBERS_AND_SEQUENCES = [
+    lambda x: (1, 2) + x, lambda x: x - (1, 2.5), lambda x: [1, 2] / x, lambda x: x // [3, 4], lambda x: (1, 2) < x,
+    lambda x: x >= [1, 3], lambda x: (1, 3) == x, lambda x: x != (1, 3), lambda x: x ** (1, 2), lambda x: ((1, 2),) + x,
+]
+
+
+@pytest.mark.parametrize("function", NUMBERS_AND_SEQUENCES)
+def test_numbers_of_numpy_make_arrays_of_sequences(function):
+    compiled = njit(function)
+    for x in (np.int32(3), np.float64(2.5), np.uint8(3), np.float16(2)):
+        agree(function, x, compiled=compiled)
+
+
+@pytest.mark.parametrize("function", [
+    lambda n: (1, 2) * n, lambda n: n * (1, 2), lambda n: n * [1, 2.5], lambda n: [1] * n, lambda n: "ab" * n,
+    lambda n: (3 if n else 2.5) and n * (n, n), lambda n: (n,) * np.int64(2)])
+def test_integers_of_numpy_repeat_sequences(function):
+    compiled = njit(function)
+    for n in (np.int8(3), np.uint64(0), np.int64(-1), 2):
+        agree(function, n, compiled=compiled)

@@ -104,6 +104,20 @@ def shifted(a):
     return a
 
 
+def strided(a):
+    a["x"] += np.arange(len(a))
+    a[::2] = a[1::2]
+    a[::-2] = a[0]
+    a[1:][::2] = (2.5, (3, 4))
+    return a
+
+
+def from_values(a, values):
+    a["x"] = values
+    a[1:]["x"][:2] = values[0]
+    return a
+
+
 def planes(a):
     return a[:, 1]["x"], a.T["x"], a[1, 2]["x"], a["y"].shape, a[0]["y"]
 
@@ -113,10 +127,33 @@ def captured():
     return GLOBAL["x"].sum(), GLOBAL[1]["y"]
 
 
+def kept_records(a):
+    first, second = a[0].copy(), a[1]
+    a[0] = second
+    a[1] = first
+    first["x"] = -1.0
+    return first, first.copy()["x"], a[2].item(), [r.tolist() for r in a], a
+
+
+def shuffled(a):
+    np.random.seed(3)
+    np.random.shuffle(a)
+    b = np.random.permutation(a)
+    generator = np.random.default_rng(5)
+    generator.shuffle(b)
+    table = a[:4].reshape(2, 2)
+    np.random.shuffle(table)
+    return a, b, generator.permutation(b), generator.permuted(a), np.random.permutation(table), table
+
+
 CASES = {
+    kept_records: [(P,), (P[::-1],), (Q,), (made(NESTED),), (made(NAMED),)],
+    shuffled: [(made(PLAIN, 9),), (made(PLAIN, 9)[::-1],), (made(NESTED, 5),)],
     fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
     looped: [(P,), (P[1::2],)], new: [(3,), (0,)], unpacked: [(P,)], nested: [(made(NESTED),)], named: [(made(NAMED),)],
-    copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], planes: [(TABLE,), (np.asfortranarray(TABLE),)],
+    copied: [(P, P[::-1]), (P, P[0:1])], shifted: [(P,)], strided: [(P,), (P[::-1],), (P[:0],)],
+    from_values: [(P, np.ones((1, 4))), (P, [4.0, 5.0, 6.0, 7.0]), (P, (1, 2.5, True, 4)), (P, np.ones((2, 4)))],
+    planes: [(TABLE,), (np.asfortranarray(TABLE),)],
 }
 
 

@@ -53,3 +53,28 @@ def test_same_as_numpy(name):
     compiled = njit(function)
     for args in calls:
         agree(function, *args, compiled=compiled)
+
+
+SHAPES = [((1,), (4,)), ((4,), (1,)), ((1, 3), (2, 3)), ((2, 3), (2, 1)), ((2, 3), (1, 3)), ((3,), (2, 3)), ((3,), ()),
+          ((0,), (1,)), ((1,), (0,)), ((2, 3), (4,)), ((2, 3), (1, 1, 3)), ((), (3,)), ((2, 1), (2, 3)),
+          ((2, 0), (2, 1))]
+
+
+@pytest.mark.parametrize("function", [
+    lambda a, m: np.sum(a, where=m), lambda a, m: np.sum(a, axis=-1, where=m), lambda a, m: np.mean(a, where=m),
+    lambda a, m: np.var(a, where=m, axis=0), lambda a, m: np.max(a, where=m, initial=-1.0),
+    lambda a, m: np.any(a, 0, where=m, keepdims=True), lambda a, m: np.multiply.reduce(a, where=m),
+])
+def test_a_mask_is_broadcast_to_the_operand_and_never_the_operand_to_it(function):
+    for shape, mask in SHAPES:
+        agree(function, np.full(shape, 2.0), np.ones(mask, np.bool_))
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: a.min(axis=1), lambda a: a.max(axis=0), lambda a: np.minimum.reduce(a, axis=1), lambda a: a.max((0, 1)),
+    lambda a: np.fmax.reduce(a, axis=0), lambda a: np.nanmin(a, axis=1), lambda a: np.ptp(a, axis=0),
+])
+def test_extremes_along_an_empty_axis(function):
+    for shape in ((0, 0), (0, 3), (3, 0)):
+        for dtype in (np.float64, np.int8, "m8[s]"):
+            agree(function, np.zeros(shape, dtype))

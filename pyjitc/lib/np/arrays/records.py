@@ -10,20 +10,20 @@ import numpy as np
 
 from ....base.errors import did_you_mean, suggest
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.constants import constant
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
-from ....ops.structure import DISCARD, PACK, STRUCT_GET, TUPLE_MAKE
+from ....ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ... import extended
-from ...build import is_list, is_sequence, a_type
+from ...build import a_type, is_list
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
-from ...py import conversions
 from ...py.interpreted import call_python
-from ..indexing import indexing, subscripts
+from ..indexing import subscripts
 from ..shapes import views
 
 __all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
@@ -153,7 +153,12 @@ def setitem(a: Expr, i: Expr, v: Expr, asks: bool) -> Expr:
             i, a.type.dtype) else _assign(field(a, _name_of(i, ())), v, asks)
     if not _is_basic(i.type):
         return Apply(DISCARD, call_python(operator.setitem, a, i, v, type=k.NoneType))
-    return _assign(views.view(a, *subscripts.index_items(a.type, i)), v, asks)
+    target = views.view(a, *subscripts.index_items(a.type, i))
+    return Call(put_whole, target, v) if target.type is None else _assign(target, v, asks)
+
+
+def put_whole(target, value):
+    target[...] = value
 
 
 def _with_fields(a: Expr) -> None:
@@ -173,10 +178,9 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
     if is_records(target.type) and target.type.dtype.is_text:
         return text_elements.store(target, _WHOLE, v)
     if not is_records(target.type):
-        if isinstance(v.type, Array) and v.type.ndim > target.type.ndim:
+        if isinstance(v.type, Array) and v.type.ndim > target.type.ndim == 0:
             raise Mismatch("setting an array element with a sequence.", exception=ValueError)
-        return indexing.setitem(target, _WHOLE, v) if is_sequence(v.type) else subscripts.setitem(
-            target, _WHOLE, conversions.element(v, target.type.dtype) if asks else v, conversions.assign)
+        return protocol_of(target.type).setitem(target, _WHOLE, v, asks)
     names = _names(target.type.dtype.dtype)
     if isinstance(v.type, Tuple):
         if len(v.type.elements) != len(names.value):
@@ -277,10 +281,15 @@ class _RecordOfArray(Protocol):
             return self.getitem(x, Const(Str, name))
         if name == "dtype":
             return Const(DType(rec), dtype_of(rec))
+        if name in _METHODS:
+            return Apply(METHOD_MAKE, x, name=name)
         near = name if name in rec.dtype.names else suggest(name, rec.dtype.names)
         hint = ("" if near is None else f"did you mean '{near}'?" if issubclass(rec.cls, np.record)
                 else f"write r['{near}']")
         raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'", hint, AttributeError)
+
+    def method(self, x, name, args, kwargs):
+        return CallValue(constant(_METHODS[name]), Apply(STRUCT_GET, x, field="0"), *args, keywords=kwargs)
 
     def set_attribute(self, x, name, value):
         rec = _record_of(x)
@@ -289,6 +298,24 @@ class _RecordOfArray(Protocol):
         near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
         raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",
                        f"write r['{near}'] = ...", AttributeError)
+
+
+def copied(a):
+    """A copy of the record in a 0-d array."""
+    out = np.empty((), a.dtype)
+    out[()] = a
+    return out[()]
+
+
+def items(a):
+    return tuple([item_of(x) for x in a[()]])
+
+
+def item_of(x):
+    return x if isinstance(x, (str, bytes)) else x.copy() if isinstance(x, np.ndarray) else x.item()
+
+
+_METHODS = {"copy": copied, "item": items, "tolist": items}
 
 
 def _has_attributes(rec) -> bool:

@@ -176,6 +176,7 @@ def _any_order(function, t):
 
 def reduce(f, name, a, axes, t, keepdims, identity, initial, where, out):
     if where is not None:
+        reductions.check_where(a, where)
         result = reduce_axes(f, name, a, axes, t, initial if identity is None else identity, initial,
                              np.broadcast_to(where, a.shape))
     else:
@@ -207,34 +208,18 @@ def reduce_axis(f, name, a, axis, t, start, where):
     if start is None:
         n = a.shape[axis]
         if n == 0:
-            if a.ndim == 1 or others(a.shape, axis, 0) != 0:
-                raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        first = item_along(a, axis, 0 if n else None)
+            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+        first = np.moveaxis(a, axis, 0)[0]
         if a.ndim == 1:
             return fold_row(f, as_type(first, t), a[1:], None)
         out = first.astype(t)
-        fold(f, out, window(a, axis, 1, n if n else 1), axis, None)
+        fold(f, out, window(a, axis, 1, n), axis, None)
         return out
     if a.ndim == 1:
         return fold_row(f, start, a, where)
     out = np.full(without(a.shape, axis, 0), start)
     fold(f, out, a, axis, where)
     return out
-
-
-def item_along(a, axis, i):
-    """Item i along the axis; where there is none, an empty array."""
-    moved = np.moveaxis(a, axis, 0)
-    if i is None:
-        return moved[0]
-    return moved[i]
-
-
-def others(shape, axis, j):
-    """The number of elements along the other axes."""
-    if j == len(shape):
-        return 1
-    return (1 if j == axis else shape[j]) * others(shape, axis, j + 1)
 
 
 def without(shape, axis, j):

@@ -218,7 +218,7 @@ def bounded(gen, last):
 
 def swap(x, y):
     if x.ndim == 0:
-        kept = x[()]
+        kept = x[()].copy()
         x[()] = y[()]
         y[()] = kept
     else:
@@ -231,7 +231,7 @@ def shuffle(gen, x, axis):
     if x.ndim == 1:
         for i in range(len(x) - 1, 0, -1):
             j = interval(gen, i)
-            kept = x[j]
+            kept = x[j].copy()  # a record is a view
             x[j] = x[i]
             x[i] = kept
     elif x.size > 0:

@@ -208,6 +208,8 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
 
 
 def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
+    if where is not None:
+        check_where(a, where)
     if how == "min" or how == "max":
         if initial is None:
             check_not_empty(a, axes, every, how)
@@ -238,12 +240,32 @@ def fold_along(how, a, axes, where, wide, t):
     return result.astype(t)
 
 
+def check_where(a, where):
+    """Raise what NumPy raises where the mask of a reduction is not broadcast to the operand."""
+    if isinstance(where, np.ndarray):
+        if where.ndim > a.ndim:
+            raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+        shape = mask_shape(a.shape, where.shape, a.ndim - where.ndim, 0)
+        if shape != a.shape:
+            raise ValueError(f"non-broadcastable operand with shape {views.shape_text(a.shape)} doesn't match the "
+                             f"broadcast shape {views.shape_text(shape)}")
+
+
+def mask_shape(shape, mask, more, j):
+    """The shape to which an operand and a mask, which has `more` axes less, are broadcast, from axis j on."""
+    if j == len(shape):
+        return ()
+    n = shape[j]
+    if j >= more and mask[j - more] != 1:
+        if n != 1 and n != mask[j - more]:
+            raise ValueError(f"operands could not be broadcast together with remapped shapes [original->remapped]: "
+                             f"{views.shape_text(shape)} {views.shape_text(mask)} ")
+        n = mask[j - more]
+    return (n,) + mask_shape(shape, mask, more, j + 1)
+
+
 def check_not_empty(a, axes, every, how):
-    if every:
-        if a.size == 0:
-            raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} "
-                             f"which has no identity")
-    elif reduced_size(a.shape, axes, 0) == 0 and kept_size(a.shape, axes, 0) != 0:
+    if a.size == 0 and (every or reduced_size(a.shape, axes, 0) == 0):
         raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which "
                          f"has no identity")
 
@@ -252,14 +274,6 @@ def reduced_size(shape, axes, k):
     if k == len(axes):
         return 1
     return shape[axes[k]] * reduced_size(shape, axes, k + 1)
-
-
-def kept_size(shape, axes, k):
-    if k == len(shape):
-        return 1
-    if k in axes:
-        return kept_size(shape, axes, k + 1)
-    return shape[k] * kept_size(shape, axes, k + 1)
 
 
 @rule("fold")
@@ -384,10 +398,10 @@ def check_inexact(a, dtype, out=None):
 
 def count(a, axis, where, keepdims):
     """The number of elements that are folded into one."""
+    if where is not True:
+        return np.sum(np.broadcast_to(where, a.shape), axis, np.float64, None, keepdims)
     if a.ndim == 0 and isinstance(axis, int):
         raise AxisError(axis, 0)
-    if where is not True:
-        return np.sum(np.logical_and(np.ones_like(a, np.bool_), where), axis, np.float64, None, keepdims)
     if axis is None:
         return float(a.size)
     if isinstance(axis, tuple):
@@ -612,21 +626,8 @@ def extreme(how, a, axis, keepdims, initial, where):
 def check_any(a, axis, name):
     """Raise where there are no elements; the message has the name of NumPy's ufunc."""
     if a.size == 0:
-        if axis is None or count(a, axis, True, False) == 0.0 and others_size(a.shape, axis, 0) != 0:
+        if axis is None or count(a, axis, True, False) == 0.0:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-
-
-def others_size(shape, axis, j):
-    """The number of elements of the result."""
-    if j == len(shape):
-        return 1
-    return (1 if reduces(axis, j, len(shape), 0) else shape[j]) * others_size(shape, axis, j + 1)
-
-
-def reduces(axis, j, ndim, i):
-    if not isinstance(axis, tuple):
-        return axis % ndim == j
-    return i < len(axis) and (axis[i] % ndim == j or reduces(axis, j, ndim, i + 1))
 
 
 def item_of(x):

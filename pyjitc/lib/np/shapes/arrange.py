@@ -428,6 +428,11 @@ def _broadcast_to(array, shape, subok=False):
 def broadcast(a, shape):
     if not isinstance(a, np.ndarray):
         return broadcast(np.asarray(a), shape)
+    if len(shape) == 0 and a.ndim:
+        raise ValueError("cannot broadcast a non-scalar to a scalar array")
+    for n in shape:
+        if n < 0:
+            raise ValueError("all elements of broadcast shape must be non-negative")
     if a.ndim > len(shape):
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
     check_fits(a.shape, shape, 0)
