@@ -579,6 +579,7 @@ def _poll_lower(e, inst, *operands):
 # kind of term of AFFINE_IN_RANGE -> the number of its operands
 _OPERANDS = {"value": 1, "counter": 2, "product": 2, "scaled": 3, "strided": 3}
 _SMALL = 30  # the bits that each operand may have where values are multiplied, which is enough for most arrays
+_ROOMY = 48  # the bits that each operand must have at least where they are only added, which is enough for any array
 
 
 def _affine_values(args, terms):
@@ -648,9 +649,20 @@ def _bits_of(terms) -> int:
     return most.bit_length()
 
 
+def _room(terms, constant) -> int:
+    """The number of bits that the guard allows each operand, so that sums and products do not wrap; 0: any number. The
+    sum of values with small coefficients has room for nearly all 64-bit ints, and is computed in 64 bits: arithmetic on
+    wider ints takes longer, and the copy of the loop that keeps its checks is there for others."""
+    if not {kind for kind, *_ in terms} <= {"value", "counter"}:
+        return _SMALL
+    ends = 1 + sum(abs(coefficient) * (1 + sum(map(abs, step))) for _, coefficient, *step in terms)
+    found = 62 - ends.bit_length()
+    return found if terms and found >= _ROOMY and abs(constant) < 1 << 31 else 0
+
+
 def _affine_lower(e, inst, *operands):
-    """The guard, without products of two values in 128 bits: four terms of 64-bit values times coefficients below 2**40
-    cannot wrap. With such products all operands must be small, in 64 bits if that is enough."""
+    """The guard, in 64 bits where the sum cannot wrap if all operands are small. Otherwise it is computed in 128 bits:
+    four terms of 64-bit values times coefficients below 2**40 cannot wrap."""
     args = [x[0] for x in operands]
     limited = inst.attrs["limited"]
     terms, constant = inst.attrs["terms"], inst.attrs["constant"]
@@ -660,8 +672,8 @@ def _affine_lower(e, inst, *operands):
     low = high = str(constant)
     idle = small = None
     at = 0
-    must_fit = not {kind for kind, *_ in terms} <= {"value", "counter"}
-    bits = 64 if must_fit and abs(constant) < 1 << 31 and _bits_of(terms) < 63 else 128
+    room = _room(terms, constant)
+    bits = 64 if room and (room > _SMALL or _bits_of(terms) < 63) and abs(constant) < 1 << 31 else 128
 
     def wide(x):
         return x if bits == 64 else e.assign(f"sext i64 {x} to i128")
@@ -672,10 +684,12 @@ def _affine_lower(e, inst, *operands):
     def times(x, y):
         return x if y == 1 else e.assign(f"mul i{bits} {x}, {y}")
 
-    if must_fit:
+    if room:
+        joined = None
         for x in dict.fromkeys(args[:-1] if limited else args):
-            fits = e.assign(f"icmp ult i64 {e.assign(f'add i64 {x}, {1 << _SMALL}')}, {2 << _SMALL}")
-            small = fits if small is None else e.assign(f"and i1 {small}, {fits}")
+            shifted = e.assign(f"add i64 {x}, {1 << room}")
+            joined = shifted if joined is None else e.assign(f"or i64 {joined}, {shifted}")
+        small = e.assign(f"icmp ult i64 {joined}, {2 << room}")
     for kind, coefficient, *step in terms:
         first, *rest = args[at:at + _OPERANDS[kind]]
         at += _OPERANDS[kind]

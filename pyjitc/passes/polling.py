@@ -10,7 +10,9 @@ After:   strip(i, left): take = min(left, STRIP); poll; jump header(i, take)
 Where LLVM will not vectorise and the loop is seldom entered, one loop suffices, and LLVM compiles it in half the time:
 it stops every `STRIP` iterations to poll.
 After:   header(i, stop): branch i != stop -> go(stop), pause
-         pause: rest = end - i; take = min(rest, STRIP); poll; branch rest > 0 -> go(i + take), exit
+         pause: rest = end - i; branch rest > 0 -> on, exit
+         on: take = min(rest, STRIP); poll; jump go(i + take)
+         (inside another loop it polls before the branch, for the trips of the loop around it)
          go(stop): body: ... jump header(i+1, stop)
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
 loop around it polls for the length of the row at each of its steps.
@@ -682,12 +684,19 @@ def _pause(fn, counted, edges, readers):
     go.insts = [ir.Inst(control.JUMP, (), {}, None, loc, [body])]
     insts = []
     rest = counted.left if index is None else do(ISUB, end, index)
-    limit = do(control.CONST, value=STRIP)
-    take = do(SELECT, do(ILT, rest, limit, type=Bool), rest, limit)
-    insts.append(ir.Inst(POLL, (take,), {}, None, loc))
+
+    def poll():
+        limit = do(control.CONST, value=STRIP)
+        take = do(SELECT, do(ILT, rest, limit, type=Bool), rest, limit)
+        insts.append(ir.Inst(POLL, (take,), {}, None, loc))
+        return take
+
+    # a loop around this one relies on the poll where this one makes no trip
+    take = poll() if loop.parent is not None else None
     again = do(IGT, rest, do(control.CONST, value=0), type=Bool)
     insts.append(ir.Inst(control.BRANCH, (again,), {}, None, loc, [ir.Edge(on), out]))
     pause.insts, insts = insts, []
+    take = take or poll()
     following = do(ISUB, counted.left, take) if index is None else do(IADD, index, take)
     on.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(go, [following])])]
     fn.blocks += [go, pause, on]

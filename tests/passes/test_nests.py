@@ -305,3 +305,29 @@ def test_an_operand_of_constant_shape_meets_every_shape(shape):
                 result = compiled(form)
                 np.testing.assert_array_equal(result[0], expected[0])
                 assert result[1:] == pytest.approx(expected[1:], rel=1e-14)
+
+
+def filled(a, values, chosen):
+    for i in range(len(a)):
+        if chosen[i]:
+            a[i] = values[i]
+
+
+def filled_with_a_constant(a, values, chosen):
+    for i in range(len(a)):
+        if chosen[i]:
+            a[i] = 300 if chosen[i - 1] else 3
+    return values[0]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u2", "c8", "?"])
+@pytest.mark.parametrize("given", ["f8", "i8", "u1"])
+@pytest.mark.parametrize("program", [filled, filled_with_a_constant], ids=lambda f: f.__name__)
+def test_rows_of_a_few_elements_are_filled(program, dtype, given):
+    compiled = njit(program)
+    for columns in range(7):
+        for high in (3, 200):
+            values = (np.arange(8) * high / 7).astype(given)
+            for chosen in (np.arange(8) % 3 != 1, np.arange(8) % 3 == 1, np.zeros(8, bool)):
+                agree(program, np.ones((8, columns), dtype), values, chosen, compiled=compiled)
+                agree(program, np.ones((8, 2 * columns), dtype)[:, ::2], values, chosen, compiled=compiled)

@@ -1,15 +1,15 @@
 """Exponentials and hyperbolic functions, see blocks.py."""
 from __future__ import annotations
 
-from ...ops.arith import FGT, FLT, IGT, ISUB
+from ...ops.arith import FGT, FLT, IGT, ISHR, ISUB
 from ...ops.math import COPYSIGN, FABS, POLYNOMIAL
 from ...ops.structure import SELECT
-from .blocks import LN2, LN2_HIGH, LN2_LOW, MAGIC, add, fma, integer, mul, power_of_two, quotient, scaled, sub
+from .blocks import LN2, LN2_HIGH, LN2_LOW, MAGIC, add, fma, integer, mul, power_of_two, quotient, sub
 
 __all__ = ["exp", "exp_single", "exp2", "exp2_single", "expm1", "expm1_single", "sinh", "sinh_single", "cosh",
            "cosh_single", "tanh", "tanh_single"]
 
-LOG2E = 1.4426950408889634
+LOG2E, INF = 1.4426950408889634, float("inf")
 
 # (e**r - 1 - r) / r**2; sinh(r) / r - 1 and cosh(r) - 1 over r**2, in r**2; |r| <= ln(2) / 2
 TAIL = (0.5000000000000001, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062, 0.0013888888917213717,
@@ -35,11 +35,17 @@ def clipped(x, limit):
     return SELECT(FLT(y, -limit), -limit, y)
 
 
-def vanishing(x, least, zero, limit):
-    """x up to a limit; `zero`, for which `scaled` gives 0, where x is less than `least`. A result that underflows would
-    be 0, too, but takes ten times as long."""
-    y = SELECT(FGT(x, limit), limit, x)
-    return SELECT(FLT(y, least), zero, y)
+def one_more_scaled(t, k, x, least, limit):
+    """(1 + t) * 2**k, for |t| < 1/2; 0 where x is less than `least`, and inf where it is greater than `limit`, whatever
+    t and k are there. The comparisons are made beside the polynomial, not before it: a single exponential is often
+    waited for. The sum is computed with the first of two factors, since 2**k or the result may exceed the range of
+    exponents. A product that underflows would be 0, too, but takes ten times as long."""
+    small = FLT(x, least)
+    k = SELECT(small, -2046, k)
+    half = ISHR(k, 1)
+    s = power_of_two(half)
+    found = mul(fma(t, s, s), power_of_two(ISUB(k, half)))
+    return SELECT(small, 0.0, SELECT(FGT(x, limit), INF, found))
 
 
 def reduced(y):
@@ -56,21 +62,32 @@ def reduced_single(y):
     return fma(sub(shifted, MAGIC), -LN2, y), integer(shifted)
 
 
+def small_rise(r):
+    """e**r - 1, |r| <= ln(2) / 2, to add to 1"""
+    return fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r)
+
+
 def small_exp(r):
     """e**r, |r| <= ln(2) / 2"""
-    return add(1.0, fma(mul(r, r), POLYNOMIAL(r, coefficients=TAIL), r))
+    return add(1.0, small_rise(r))
+
+
+def rise_parts(y):
+    """(t, k): e**y = (1 + t) * 2**k, -2046 * ln(2) <= y <= 800."""
+    shifted = fma(y, LOG2E, MAGIC)
+    n = sub(shifted, MAGIC)
+    return small_rise(fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))), integer(shifted)
 
 
 def exp_parts(y):
     """(p, k): e**y = p * 2**k, -2046 * ln(2) <= y <= 800."""
-    shifted = fma(y, LOG2E, MAGIC)
-    n = sub(shifted, MAGIC)
-    return small_exp(fma(n, -LN2_LOW, fma(n, -LN2_HIGH, y))), integer(shifted)
+    t, k = rise_parts(y)
+    return add(1.0, t), k
 
 
 def exp(x):
-    p, k = exp_parts(vanishing(x, -746.0, -2046 * LN2, 800.0))
-    return scaled(p, k)
+    t, k = rise_parts(x)
+    return one_more_scaled(t, k, x, -746.0, 800.0)
 
 
 def exp_single(x):
@@ -79,10 +96,9 @@ def exp_single(x):
 
 
 def exp2(x):
-    y = vanishing(x, -1076.0, -2046.0, 1200.0)
-    shifted = add(y, MAGIC)
-    r = mul(sub(y, sub(shifted, MAGIC)), LN2)
-    return scaled(small_exp(r), integer(shifted))
+    shifted = add(x, MAGIC)
+    r = mul(sub(x, sub(shifted, MAGIC)), LN2)
+    return one_more_scaled(small_rise(r), integer(shifted), x, -1076.0, 1200.0)
 
 
 def exp2_single(x):

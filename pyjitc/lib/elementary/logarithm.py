@@ -4,7 +4,7 @@ log(1 + f) after FreeBSD's e_log.c: with s = f / (2 + f), it is f - f**2 / 2 + s
 """
 from __future__ import annotations
 
-from ...ops.arith import FEQ, FGT, FLT, IADD, IAND, IEQ, ISHR, ISUB
+from ...ops.arith import FEQ, FGT, FLT, IADD, IAND, IEQ, ILT, ISHR, ISUB
 from ...ops.math import BITS, COPYSIGN, FABS, FROM_BITS, POLYNOMIAL
 from ...ops.structure import SELECT
 from .blocks import LN2, LN2_HIGH, LN2_LOW, MAGIC, MAGIC_BITS, add, div, fma, mul, neg, quotient, sqrt, sub
@@ -22,19 +22,26 @@ INV_LN10, INV_LN10_LOW = 0.4342944819032518, 1.098319650216765e-17
 LOG10_2_HIGH, LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-13  # the first ends in zero bits
 ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
 ONE_BITS = 0x3FF0000000000000
+LEAST_NORMAL_BITS = 0x0010000000000000
 INF, NAN = float("inf"), float("nan")
 
 
 def split(x):
     """(f, k): x = 2**k * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for a positive normal x."""
-    u = IADD(BITS(x), ONE_BITS - ROOT_HALF_BITS)
+    return split_bits(BITS(x))
+
+
+def split_bits(bits):
+    u = IADD(bits, ONE_BITS - ROOT_HALF_BITS)
     return sub(FROM_BITS(IADD(IAND(u, 0x000FFFFFFFFFFFFF), ROOT_HALF_BITS)), 1.0), ISUB(ISHR(u, 52), 1023)
 
 
 def split_any(x):
-    """(f, n): the same for any positive number, n = k as a float."""
-    small = FLT(x, 2.2250738585072014e-308)
-    f, k = split(SELECT(small, mul(x, 18014398509481984.0), x))
+    """(f, n): the same for any positive number, n = k as a float. Ints are compared, and one of two is chosen, in less
+    time than floats."""
+    bits = BITS(x)
+    small = ILT(bits, LEAST_NORMAL_BITS)
+    f, k = split_bits(SELECT(small, BITS(mul(x, 18014398509481984.0)), bits))
     return f, to_float(ISUB(k, SELECT(small, 54, 0)))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ISHL, ISHR, ISUB
+from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ILT, ISHL, ISHR, ISUB
 from ...ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
 from ...ops.structure import SELECT
 from ...types.kinds import float32
@@ -52,7 +52,7 @@ LOG_REST = (0.33333328914414223, -0.2499999613331061, 0.20022482948524636, -0.16
 EXP_REST = (0.5, 0.16668106725913803, 0.04166906674072523)
 MINUS_HALF, MINUS_ONE, LIMIT, LEAST_X, MOST_X, TABLE_BITS = *map(f32, (-0.5, -1.0, 87.3, 2.0**-125, 2.0**127)), i32(19)
 ROOT_HALF_BITS, ONE_LESS_ROOT_HALF = i32(0x3F3504F3), i32(0x3F800000 - 0x3F3504F3)
-FRACTION, SMALLEST, MANY, MANY_BITS = i32(0x007FFFFF), f32(2.0**-126), f32(2.0**25), i32(25)
+FRACTION, SMALLEST_BITS, MANY, MANY_BITS = i32(0x007FFFFF), i32(0x00800000), f32(2.0**25), i32(25)
 
 
 def power_of_two(k):
@@ -63,9 +63,11 @@ def integer(shifted):
     return ISUB(BITS32(shifted), MAGIC_BITS)
 
 
-def scaled(p, k):
+def one_more_scaled(t, k):
+    """(1 + t) * 2**k in two steps, for |t| < 1/2, since 2**k or the result may exceed the range of exponents."""
     half = ISHR(k, UNIT)
-    return mul(mul(p, power_of_two(half)), power_of_two(ISUB(k, half)))
+    s = power_of_two(half)
+    return mul(fma(t, s, s), power_of_two(ISUB(k, half)))
 
 
 def reduced(y):
@@ -84,7 +86,7 @@ def exp(x):
     y = SELECT(FGT(x, MOST), MOST, x)
     y = SELECT(FLT(y, LEAST), LEAST, y)
     r, k = reduced(y)
-    return scaled(add(ONE, small_expm1(r)), k)
+    return one_more_scaled(small_expm1(r), k)
 
 
 def exp2(x):
@@ -92,7 +94,7 @@ def exp2(x):
     y = SELECT(FLT(y, LEAST_2), LEAST_2, y)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
-    return scaled(add(ONE, small_expm1(r)), integer(shifted))
+    return one_more_scaled(small_expm1(r), integer(shifted))
 
 
 def tanh(x):
@@ -108,8 +110,9 @@ def tanh(x):
 
 def split(x):
     """(f, n): x = 2**n * (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for a positive x."""
-    small = FLT(x, SMALLEST)
-    u = IADD(BITS32(SELECT(small, mul(x, MANY), x)), ONE_LESS_ROOT_HALF)
+    bits = BITS32(x)
+    small = ILT(bits, SMALLEST_BITS)
+    u = IADD(SELECT(small, BITS32(mul(x, MANY)), bits), ONE_LESS_ROOT_HALF)
     k = ISUB(ISUB(ISHR(u, FRACTION_BITS), BIAS), SELECT(small, MANY_BITS, NO))
     n = sub(FROM_BITS32(IADD(k, MAGIC_BITS)), MAGIC)
     return sub(FROM_BITS32(IADD(IAND(u, FRACTION), ROOT_HALF_BITS)), ONE), n
