@@ -699,6 +699,24 @@ i64 components(V(i64, left), V(i64, right), V(i64, parent)) {
     return count;
 }
 
+i64 bellman_ford(V(i64, sources), V(i64, targets), V(f64, weights), V(f64, distance)) {
+    FOR(i, distance0) distance[i] = 1e30;
+    distance[0] = 0.0;
+    i64 rounds = 0, changed = 1;
+    while (changed) {
+        changed = 0;
+        rounds += 1;
+        FOR(k, sources0) {
+            f64 d = distance[sources[k]] + weights[k];
+            if (d < distance[targets[k]]) {
+                distance[targets[k]] = d;
+                changed = 1;
+            }
+        }
+    }
+    return rounds;
+}
+
 void page_rank(V(i64, starts), V(i64, targets), V(f64, rank), V(f64, new)) {
     i64 n = rank0;
     FOR(step, 10) {
@@ -818,6 +836,45 @@ void mandelbrot(M(i64, out), i64 limit) {
     }
 }
 
+i64 convex_hull(V(f64, x), V(f64, y), V(i64, hull)) {
+    i64 n = x0, top = 0;
+    FOR(i, n) {
+        while (top >= 2) {
+            i64 a = hull[top - 2], b = hull[top - 1];
+            if ((x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0.0) break;
+            top -= 1;
+        }
+        hull[top] = i;
+        top += 1;
+    }
+    i64 low = top + 1;
+    DOWN(i, n - 2, -1) {
+        while (top >= low) {
+            i64 a = hull[top - 2], b = hull[top - 1];
+            if ((x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0.0) break;
+            top -= 1;
+        }
+        hull[top] = i;
+        top += 1;
+    }
+    return top - 1;
+}
+
+i64 points_in_polygon(V(f64, px), V(f64, py), V(f64, x), V(f64, y)) {
+    i64 count = 0, n = x0;
+    FOR(p, px0) {
+        i64 inside = 0, j = n - 1;
+        FOR(i, n) {
+            if ((y[i] > py[p]) != (y[j] > py[p])) {
+                if (px[p] < (x[j] - x[i]) * (py[p] - y[i]) / (y[j] - y[i]) + x[i]) inside = !inside;
+            }
+            j = i;
+        }
+        if (inside) count += 1;
+    }
+    return count;
+}
+
 void convolve(M(f64, image), M(f64, kernel), M(f64, out)) {
     FOR(y, out0) FOR(x, out1) {
         f64 total = 0.0;
@@ -867,6 +924,22 @@ void sparse_product(V(i64, starts), V(i64, columns), V(f64, values), V(f64, x), 
         FROM(k, starts[i], starts[i + 1]) total += values[k] * x[columns[k]];
         y[i] = total;
     }
+}
+
+void csr_transpose(V(i64, starts), V(i64, columns), V(f64, values), V(i64, new_starts), V(i64, new_columns),
+                   V(f64, new_values)) {
+    i64 n = starts0 - 1;
+    FOR(j, n + 1) new_starts[j] = 0;
+    FOR(k, columns0) new_starts[columns[k] + 1] += 1;
+    FOR(j, n) new_starts[j + 1] += new_starts[j];
+    FOR(i, n) FROM(k, starts[i], starts[i + 1]) {
+        i64 at = new_starts[columns[k]];
+        new_columns[at] = i;
+        new_values[at] = values[k];
+        new_starts[columns[k]] = at + 1;
+    }
+    DOWN(j, n, 0) new_starts[j] = new_starts[j - 1];
+    new_starts[0] = 0;
 }
 
 void gauss_seidel(V(i64, starts), V(i64, columns), V(f64, values), V(f64, diagonal), V(f64, b), V(f64, x)) {
@@ -939,6 +1012,39 @@ i64 find_text(V(u8, text), V(u8, word)) {
         if (k == word0) found += 1;
     }
     return found;
+}
+
+i64 knuth_morris_pratt(V(u8, text), V(u8, word), V(i64, fail)) {
+    i64 m = word0, k = 0, found = 0;
+    fail[0] = 0;
+    FROM(i, 1, m) {
+        while (k > 0 && word[i] != word[k]) k = fail[k - 1];
+        if (word[i] == word[k]) k += 1;
+        fail[i] = k;
+    }
+    k = 0;
+    FOR(i, text0) {
+        while (k > 0 && text[i] != word[k]) k = fail[k - 1];
+        if (text[i] == word[k]) k += 1;
+        if (k == m) {
+            found += 1;
+            k = fail[k - 1];
+        }
+    }
+    return found;
+}
+
+i64 utf8_length(V(u8, data)) {
+    i64 count = 0, i = 0, n = data0;
+    while (i < n) {
+        u8 c = data[i];
+        if (c < 0x80) i += 1;
+        else if (c < 0xE0) i += 2;
+        else if (c < 0xF0) i += 3;
+        else i += 4;
+        count += 1;
+    }
+    return count;
 }
 
 i64 base64(V(u8, data), V(u8, alphabet), V(u8, out)) {

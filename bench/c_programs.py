@@ -838,6 +838,24 @@ def components(left, right, parent):
 
 
 @njit
+def bellman_ford(sources, targets, weights, distance):
+    for i in range(len(distance)):
+        distance[i] = 1e30
+    distance[0] = 0.0
+    rounds = 0
+    changed = True
+    while changed:
+        changed = False
+        rounds += 1
+        for k in range(len(sources)):
+            d = distance[sources[k]] + weights[k]
+            if d < distance[targets[k]]:
+                distance[targets[k]] = d
+                changed = True
+    return rounds
+
+
+@njit
 def page_rank(starts, targets, rank, new):
     n = len(rank)
     for _ in range(10):
@@ -970,6 +988,49 @@ def mandelbrot(out, limit):
 
 
 @njit
+def convex_hull(x, y, hull):
+    n = len(x)
+    top = 0
+    for i in range(n):
+        while top >= 2:
+            a = hull[top - 2]
+            b = hull[top - 1]
+            if (x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0.0:
+                break
+            top -= 1
+        hull[top] = i
+        top += 1
+    low = top + 1
+    for i in range(n - 2, -1, -1):
+        while top >= low:
+            a = hull[top - 2]
+            b = hull[top - 1]
+            if (x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) > 0.0:
+                break
+            top -= 1
+        hull[top] = i
+        top += 1
+    return top - 1
+
+
+@njit
+def points_in_polygon(px, py, x, y):
+    count = 0
+    n = len(x)
+    for p in range(len(px)):
+        inside = False
+        j = n - 1
+        for i in range(n):
+            if (y[i] > py[p]) != (y[j] > py[p]):
+                if px[p] < (x[j] - x[i]) * (py[p] - y[i]) / (y[j] - y[i]) + x[i]:
+                    inside = not inside
+            j = i
+        if inside:
+            count += 1
+    return count
+
+
+@njit
 def convolve(image, kernel, out):
     h, w = out.shape
     for y in range(h):
@@ -1032,6 +1093,26 @@ def sparse_product(starts, columns, values, x, y):
         for k in range(starts[i], starts[i + 1]):
             total += values[k] * x[columns[k]]
         y[i] = total
+
+
+@njit
+def csr_transpose(starts, columns, values, new_starts, new_columns, new_values):
+    n = len(starts) - 1
+    for j in range(n + 1):
+        new_starts[j] = 0
+    for k in range(len(columns)):
+        new_starts[columns[k] + 1] += 1
+    for j in range(n):
+        new_starts[j + 1] += new_starts[j]
+    for i in range(n):
+        for k in range(starts[i], starts[i + 1]):
+            at = new_starts[columns[k]]
+            new_columns[at] = i
+            new_values[at] = values[k]
+            new_starts[columns[k]] = at + 1
+    for j in range(n, 0, -1):
+        new_starts[j] = new_starts[j - 1]
+    new_starts[0] = 0
 
 
 @njit
@@ -1117,6 +1198,49 @@ def find_text(text, word):
         if k == len(word):
             found += 1
     return found
+
+
+@njit
+def knuth_morris_pratt(text, word, fail):
+    m = len(word)
+    fail[0] = 0
+    k = 0
+    for i in range(1, m):
+        while k > 0 and word[i] != word[k]:
+            k = fail[k - 1]
+        if word[i] == word[k]:
+            k += 1
+        fail[i] = k
+    found = 0
+    k = 0
+    for i in range(len(text)):
+        while k > 0 and text[i] != word[k]:
+            k = fail[k - 1]
+        if text[i] == word[k]:
+            k += 1
+        if k == m:
+            found += 1
+            k = fail[k - 1]
+    return found
+
+
+@njit
+def utf8_length(data):
+    count = 0
+    i = 0
+    n = len(data)
+    while i < n:
+        c = data[i]
+        if c < 0x80:
+            i += 1
+        elif c < 0xE0:
+            i += 2
+        elif c < 0xF0:
+            i += 3
+        else:
+            i += 4
+        count += 1
+    return count
 
 
 @njit
@@ -1410,6 +1534,21 @@ def _base64(rng):
     return _text(rng, 15_000), alphabet, np.zeros(20_000, np.uint8)
 
 
+def _csr(rng, n=1_500, each=6):
+    return (np.arange(0, n * each + 1, each), rng.integers(0, n, n * each), rng.random(n * each),
+            np.zeros(n + 1, np.int64), np.zeros(n * each, np.int64), np.zeros(n * each))
+
+
+def _polygon(rng, corners=60, points=400):
+    angle, radius = np.linspace(0, 2 * np.pi, corners, endpoint=False), 0.5 + rng.random(corners)
+    return (rng.random(points) * 3 - 1.5, rng.random(points) * 3 - 1.5, radius * np.cos(angle),
+            radius * np.sin(angle))
+
+
+def _letters(rng, letters, n):
+    return np.frombuffer("".join(rng.choice(list(letters), n)).encode(), np.uint8).copy()
+
+
 CASES = {
     "gemm": (gemm, lambda rng: (1.5, 1.2, *floats((90, 100), (90, 80), (80, 100))(rng))),
     "gemver": (gemver, lambda rng: (1.5, 1.2, *floats((200, 200), *[200] * 8)(rng))),
@@ -1468,6 +1607,8 @@ CASES = {
     "flood": (flood, _flood),
     "components": (components, lambda rng: (rng.integers(0, 5_000, 6_000), rng.integers(0, 5_000, 6_000),
                                             np.zeros(5_000, np.int64))),
+    "bellman_ford": (bellman_ford, lambda rng: (rng.integers(0, 500, 3_000), rng.integers(0, 500, 3_000),
+                                                rng.random(3_000), np.zeros(500))),
     "page_rank": (page_rank, lambda rng: (*_sparse(rng, 800)[:2], np.full(800, 1 / 800), np.zeros(800))),
     "life": (life, lambda rng: (rng.integers(0, 2, (100, 120)), np.zeros((100, 120), np.int64))),
     "rule_30": (rule_30, lambda rng: (rng.integers(0, 2, 1_000), np.zeros(1_000, np.int64), 20)),
@@ -1477,11 +1618,15 @@ CASES = {
     "nbody": (nbody, lambda rng: (rng.random((12, 3)) * 10, rng.random((12, 3)), rng.random(12), 100)),
     "ray_march": (ray_march, lambda rng: (np.zeros((60, 60)),)),
     "mandelbrot": (mandelbrot, lambda rng: (np.zeros((60, 60), np.int64), 100)),
+    "convex_hull": (convex_hull, lambda rng: (np.sort(rng.random(3_000)), rng.random(3_000),
+                                              np.zeros(6_000, np.int64))),
+    "points_in_polygon": (points_in_polygon, _polygon),
     "convolve": (convolve, floats((104, 104), (5, 5), (100, 100))),
     "bilinear": (bilinear, floats((80, 90), (150, 160))),
     "pair_distances": (pair_distances, floats((150, 3), (150, 150))),
     "tridiagonal": (tridiagonal, lambda rng: (rng.random(5_000), rng.random(5_000) + 4, *floats(*[5_000] * 4)(rng))),
     "sparse_product": (sparse_product, lambda rng: (*_sparse(rng), np.zeros(2_000))),
+    "csr_transpose": (csr_transpose, _csr),
     "gauss_seidel": (gauss_seidel, _seidel),
     "runge_kutta": (runge_kutta, lambda rng: (1.0, 1.0, 1.0, 5_000)),
     "horner": (horner, floats(12, 4_000, 4_000)),
@@ -1489,6 +1634,9 @@ CASES = {
     "upper_case": (upper_case, lambda rng: (_text(rng), np.zeros(20_000, np.uint8))),
     "count_words": (count_words, lambda rng: (_text(rng),)),
     "find_text": (find_text, lambda rng: (_text(rng), np.frombuffer(b"abc", np.uint8).copy())),
+    "knuth_morris_pratt": (knuth_morris_pratt, lambda rng: (
+        _text(rng, 10_000, b"ab"), np.frombuffer(b"abaababa", np.uint8).copy(), np.zeros(8, np.int64))),
+    "utf8_length": (utf8_length, lambda rng: (_letters(rng, "Aa\u00e9\u20ac\U0001f600", 6_000),)),
     "base64": (base64, _base64),
     "parse_numbers": (parse_numbers, lambda rng: (_numbers(rng),)),
     "letter_counts": (letter_counts, lambda rng: (_text(rng), np.zeros(256, np.int64))),

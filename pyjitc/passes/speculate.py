@@ -13,6 +13,9 @@ on the critical path of a loop into a branch again; `choose` prevents that.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`.
+Of a value that is an int of Python's or one of NumPy's both arms compute the same, one with a check.
+Before:  branch flag -> python, numpy     python: y = iadd_ck n, 1 ; jump on(y)      numpy: z = iadd n, 1 ; jump on(z)
+After:   z = iadd n, 1 ; fits = n in range ; branch fits {likely} -> on(z), arms     arms: branch flag -> python, numpy
 An arm may load an element of an array over which the loop iterates, which exists on every trip.
 One comparison also takes the place of the checks of a product and the sums after it: a processor's product with a test
 for overflow takes three cycles, without one it is a shift or an address computation.
@@ -33,7 +36,7 @@ from ..ops.arith import (
 )
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
 from ..types.kinds import Bool, Int, NpBool, is_integer
-from .counted import Definitions, find
+from .counted import WIDE, Definitions, find
 from .rewrite import clone_inst, drop_check, substitute
 
 __all__ = ["run"]
@@ -71,36 +74,36 @@ def run(fn: ir.Function, options=None) -> None:
 
 def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     """Convert a branch; returns the new blocks."""
-    ends, arms, intervals = [], [], []
+    ends, arms = [], []
     for edge in branch.targets:
         arm = edge.block
-        if len(edges[arm]) == 1 and not arm.params and arm.insts[-1].op is control.JUMP and arm is not block:
-            ends.append(arm.insts[-1].targets[0])
-            arms.append(arm.insts[:-1])
-            interval = _interval(arms[-1], loop if block is not loop.header else None, defs, edges)
-            if interval is None:
-                return []
-            intervals.append(interval)
-        else:
-            ends.append(edge)
-            arms.append([])
-            intervals.append(())
+        own = len(edges[arm]) == 1 and not arm.params and arm.insts[-1].op is control.JUMP and arm is not block
+        ends.append(arm.insts[-1].targets[0] if own else edge)
+        arms.append(arm.insts[:-1] if own else [])
     condition, loc = branch.args[0], branch.loc
     if ends[0].block is not ends[1].block or ends[0].block is block:
         return []
-    bit = _is_bit(condition, defs)
-    if not any(intervals) and not bit:
+    twins = _are_twins(arms, ends)
+    intervals = [_interval(arm, loop if block is not loop.header else None, defs, edges, twins) for arm in arms]
+    if None in intervals:
         return []
-    if any(not is_integer(x.type) for x, y in zip(ends[0].args, ends[1].args) if x is not y):
+    bit = _is_bit(condition, defs)
+    if not any(intervals) and not bit and not twins:
+        return []
+    if any(not is_integer(x.type) for x, y in zip(ends[0].args, ends[1].args) if x is not y) and not twins:
         return []
     block.insts.pop()
     chosen = []
     for arm in arms:
         values: dict = {}
         for inst in arm:
+            if twins and arm is arms[1] and inst.op is not control.CONST:
+                continue
             copy = clone_inst(inst, values, {})
             if copy.op.wrapping is not None:
                 drop_check(copy)
+            if twins:  # its result is that of the other arm, too, where it may wrap
+                copy.attrs = {name: value for name, value in copy.attrs.items() if name != "flags"}
             block.insts.append(copy)
         chosen.append(values)
 
@@ -114,9 +117,10 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
         inside = _inside(block.insts, value, low, high, loc)
         fits = inside if fits is None else make(BAND, fits, inside)
     args = []
+    op = structure.CHOOSE if bit and not twins else structure.SELECT
     for x, y in zip(ends[0].args, ends[1].args):
         x, y = chosen[0].get(x, x), chosen[1].get(y, y)
-        args.append(x if x is y else make(structure.CHOOSE if bit else structure.SELECT, condition, x, y, type=x.type))
+        args.append(x if x is y or twins and x.type is not Bool else make(op, condition, x, y, type=x.type))
     if fits is None:
         block.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(ends[0].block, args)]))
         return []
@@ -125,6 +129,35 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
                                [ir.Edge(ends[0].block, args), ir.Edge(checked)]))
     return [checked]
+
+
+def _are_twins(arms, ends) -> bool:
+    """Whether both arms compute the same numbers, one with checks, as for a value that is an int of Python's or one of
+    NumPy's, and a flag (see infer/duals.py)."""
+    forms: dict[ir.Value, object] = {}  # value -> a form that is equal where the values are
+
+    def form(v):
+        if v.inst is not None and v.type in WIDE and v not in forms:
+            if v.inst.op is control.CONST:
+                return v.inst.attrs["value"]
+            if v.inst.op is CAST and v.inst.args[0].type in WIDE:
+                return form(v.inst.args[0])
+        return forms.get(v, v)
+
+    for inst in [inst for arm in arms for inst in arm]:
+        op = inst.op.wrapping or inst.op
+        if op in _CHEAP:
+            forms[inst.result] = op, *map(form, inst.args)
+        elif inst.op is not control.CONST and (op is not CAST or {inst.result.type, inst.args[0].type} - WIDE):
+            return False
+    pairs = [(x, y) for x, y in zip(ends[0].args, ends[1].args) if x is not y]
+    return any([x.type in WIDE for x, _ in pairs]) and all(
+        [form(x) == form(y) if x.type in WIDE else x.type is Bool and _is_constant(x) and _is_constant(y)
+         for x, y in pairs])
+
+
+def _is_constant(value) -> bool:
+    return value.inst is not None and value.inst.op is control.CONST
 
 
 def _chain(block, loop, defs):
@@ -205,14 +238,20 @@ def _join_checks(fn, block, chain, value, low, high) -> ir.Block:
 
 
 def _inside(insts, value, low, high, loc) -> ir.Value:
-    """Append the test whether `low <= value <= high`; returns its result. low: None where nothing is less."""
+    """Append the test whether `low <= value <= high`; returns its result. low: None or the least int where
+    nothing is less."""
     def make(op, *args, type=Bool, **attrs):
         result = ir.Value(type)
         insts.append(ir.Inst(op, args, attrs, result, loc))
         return result
 
-    if low is None:
+    if value.type is not Int:
+        value = make(CAST, value, type=Int)
+        insts[-1].attrs["type"] = Int
+    if low is None or low == INT_MIN:
         return make(ILE, value, make(control.CONST, type=Int, value=high))
+    if high == INT_MAX:
+        return make(IGE, value, make(control.CONST, type=Int, value=low))
     least, most = (make(control.CONST, type=Int, value=n) for n in (low, high))
     return make(BAND, make(IGE, value, least), make(ILE, value, most))
 
@@ -269,15 +308,18 @@ def _is_there(load, loop, defs, edges) -> bool:
     return trips is not None and trips.op is ARRAY_DIM and trips.args[0] is array
 
 
-def _interval(arm, loop, defs, edges):
+def _interval(arm, loop, defs, edges, twins):
     """(value, low, high): the interval of `value` in which all checked results of `arm` fit. () where none is checked;
     None where there is no such interval, or where the arm costs too much to compute in vain. loop: the loop around the
-    arm, or None if the arm may run when no trip is made."""
+    arm, or None if the arm may run when no trip is made; twins: whether the other arm computes the same."""
     forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> (value, factor, constant)
     root, low, high = None, INT_MIN, INT_MAX
     count, of_choice = 0, False
     for inst in arm:
         if inst.op is control.CONST and is_integer(inst.result.type):
+            continue
+        if twins and inst.op is CAST:
+            forms[inst.result] = forms.get(inst.args[0], (inst.args[0], 1, 0))
             continue
         count += 1
         if inst.op is ARRAY_LOAD and loop is not None and is_integer(inst.result.type) \

@@ -224,3 +224,28 @@ def test_one_comparison_for_a_product_and_its_sums():
     assert njit(read)(0, np.frombuffer(b"9223372036854775750", np.uint8)) == 9223372036854775750
     with pytest.raises(OverflowError, match="9223372036854775800 \\+ 48 does"):
         njit(read)(0, np.frombuffer(b"9223372036854775800", np.uint8))
+
+
+@njit
+def taken(a):
+    """k is an int of Python's, which raises where it leaves 64 bits, until an element is taken, which wraps."""
+    k = 9223372036854775805
+    for i in range(len(a)):
+        if a[i] != 0:
+            k = a[i]
+        k += 1
+    return k
+
+
+@pytest.mark.parametrize("items", [(), (0,), (0, 0), (0, 0, 0), (5, 0), (0, 5, 0), (INT_MAX,), (0, INT_MAX, 0),
+                                   (INT_MAX - 1, 0), (INT_MAX - 1, 0, 0), (INT_MIN, 0)])
+def test_ints_of_python_and_of_numpy_in_one_variable(items):
+    a = np.array(items, np.int64)
+    with np.errstate(over="ignore"):
+        wanted = taken.py_func(a)
+    if wanted > INT_MAX and type(wanted) is int:
+        with pytest.raises(OverflowError):
+            taken(a)
+    else:
+        found = taken(a)
+        assert found == wanted and type(found) is type(wanted)
