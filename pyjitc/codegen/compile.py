@@ -19,6 +19,7 @@ from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 native = lazy(f"{__package__}.native")  # only for callers that use C's calling convention
+library = lazy(f"{__package__}.library")  # only programs that call large library functions load it
 inlining = lazy(f"{__package__}.inlining")  # a module of one function needs none: only its stub calls it
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
@@ -33,20 +34,31 @@ class Artifact(Named, fields="object runtime entry next objects guards text"):
 
 
 def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None,
-                emitter=FunctionEmitter):
+                emitter=FunctionEmitter, images: list | None = None):
     """(LLVM text, objects, guard symbols, helpers in other images, whether the pool of threads is called) of
     `functions`, the entry first. spec: a Spec, a form of native.py, or None; exported: also export the entry under this
-    name; emitter: the class that emits functions."""
+    name; emitter: the class that emits functions; images: a list that gets the library functions that are compiled
+    apart, or None where all functions are to be in the text."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
+    nogil = options.nogil and not any(map(_needs_python, functions))
+    pooled = any("chunks" in inst.attrs for fn in functions for block in fn.blocks for inst in block.insts
+                 if inst.op is INVOKE)
+    outside = None
+    if images is not None and not (nogil or pooled) and any(map(inlining.is_outlined, functions[1:])):
+        outside = library.Images(functions, options, target)
+        images.append(outside)
+        functions = outside.kept
     if len(functions) > 1:
         inlining.decide(functions)
     elif not functions[0].flags.recursive and sum(len(block.insts) for block in functions[0].blocks) <= SMALL:
         functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # it is inlined into the stub
-    nogil = options.nogil and not any(map(_needs_python, functions))
-    pooled = any("chunks" in inst.attrs for fn in functions for block in fn.blocks for inst in block.insts
-                 if inst.op is INVOKE)
     module = Module(options, nogil or pooled, shares=not (nogil or pooled), pooled=pooled)
+    if outside is not None:
+        module.symbol(functions[0])  # the entry is the first
+        for fn, (symbol, declaration) in outside.symbols.items():
+            module.symbols[fn] = symbol
+            module.declarations[declaration] = None
     guards: tuple[str | None, ...] = ()
     if isinstance(spec, Spec):
         guards = add_stub(module, functions[0], spec, nogil)
@@ -57,7 +69,8 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     for fn in functions:
         module.add(fn, emitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    return head + module.text(target), dict(module.objects), guards, module.elsewhere or (), pooled
+    elsewhere = {**(module.elsewhere or {}), **(outside.helpers if outside else {})}
+    return head + module.text(target), dict(module.objects), guards, elsewhere, pooled
 
 
 def compile_module(functions: list[ir.Function], spec, target: Target | None = None,
@@ -66,12 +79,16 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
     target = target or link.host_target()
     name = functions[0].qualname
     with timed("emit"):
-        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter)
+        images: list | None = [] if emitter is FunctionEmitter else None
+        text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter,
+                                                            images)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
         runtime = () if pooled else shared.objects_for(called, target)
         if pooled or any(f"@{symbol}(" in text for symbol in SYMBOLS):
             runtime = (*runtime, pool.object_for(target))
+        for one in images or ():
+            runtime += one.objects()
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
     return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)

@@ -136,6 +136,9 @@ class Emitter:
         number = self.module.tables.setdefault((t, index_type, table), len(self.module.tables))
         return self.assign("call " + forms.lookup(number, t, index_type, index))
 
+    def constants(self, t: str, values) -> str | None:
+        return self.module.array_of(t, tuple(values))
+
     # -- types
 
     components = staticmethod(components)
@@ -249,6 +252,8 @@ class Emitter:
                 isinstance(__builtins__, dict) and __builtins__.get(cls.__name__) is cls:
             name = cls if isinstance(cls, str) else cls.__name__
             return self.assign(f"load ptr, ptr {self.external(f'PyExc_{name}')}, align 8")
+        if cls.__module__ in ("numpy.linalg", "numpy.exceptions"):  # a name, so that code need not hold the object
+            return self.external(f"pyjitc_class_{cls.__module__}.{cls.__name__}")
         return self.object(cls)
 
     def warn(self, inst, cls, message: str) -> None:

@@ -10,28 +10,28 @@ from ..ir import core as ir
 from ..ops.control import INVOKE
 from .module import SMALL
 
-__all__ = ["decide"]
+__all__ = ["callees", "callees_first", "decide", "is_outlined"]
 
 GROWN = 240  # the most instructions of a function that is always inlined, including its inlined callees
 COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
+LEAST = 40  # instructions of the smallest library function that is an image of its own (library.py)
+
+
+def is_outlined(fn: ir.Function) -> bool:
+    """Whether a function is a library function that stays a call, and is large enough for an image of its own."""
+    return (fn.library and fn.flags.noinline and not (fn.flags.optnone or fn.flags.parallel)
+            and sum(len(block.insts) for block in fn.blocks) >= LEAST)
 
 
 def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROWN, copies: float = COPIES) -> None:
     """Set the flag `llvm_inline` of the functions. For recursive ones LLVM decides."""
-    sites: dict[ir.Function, dict[ir.Function, int]] = {}  # function -> callee -> number of calls
-    for fn in functions:
-        found = sites[fn] = {}
-        for block in fn.blocks:
-            for inst in block.insts:
-                if inst.op is INVOKE:
-                    callee = inst.attrs["callee"]
-                    found[callee] = found.get(callee, 0) + 1
+    sites = {fn: callees(fn) for fn in functions}
     total: dict[ir.Function, int] = {}
     for found in sites.values():
         for callee, count in found.items():
             total[callee] = total.get(callee, 0) + count
     weight: dict[ir.Function, int] = {}
-    for fn in _callees_first(functions, sites):
+    for fn in callees_first(functions, sites):
         own = sum(len(block.insts) for block in fn.blocks)
         weight[fn] = own + sum(count * weight[callee] for callee, count in sites[fn].items()
                                if callee in weight and callee.flags.llvm_inline == "always")
@@ -43,7 +43,20 @@ def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROW
         fn.flags = fn.flags._replace(llvm_inline="" if fn.flags.recursive else way)
 
 
-def _callees_first(functions, sites) -> list[ir.Function]:
+def callees(fn: ir.Function) -> dict[ir.Function, int]:
+    """The functions that a function calls, each with the number of its calls."""
+    found: dict[ir.Function, int] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is INVOKE:
+                callee = inst.attrs["callee"]
+                found[callee] = found.get(callee, 0) + 1
+    return found
+
+
+def callees_first(functions, sites) -> list[ir.Function]:
+    """The functions in an order in which each stands behind those that it calls. sites: the result of `callees` for
+    each."""
     order: list[ir.Function] = []
     seen: set[ir.Function] = set()
     for root in functions:
@@ -54,7 +67,7 @@ def _callees_first(functions, sites) -> list[ir.Function]:
         while work:
             fn, rest = work[-1]
             for callee in rest:
-                if callee not in seen:
+                if callee not in seen and callee in sites:
                     seen.add(callee)
                     work.append((callee, iter(sites[callee])))
                     break

@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import APART, FORM, PACKS
+from .partition import APART, FORM, LIBRARY, PACKS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -174,7 +174,7 @@ class Machine:
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
                    else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.large:
-            options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
+            options.append((b"-grow-region-complexity-budget=100", b"-grow-region-complexity-budget=10000"))
         if module.huge:  # the scheduler clears a table of all registers of the function for every block
             options.append((b"-enable-misched=0", b"-enable-misched=1"))
         with _options(options):
@@ -229,7 +229,7 @@ class Module:
         names = {name for name, _ in other._functions()}
         other.run_few_passes(machine)
         self._take_over(other.pointer)
-        self._functions(lambda name, defined: defined and name in names, _INTERNAL)
+        self._functions(lambda name, defined: defined and name in names and not name.startswith(LIBRARY), _INTERNAL)
 
     def add_forms(self, text: str, machine: "Machine") -> None:
         """Add the definitions of the vector variants that the vectoriser has called (forms.py), and inline them.

@@ -119,6 +119,7 @@ class Module:
         self.rare: dict[str, tuple[int, str]] = {}
         # lookup tables: (types of elements and indices, elements) -> number
         self.tables: dict[tuple, int] = {}
+        self.arrays: dict[tuple, str] = {}  # constants in memory: (type of the elements, their texts) -> symbol
         self.packs = False  # whether scalars of some function may be combined to vectors
         self.metadata = Metadata()
         self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
@@ -141,6 +142,10 @@ class Module:
         if found is None:
             found = self.strings[text] = f"@.s{len(self.strings)}"
         return found
+
+    def array_of(self, t: str, values: tuple[str, ...]) -> str | None:
+        """The symbol of an array of constants of the LLVM type `t`."""
+        return self.arrays.setdefault((t, values), f"@.a{len(self.arrays)}")
 
     def object(self, value) -> str:
         """The symbol of a Python object that the code needs; the loader sets it to the object's address."""
@@ -182,6 +187,8 @@ class Module:
             data = text.encode() + b"\0"
             escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
+        parts += (f"{name} = private unnamed_addr constant [{len(values)} x {t}] "
+                  f"[{', '.join(f'{t} {v}' for v in values)}]" for (t, values), name in self.arrays.items())
         parts += self.bodies
         if self.rare or self.tables:
             parts.append(forms.declarations(self.rare, self.tables))

@@ -24,7 +24,7 @@ __all__ = ["declaration", "image", "is_shared", "objects_for"]
 # they are needed.
 COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
           "pyj_release_header")
-_MAX_FILES = 64  # the most files, for other versions, processors and sets of helpers
+_MAX_FILES = 512  # the most files, for other versions, processors, sets of helpers and library functions
 # [(names, object)] in the order in which they were made: each calls only helpers of earlier ones and its own
 _made: list[tuple[frozenset[str], bytes]] = []
 

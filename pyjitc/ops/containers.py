@@ -14,6 +14,7 @@ from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
+from .pyobject import is_object
 from .sorting import are_numbers, put_key, sorted_by_keys
 
 __all__ = ["CONTAINER_OPS"]
@@ -23,7 +24,16 @@ def _stores_items(types, attrs):
     return [(attrs["type"], 0, t) for t in types]
 
 
+_CONSTANTS = 4  # the fewest items for which a list of constants is made of a tuple of the interpreter, as it does
+
+
 def _list_new_lower(e, inst, *items):
+    if len(items) >= _CONSTANTS and all(map(is_object, inst.args)):
+        e.declare("declare ptr @PySequence_List(ptr)")
+        constants = e.object(tuple(x.inst.attrs["value"] for x in inst.args))
+        made = e.assign(f"call ptr @PySequence_List(ptr {constants})")
+        e.check_null(made, inst)
+        return [made]
     e.declare("declare ptr @PyList_New(i64)")
     boxed = [e.box(x.type, values, inst) for x, values in zip(inst.args, items)]
     made = e.assign(f"call ptr @PyList_New(i64 {len(items)})")

@@ -114,6 +114,9 @@ class Emitter(Protocol):
     def lookup(self, table: tuple[float, ...], t: str, index_type: str, index: str) -> str:
         """The number of type `t` in a table with a power of two of entries, at the lowest bits of the index."""
 
+    def constants(self, t: str, values: Sequence[str]) -> str | None:
+        """The symbol of an array in memory with these constants, or None where the target has none."""
+
     # -- types and values
 
     def components(self, t: Type) -> tuple[str, ...]:

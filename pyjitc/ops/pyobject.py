@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
-from ..types.kinds import Array, Bool, Int, NoneType, Object, Str, Tuple
+from ..types.kinds import Array, Bool, Complex, Float, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references, hold, opened, owned
@@ -19,7 +19,23 @@ _EFFECTS = RAISES | ALLOCATES | HOST
 _CONVERSIONS: dict[str, Callable] = {"": lambda x: x, "s": str, "r": repr, "a": ascii}
 
 
+_PLAIN = frozenset((Bool, Complex, Float, Int, NoneType, Str))
+
+
+def is_object(v) -> bool:
+    """Whether a value is a constant that is an object of the interpreter, or a tuple of such."""
+    return v.inst is not None and v.inst.op is CONST and _is_plain(v.type)
+
+
+def _is_plain(t) -> bool:
+    return t in _PLAIN or type(t) is Tuple and t.cls is None and all(map(_is_plain, t.elements))
+
+
 def _box_lower(e, inst, x):
+    if type(inst.args[0].type) is Tuple and is_object(inst.args[0]):
+        constant = e.object(inst.args[0].inst.attrs["value"])
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {constant})")
+        return [constant]
     return [e.box(inst.args[0].type, x, inst)]
 
 

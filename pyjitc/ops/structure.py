@@ -30,9 +30,16 @@ def _tuple_at(types, attrs):
     return union_of(types[0].elements)
 
 
+_TABLE = 8  # the fewest constant elements for which there is a table in memory
+
+
 def _tuple_at_lower(e, inst, x, i):
-    """A switch over the index; the components of each element (as a member of the union) are joined after it."""
+    """A switch over the index; the components of each element (as a member of the union) are joined after it. Constants
+    of one type are loaded from a table, since LLVM takes time quadratic in the cases of a switch."""
     elements, result = inst.args[0].type.elements, inst.result.type
+    if (len(elements) >= _TABLE and all(t is result for t in elements) and not any(v.startswith("%") for v in x)
+            and (table := _from_table(e, result, len(elements), x, i[0])) is not None):
+        return table
     done = e.label("picked")
     labels = [e.label("element") for _ in elements]
     cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels[1:], 1))
@@ -47,6 +54,19 @@ def _tuple_at_lower(e, inst, x, i):
         e.jump(done)
     e.start(done)
     return [e.phi(c, [(values[k], label) for values, label in arms]) for k, c in enumerate(e.components(result))]
+
+
+def _from_table(e, t, n, x, index):
+    """The components of one of n constants of type `t`, or None where the target has no tables. The first is loaded for
+    an index outside: operations without effects may be moved to where their result is not needed."""
+    kinds = e.components(t)
+    symbols = [e.constants(c, x[k::len(kinds)]) for k, c in enumerate(kinds)]
+    if None in symbols:
+        return None
+    inside = e.assign(f"icmp ult i64 {index}, {n}")
+    at = e.assign(f"select i1 {inside}, i64 {index}, i64 0")
+    return [e.assign(f"load {c}, ptr {e.assign(f'getelementptr inbounds {c}, ptr {symbol}, i64 {at}')}")
+            for c, symbol in zip(kinds, symbols)]
 
 
 def _as_member(e, union, t, part):

@@ -12,6 +12,8 @@ import builtins
 from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from ..ir.core import Function, Inst, Value
 from ..ops.control import CONST
 from ..ops.exceptions import EXC_NEW, EXC_THROW, THROW
@@ -50,8 +52,10 @@ def run(fn: Function, options: Any = None) -> None:
 
 
 def _plain(cls: type) -> bool:
-    """Whether a class is a builtin exception whose instances are made of one text. (Those of UnicodeError are not.)"""
-    return getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)
+    """Whether a class is a builtin exception whose instances are made of one text (those of UnicodeError are not), or
+    the one of NumPy's linear algebra."""
+    return (getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)
+            or cls is np.linalg.LinAlgError)
 
 
 def _message(value: Value, defs: dict, parts: list, used: list) -> bool:

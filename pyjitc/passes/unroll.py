@@ -26,6 +26,7 @@ __all__ = ["run"]
 
 _ROOM = 160  # the most operations that such a loop may become
 _FREE = frozenset((control.CONST, TUPLE_MAKE, TUPLE_AT, TUPLE_GET))  # operations that cost nothing there
+_MOST = 1_000  # the most operations that a loop of FEW iterations may become: nests of such loops double at each level
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -69,7 +70,8 @@ def _trips(loop, defs, edges) -> int | None:
     if trips > FEW and trips & trips - 1 == 0 and is_apart(loop) and not is_strided(loop) and _is_in_memory(loop, defs):
         return None
     size = sum(i.op not in _FREE for block in loop.blocks for i in block.insts)
-    return trips if trips <= FEW or loop.parent is not None and size * trips <= _ROOM else None
+    most = _MOST if trips <= FEW else _ROOM if loop.parent is not None else 0
+    return trips if size * trips <= most else None
 
 
 def _is_in_memory(loop, defs) -> bool:

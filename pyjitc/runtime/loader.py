@@ -268,6 +268,8 @@ def _shown(symbol: str, exported: bool, title: str) -> str:
     """The name of a function of an object in profilers: `f0.total` is the function itself, `f1.helper` one that it
     calls; Python calls an exported one."""
     kind, _, rest = symbol.partition(".")
+    if kind.startswith("pyjitc_library_"):
+        return rest
     if rest and kind[0] == "f" and kind[1:].isdigit():
         return title or rest if kind == "f0" else rest
     return f"{title} (entry)" if title and exported else symbol
@@ -313,6 +315,8 @@ def resolve(name: str) -> int:
         return value
     if name == "pyjitc_ndarray_type":
         value = id(np.ndarray)
+    elif name.startswith("pyjitc_class_numpy."):
+        value = id(getattr(getattr(np, name.split(".")[1]), name.split(".")[2]))
     elif name == "pyjitc_characters":
         value = ctypes.addressof(_characters)
     elif name == "pyjitc_str_grows":

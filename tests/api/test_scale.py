@@ -70,6 +70,21 @@ def chain(n):
     return f"def g0(x):\n    return x + 1\n{body}def f(x):\n    return g{n - 1}(x)\n", (1,)
 
 
+def list_display(n):
+    return f"def f(x):\n    d = [{', '.join(map(str, range(n)))}]\n    d.append(x)\n    return d[x]\n", (1,)
+
+
+def constants(n):
+    return f"def f(x):\n    return ({', '.join(f'{j}.5' for j in range(n))})[x]\n", (1,)
+
+
+def short_loops(n):
+    """A nest of loops of two iterations, each of which is written out where it stays small."""
+    body = "".join(f"{'    ' * (j + 1)}for i{j} in range(2):\n" for j in range(n))
+    return (f"def f(x):\n    s = 0\n{body}{'    ' * (n + 1)}s += x + {' + '.join(f'i{j}' for j in range(n))}\n"
+            "    return s\n", (1,))
+
+
 def made(program, n):
     """(the function, its arguments) for a program of size n."""
     source, args = program(n)
@@ -123,6 +138,22 @@ def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     work(program, 2 * n, monkeypatch)  # and which there are
     once, twice = work(program, n, monkeypatch), work(program, 2 * n, monkeypatch)
     assert twice[0] < 2.4 * once[0] and twice[1] < 2.4 * once[1], (once, twice)
+
+
+@pytest.mark.parametrize("program, n", [(list_display, 1000), (constants, 1000), (short_loops, 7)],
+                         ids=lambda x: getattr(x, "__name__", None))
+def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
+    """Counts branches: LLVM takes time quadratic in the cases of a switch, and in the branches of a function."""
+    found = []
+    original = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append(text)
+                        or original(text, target, *more))
+    sizes = []
+    for size in (n, 2 * n):
+        function, args = made(program, size)
+        assert pyjitc.njit(function)(*args) == function(*args)
+        sizes.append(found[-1].count("  br "))
+    assert sizes[1] <= max(1.2 * sizes[0], 1_000), sizes
 
 
 def test_a_chain_of_calls_is_no_larger_for_llvm(monkeypatch):

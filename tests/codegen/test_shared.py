@@ -105,10 +105,10 @@ def test_they_are_kept_beside_the_bytecode(folder, texts, monkeypatch):
     monkeypatch.setattr(sys, "pycache_prefix", "/proc/nowhere")  # cannot be written, not even by root
     assert again() == made
     monkeypatch.setattr(sys, "pycache_prefix", str(folder))
-    for n in range(80):
+    for n in range(shared._MAX_FILES + 16):
         (path.parent / f"old{n}.o").write_bytes(b"")
         os.utime(path.parent / f"old{n}.o", (n, n))
-    assert (again() == made and len(list(folder.rglob("*.o"))) == 64 and path.exists()
+    assert (again() == made and len(list(folder.rglob("*.o"))) == shared._MAX_FILES and path.exists()
             and not list(folder.rglob("*.o.*")))
 
 
