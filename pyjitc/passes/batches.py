@@ -31,13 +31,14 @@ from ..types.lattice import dtype_of, numpy_counterpart
 from . import inline
 from .derivatives.activity import SAME_MEMORY, Classes
 from .derivatives.builder import Builder
-from .derivatives.prepare import whole
+from .derivatives.prepare import calls_itself, to_be_put_in, whole
 from .derivatives.targets import writes_only
 from .rewrite import copy_of
 
 __all__ = ["is_batch", "run"]
 
 _OF_SHAPE = frozenset((mem.ARRAY_DIM, mem.ARRAY_STRIDE))  # the shapes of all examples are the same
+_MOST = 400  # instructions of a function of the program that is inlined into the loop over examples
 _FOLDS = frozenset(("sum", "prod", "min", "max", "any", "all"))
 _MAKING = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _RAISING = frozenset((exc.EXC_NEW, exc.EXC_THROW, exc.THROW))
@@ -77,10 +78,23 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
     try:
         whole_part = _Batch(part, options, helpers).run()
     except Refused:
-        return None
+        return new if _put_in(_own(part, "of_example")) else None
     made += [whole_part, part]
     _guard(part, whole_part)
     return new
+
+
+def _put_in(one: Function) -> bool:
+    """Let a function of the program that returns arrays be inlined into the loop over examples, where its arrays need
+    no memory of their own. Returns whether there is one."""
+    found = False
+    for inst in (inst for block in one.blocks for inst in block.insts if inst.op is c.INVOKE):
+        callee = inst.attrs["callee"]
+        if (not callee.library and k.any_part(callee.result, lambda part: type(part) is k.Array)
+            and sum(len(block.insts) for block in callee.blocks) <= _MOST and not calls_itself(callee)):
+            inst.attrs = {**inst.attrs, "callee": to_be_put_in(callee)}
+            found = True
+    return found
 
 
 def _own(fn: Function, name: str) -> Function:
@@ -264,12 +278,13 @@ class _Batch:
         found: dict[Value, tuple] = {self.index: (None, None)}
         for inst in insts:
             own = [x for x in inst.args if x in found]
-            if inst.op is a.IMUL and len(own) == 1 and inst.args[0] is not inst.args[1] and found[own[0]] == (None, None):
-                found[inst.result] = next(x for x in inst.args if x not in found), None
-            elif inst.op is a.IADD and len(own) == 1 and inst.args[0] is not inst.args[1] and (
-                    found[own[0]][1] is None and found[own[0]][0] is not None):
-                found[inst.result] = found[own[0]][0], next(x for x in inst.args if x not in found)
-            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and found[own[0]][0] is not None
+            factor, more = found[own[0]] if own else (None, None)
+            others = [x for x in inst.args if x not in found]
+            if inst.op is a.IMUL and own == [self.index] and others:
+                found[inst.result] = others[0], None
+            elif inst.op is a.IADD and own and others and factor is not None and more is None:
+                found[inst.result] = factor, others[0]
+            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and factor is not None
                               or inst.op is mem.ARRAY_LOAD and inst.args[1:] == own == [self.index]):
                 raise Refused
             elif any(x in found for e in inst.edges() for x in e.args):
@@ -462,7 +477,8 @@ class _Batch:
             step, rest = self.affine[offset]
             offset = b.op(a.IMUL, self.low, step)
             offset = offset if rest is None else b.op(a.IADD, offset, rest)
-            whole_rows = inst.args[0].type.layout == t.layout == "C" and rest is None and n == inst.args[0].type.ndim - 1
+            of = inst.args[0].type
+            whole_rows = of.layout == t.layout == "C" and rest is None and n == of.ndim - 1
         else:
             step, whole_rows = b.op(mem.ARRAY_STRIDE, x, axis=0), False
         self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, offset, self.count, *dims, step, *strides,
@@ -622,7 +638,8 @@ class _Batch:
             self.by_example(inst)
         else:
             self.gains = True
-            self.new[inst.result] = self.note(self.call("batches:shared_vector", *map(self.get, (x, y) if x in self else (y, x))))
+            given = map(self.get, (x, y) if x in self else (y, x))
+            self.new[inst.result] = self.note(self.call("batches:shared_vector", *given))
 
     def add_multiple(self, inst):
         """total += x * g, of vectors and a number."""
