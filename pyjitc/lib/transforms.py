@@ -243,7 +243,7 @@ def put_row(out, i, y):
 # -- batches
 
 # While a batch is processed at once, what an example needs between operations should stay in the cache of a core.
-CACHED = 1 << 18  # bytes
+CACHED = 1 << 19  # bytes
 FIRST_PART, LEAST_PART, MOST_PART = 16, 16, 1 << 16  # examples
 
 

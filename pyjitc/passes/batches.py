@@ -369,12 +369,16 @@ class _Batch:
         return self.b.call(self.helpers(name, tuple([x.type for x in args])), *args)
 
     def note(self, x: Value) -> Value:
-        """Count an array that is kept between operations."""
+        """Count an array that is kept between operations. Its lengths are not read from a nest, which fuses with its
+        only reader."""
         b = self.b
         self.sites += 1
         size = b.const(mem.item_bytes(x.type.dtype), k.Int)
-        for n in range(x.type.ndim):
-            size = b.op(a.IMUL, size, b.op(mem.ARRAY_DIM, x, axis=n))
+        made = next(inst for inst in reversed(b.insts) if inst.result is x)
+        lengths = (made.args[0].inst.args if made.op is NEST
+                   else [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)])
+        for n in lengths:
+            size = b.op(a.IMUL, size, n)
         size = b.op(a.CAST, size, type=k.int64)
         first = b.const(0, k.Int)
         largest = b.op(mem.ARRAY_LOAD, self.kept, first)
