@@ -9,8 +9,9 @@ differently, leaves the loop over calls as it is; so does a function of numbers 
 Before:  part(W, x, low, high, out): for i: put out, i, (nest {dotted_rows} W, x[i])
 After:   part(W, x, low, high, out): put_all out, low, (invoke @products x[low:high], W)
 
-Where an operation may raise, the part is run again example by example after an exception: it raises what the first
-example raises that fails. Nothing that an example writes can be seen before.
+Where examples may raise, the part is run again example by example after an exception: it raises what the first example
+raises that fails. Nothing that an example writes can be seen before. What raises for all examples alike has raised for
+the first one of the batch, which is a call.
 Needs: typed functions as inference left them.  Keeps: all functions of the program.
 """
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Callable
 
 from ..base.errors import CompileError
 from ..ir.cfg import reverse_postorder
-from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, Block, Edge, Function, Inst, Value
+from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import control as c
 from ..ops import exceptions as exc
@@ -75,12 +76,17 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
     new = copy_of(driver)
     parts = _own(new, "in_parts")
     part = _own(parts, "part")
+    batch = _Batch(part, options, helpers)
     try:
-        whole_part = _Batch(part, options, helpers).run()
+        at_once = batch.run()
     except Refused:
         return new if _put_in(_own(part, "of_example")) else None
-    made += [whole_part, part]
-    _guard(part, whole_part)
+    made.append(part)
+    if batch.raises:
+        made.append(at_once)
+        _guard(part, at_once)
+    else:
+        part.blocks = at_once.blocks
     return new
 
 
@@ -153,10 +159,11 @@ class _Batch:
 
     def __init__(self, part: Function, options, helpers, inside: bool = False):
         self.part, self.options, self.helpers, self.inside = part, options, helpers, inside
-        self.new: dict[Value, Value] = {}  # value of one example -> that of the batch
-        self.raises = False
-        self.sites = 0
-        self.gains = False
+        # value of one example -> that of the batch; of a tuple the instruction that makes it
+        self.new: dict[Value, Any] = {}
+        self.raises = False  # whether some examples may raise
+        self.gains = False  # whether an operation on the batch does more than a loop over the examples
+        self.sites = 0  # arrays that are kept between operations
 
     def run(self) -> Function:
         part = self.part
@@ -190,7 +197,6 @@ class _Batch:
         finally:
             for callee in calls | staying:
                 callee.flags = callee.flags._replace(noinline=False)
-        self.calls = calls
         return found
 
     def inner(self, fn: Function) -> Function:
@@ -220,7 +226,8 @@ class _Batch:
                 if inst.op is c.INVOKE and inst.attrs["callee"] is parts:
                     b = Builder([], inst)
                     *given, count, out = inst.args
-                    b.call(at_once, *given, b.const(1, k.Int), count, out)
+                    # from the first example on, so that there is one
+                    b.call(at_once, *given, b.const(0, k.Int), count, out)
                     block.insts[n:n] = b.insts
                     inst.op, inst.args, inst.attrs = c.CONST, [], {"value": None}
                     return new
@@ -351,7 +358,7 @@ class _Batch:
         self.blocks.append(block)
         self.b = Builder(block.insts)
 
-    def get(self, x: Value) -> Value:
+    def get(self, x: Value) -> Any:
         """A value in the form for batches: one that is the same for all examples is repeated where it must be."""
         found = self.new.get(x)
         if found is not None:
@@ -375,9 +382,8 @@ class _Batch:
         self.sites += 1
         size = b.const(mem.item_bytes(x.type.dtype), k.Int)
         made = next(inst for inst in reversed(b.insts) if inst.result is x)
-        lengths = (made.args[0].inst.args if made.op is NEST
-                   else [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)])
-        for n in lengths:
+        shape = made.args[0].inst if made.op is NEST else None
+        for n in shape.args if shape else [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)]:
             size = b.op(a.IMUL, size, n)
         size = b.op(a.CAST, size, type=k.int64)
         first = b.const(0, k.Int)
@@ -398,7 +404,7 @@ class _Batch:
             raise Refused
         for e in inst.edges():
             e.args = [self.get_for(p, x) for p, x in zip(e.block.params, e.args)]
-        if not hit or inst.op.effects & 32:  # a terminator
+        if not hit or inst.op.effects & TERMINATOR:
             if inst.args and any(x in self for x in inst.args):
                 raise Refused
             b.insts.append(inst)
@@ -463,7 +469,7 @@ class _Batch:
 
     def tuple(self, inst):
         """A tuple of results: its parts are taken where it is returned."""
-        self.new[inst.result] = inst  # type: ignore[assignment]  # no value: only `leaves` reads it
+        self.new[inst.result] = inst
 
     def retype(self, inst):
         x, t = self.get(inst.args[0]), inst.result.type
@@ -633,7 +639,7 @@ class _Batch:
         matrix, x = inst.args[inst.attrs["count"]:]
         name = ("batches:shared_matrix" if matrix not in self else "batches:shared_vector" if x not in self
                 else "batches:matrices")
-        self.raises = self.gains = True
+        self.gains = True
         self.new[inst.result] = self.note(self.call(name, self.get(matrix), self.get(x)))
 
     def dot(self, inst):
@@ -707,7 +713,7 @@ class _Batch:
             self.b.insts.append(Inst(inst.op, args, dict(inst.attrs), result, inst.loc))
             return result
 
-        first, rooms = zero, []
+        first, rooms = zero, zero
         if r is not None and r.type is not k.NoneType:
             if type(r.type) is k.Array:
                 found = once(zero)

@@ -173,7 +173,8 @@ def test_as_a_loop_of_calls(name, dtype):
         assert all(np.array_equal(x, y) for x, y in zip(args, before))
 
 
-@pytest.mark.parametrize("name", ["affine, all", "mixed", "matrices", "views", "written", "softmax", "in place", "solved"])
+@pytest.mark.parametrize("name", ["affine, all", "mixed", "matrices", "views", "written", "softmax", "in place",
+                                  "solved"])
 def test_axes_and_layouts(name):
     f, shapes, axes = CASES[name]
     random = np.random.default_rng(0)
