@@ -27,7 +27,7 @@ __all__ = ["main", "SUITES"]
 MODULES = {"contrast": "contrast", "budgets": "budgets", "loops": "loops", "small": "small", "c": "c",
            "containers": "containers", "npbench": "npbench",
            "math": "vector_math", "accuracy": "accuracy", "gpu": "gpu", "registers": "registers", "opening": "opening",
-           "parallel": "parallel", "grad": "grad", "numba": "packages"}
+           "parallel": "parallel", "grad": "grad", "vmap": "vmap", "numba": "packages"}
 SUITES = {name: f"bench.{module}" for name, module in MODULES.items() if importlib.util.find_spec(f"bench.{module}")}
 PEER_NAMES = tuple(name for name in PEERS if name != "pyjitc")
 

@@ -148,41 +148,64 @@ def hvp(fun: Callable, primals: Sequence, tangents: Sequence) -> Any:
     return jvp(grad(fun), primals, tangents)[1]
 
 
-def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
+def vmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | None | Sequence | dict = 0,
+         axis_name: Any = None, axis_size: int | None = None, spmd_axis_name: Any = None) -> CompiledFunction:
     """A compiled function that applies `fun` to each example of a batch and returns arrays of the results.
 
-    in_axes: the batch axis of each argument, or one for all; None for an argument that all examples share. out_axes:
-    the batch axis of the results. Each example takes its own branches and numbers of trips. Raises ValueError where no
-    argument has a batch axis, or `in_axes` has another length than the arguments; the new function raises it where
-    batches have different lengths."""
-    return _batch_of("vmap", fun, in_axes, out_axes)
+    in_axes: the batch axis of each argument, or one for all; None for an argument that all examples share. A tuple,
+    list or dict of axes says them for the parts of an argument. Parameters beyond those in the tuple are passed by
+    name, and have the batch as their first axis. out_axes: the batch axis of the results; None for what is the same for
+    all examples. Each example takes its own branches and numbers of trips. axis_size: the length of the batch, needed
+    where no argument has one. axis_name, spmd_axis_name: accepted and not used, since no function asks for them.
+
+    Raises ValueError where no argument has a batch axis, or `in_axes` has more items than the function has parameters,
+    TypeError for axes that are no ints. The new function raises ValueError where batches have different lengths, or
+    axes are not those of the arguments."""
+    return _batch_of("vmap", fun, in_axes, out_axes, axis_size)
 
 
-def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | Sequence = 0) -> CompiledFunction:
+def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | None | Sequence | dict = 0,
+         axis_name: Any = None, axis_size: int | None = None) -> CompiledFunction:
     """The same as `vmap`, with the examples divided among the threads that `set_num_threads` allows. No example may
     write into an array that another one reads."""
-    return _batch_of("pmap", fun, in_axes, out_axes)
+    return _batch_of("pmap", fun, in_axes, out_axes, axis_size)
 
 
-def _batch_of(what, fun, in_axes, out_axes):
+def _batch_of(what, fun, in_axes, out_axes, size):
     function, first = opened(what, fun)
     several = isinstance(in_axes, (tuple, list))
-    given = tuple(map(_fixed, in_axes)) if several else in_axes
-    if given is None or several and all(axis is None for axis in given):
-        raise ValueError(f"{what} must have at least one argument with a batch: in_axes is None for all")
-    out, options = _fixed(out_axes), _options(function)
+    if isinstance(in_axes, dict):
+        raise TypeError("in_axes is an int, None, or a tuple with an item for each argument, not a dict")
+    given = _fixed(in_axes, "in_axes")
+    if size is not None:
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
+            raise TypeError(f"axis_size is a length, not {size!r}")
+        size = int(size)
+    elif given is None or several and not any(map(_is_mapped, given)):
+        raise ValueError(f"{what} must have at least one argument with a batch: in_axes is None for all, and there is "
+                         "no axis_size")
+    out, options = _fixed(out_axes, "out_axes"), _options(function)
 
     def made(one):
         count = len(_parameters(one)) - len(first)
         axes = given if several else (given,) * count
-        if len(axes) != count:
+        if len(axes) > count:
             raise ValueError(f"in_axes has {len(axes)} items, and {one.__qualname__}() takes {count} arguments")
-        return _batched(one, options, (None,) * len(first) + axes, out, what)
+        named = count - len(axes)
+        return _batched(one, options, (None,) * len(first) + axes + (0,) * named, out, what, named, size)
 
     # JAX maps the arguments that are given, not the defaults of others
     found = OfAnyCount(function, made) if is_of_any_count(function) or python_of(function).__defaults__ else made(
         function)
     return partial(found, *first) if first else found
+
+
+def _is_mapped(axes) -> bool:
+    if isinstance(axes, tuple):
+        if axes[:1] == ("dict",):
+            return any([_is_mapped(axis) for _, axis in axes[1]])
+        return any(map(_is_mapped, axes))
+    return axes is not None
 
 
 def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[str] = ("fwd", "rev"),
@@ -481,12 +504,15 @@ def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
 
 
 @lru_cache(_DERIVATIVES)
-def _batched(fun, options, axes, out_axes, what):
-    parameters = _parameters(fun)
+def _batched(fun, options, axes, out_axes, what, named, size):
+    """named: how many of the last parameters are passed by name."""
+    names = _parameters(fun)
+    parameters = [*names[:len(names) - named], *["*"][:named], *names[len(names) - named:]]
 
     def body(marks):
         found = axes if marks is None else tuple(map(_in_order, axes, trees.given(marks)))
-        return f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(parameters)},), MARKS)"
+        return (f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(names)},), MARKS, {names!r}, "
+                f"{size!r})")
 
     if what == "vmap":
         return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched)
@@ -494,11 +520,15 @@ def _batched(fun, options, axes, out_axes, what):
     return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched_in_parallel)
 
 
-def _fixed(axes):
+def _fixed(axes, what):
     """The batch axes as constants: those in a dict as pairs of a key and an axis."""
     if isinstance(axes, dict):
-        return "dict", tuple([(key, _fixed(axes[key])) for key in sorted(axes)])
-    return tuple(map(_fixed, axes)) if isinstance(axes, (tuple, list)) else axes
+        return "dict", tuple([(key, _fixed(axes[key], what)) for key in sorted(axes)])
+    if isinstance(axes, (tuple, list)):
+        return tuple([_fixed(axis, what) for axis in axes])
+    if axes is None or isinstance(axes, (int, np.integer)) and not isinstance(axes, bool):
+        return None if axes is None else int(axes)
+    raise TypeError(f"{what} is an int, None, or a tuple, list or dict of these, not {axes!r}")
 
 
 def _in_order(axes, marks):
@@ -565,11 +595,13 @@ def _lasting(function):
 
 
 _ARGUMENTS = "fun, argnums: Constant = 0, has_aux: Constant = False, holomorphic: Constant = False"
+_OF_BATCH = ("fun, in_axes: Constant = 0, out_axes: Constant = 0, axis_name: Constant = None, "
+             "axis_size: Constant = None")
 for _function, _parameters_of in (
         (grad, f"{_ARGUMENTS}, memory: Constant = None"),
         (value_and_grad, f"{_ARGUMENTS}, memory: Constant = None"), (jacfwd, _ARGUMENTS), (jacrev, _ARGUMENTS),
-        (hessian, _ARGUMENTS), (checkpoint, "fun"), (vmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0"),
-        (pmap, "fun, in_axes: Constant = 0, out_axes: Constant = 0")):
+        (hessian, _ARGUMENTS), (checkpoint, "fun"),
+        (vmap, f"{_OF_BATCH}, spmd_axis_name: Constant = None"), (pmap, _OF_BATCH)):
     _maker(_function, _parameters_of)
 
 

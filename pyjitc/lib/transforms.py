@@ -13,6 +13,7 @@ from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ..runtime.pool import prange
 from ..types.kinds import Array, DType, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
+from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
 from .derivatives import pulled, pushed
 from .rule import intrinsic
 from .trees import (
@@ -242,18 +243,19 @@ def put_row(out, i, y):
 # -- batches
 
 # While a batch is processed at once, what an example needs between operations should stay in the cache of a core.
-CACHED = 1 << 18  # bytes
+CACHED = 1 << 19  # bytes
 FIRST_PART, LEAST_PART, MOST_PART = 16, 16, 1 << 16  # examples
 
 
-def batched(f, axes, out_axes, args, marks):
+def batched(f, axes, out_axes, args, marks, names, size):
     """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
-    see trees.py."""
-    n = examples(args, axes, 0)
+    see trees.py; names: those of the parameters; size: the number of examples, None where an argument says it."""
+    axes = expanded(args, axes, "in_axes")
+    n = examples(args, axes, names, size)
     given = in_front(args, axes)
     one, out = begun(f, axes, given, marks, n, "vmap of an empty batch: nothing says what the function returns")
     in_parts(f, axes, marks, given, n, out)
-    return like(one, turned(out, out_axes))
+    return like(one, turned(out, expanded(one, out_axes, "out_axes")))
 
 
 def in_parts(f, axes, marks, args, n, out):
@@ -290,17 +292,8 @@ def first_axis(x, axis):
     if axis is None:
         return x
     if isinstance(x, tuple):
-        return in_front(x, axes_of(x, axis))
+        return of_class(x, in_front(x, axis))
     return x if axis == 0 else np.moveaxis(x, axis, 0)
-
-
-def axes_of(x, axis):
-    """The axes of the items of a tuple: one for all, or a tuple of them."""
-    if isinstance(axis, tuple):
-        return axis
-    if len(x) == 0:
-        return ()
-    return (axis,) + axes_of(x[1:], axis)
 
 
 def taken_all(args, axes, i):
@@ -313,7 +306,7 @@ def taken_from(x, axis, i):
     if axis is None:
         return x
     if isinstance(x, tuple):
-        return taken_all(x, axes_of(x, axis), i)
+        return of_class(x, taken_all(x, axis, i))
     return taken(x, i)
 
 
@@ -330,14 +323,15 @@ def taken(x, i):
                  type=inner)
 
 
-def batched_in_parallel(f, axes, out_axes, args, marks):
+def batched_in_parallel(f, axes, out_axes, args, marks, names, size):
     """As `batched`, with the examples divided among threads."""
-    n = examples(args, axes, 0)
+    axes = expanded(args, axes, "in_axes")
+    n = examples(args, axes, names, size)
     given = in_front(args, axes)
     one, out = begun(f, axes, given, marks, n, "pmap of an empty batch: nothing says what the function returns")
     for i in prange(1, n):
         put(out, i, of_example(f, axes, marks, given, i))
-    return like(one, turned(out, out_axes))
+    return like(one, turned(out, expanded(one, out_axes, "out_axes")))
 
 
 def begun(f, axes, args, marks, n, empty):
@@ -350,47 +344,54 @@ def begun(f, axes, args, marks, n, empty):
     return one, out
 
 
-def examples(args, axes, k):
-    """The length of the batch, which must be the same in all batched arguments."""
-    if k == len(axes):
-        return -1
-    rest = examples(args, axes, k + 1)
-    n = length(args[k], axes[k])
-    if n is None:
-        return rest
-    if rest >= 0 and n != rest:
-        raise ValueError(f"vmap got arguments with batches of {n} and {rest} examples")
+def examples(args, axes, names, size):
+    """The length of the batch, which must be the same in all arrays that have a batch axis."""
+    leaves, places, texts = mapped_leaves(args, axes), mapped_axes(args, axes), mapped_names(args, axes, names)
+    if len(leaves) == 0:
+        if size is None:
+            raise ValueError("vmap: no argument has a batch, and axis_size is not given")
+        return size
+    n = length(leaves[0], places[0], texts[0])
+    check_lengths(leaves, places, texts, n, 1)
+    if size is not None and n != size:
+        raise ValueError(f"vmap got axis_size {size}, and {n} examples along axis {places[0]} of {texts[0]}")
     return n
 
 
-def length(x, axis):
-    """The length of the batch in an argument; None where it is not batched."""
-    if axis is None:
-        return None
-    if isinstance(x, tuple):
-        if len(x) == 0:
-            return None
-        n = length(x[0], axis[0] if isinstance(axis, tuple) else axis)
-        if n is None:
-            return length(x[1:], axis[1:] if isinstance(axis, tuple) else axis)
-        return n
+def check_lengths(leaves, places, texts, n, k):
+    if k < len(leaves):
+        m = length(leaves[k], places[k], texts[k])
+        if m != n:
+            raise ValueError(f"vmap got batches of different lengths: {n} examples along axis {places[0]} of "
+                             f"{texts[0]}, and {m} along axis {places[k]} of {texts[k]}")
+        check_lengths(leaves, places, texts, n, k + 1)
+
+
+def length(x, axis, name):
+    """The length of the batch in an argument."""
     if not isinstance(x, np.ndarray):
-        raise TypeError("vmap needs an array for each mapped argument, and got a number; give in_axes None for it")
+        raise ValueError(f"vmap needs an array with a batch for {name}, and got a number: give in_axes None for it")
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"vmap got in_axes {axis} for an array of {x.ndim} dimensions")
+        raise ValueError(f"vmap got in_axes {axis} for {name}, an array of {x.ndim} dimensions")
     return x.shape[axis]
 
 
 def room(first, n):
+    if first is None:
+        return None
     if isinstance(first, tuple):
-        if len(first) == 0:
-            return ()
-        return (room(first[0], n),) + room(first[1:], n)
+        return of_class(first, room_of_all(first, n))
     if isinstance(first, np.ndarray):
         return np.empty((n,) + first.shape, first.dtype)
     if isinstance(first, (bool, int, float, complex, np.generic)):
         return np.empty(n, dtype_for(first))
     return np.full(n, first)
+
+
+def room_of_all(first, n):
+    if len(first) == 0:
+        return ()
+    return (room(first[0], n),) + room_of_all(first[1:], n)
 
 
 @intrinsic
@@ -401,6 +402,8 @@ def dtype_for(x):
 
 
 def put(out, i, y):
+    if y is None:
+        return
     if isinstance(y, tuple):
         for k in range(len(y)):
             put(out[k], i, y[k])
@@ -409,12 +412,34 @@ def put(out, i, y):
 
 
 def turned(out, axes):
+    """The results with the batch as the axis that `axes` says; without one where it is None."""
+    if out is None:
+        return None
     if isinstance(out, tuple):
-        if len(out) == 0:
-            return ()
-        if isinstance(axes, tuple):
-            return (turned(out[0], axes[0]),) + turned(out[1:], axes[1:])
-        return (turned(out[0], axes),) + turned(out[1:], axes)
+        if axes is None:
+            return of_class(out, all_alike(out))
+        return of_class(out, all_turned(out, axes))
+    if axes is None:
+        return alike(out)
     if axes == 0:
         return out
     return np.moveaxis(out, 0, axes)
+
+
+def all_turned(out, axes):
+    if len(out) == 0:
+        return ()
+    return (turned(out[0], axes[0]),) + all_turned(out[1:], axes[1:])
+
+
+def all_alike(out):
+    if len(out) == 0:
+        return ()
+    return (turned(out[0], None),) + all_alike(out[1:])
+
+
+def alike(out):
+    """The result that all examples have."""
+    if not np.all((out == out[0]) | (out != out)):
+        raise ValueError("vmap got out_axes None for a result that differs between examples")
+    return out[0]

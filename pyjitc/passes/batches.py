@@ -9,8 +9,9 @@ differently, leaves the loop over calls as it is; so does a function of numbers 
 Before:  part(W, x, low, high, out): for i: put out, i, (nest {dotted_rows} W, x[i])
 After:   part(W, x, low, high, out): put_all out, low, (invoke @products x[low:high], W)
 
-Where an operation may raise, the part is run again example by example after an exception: it raises what the first
-example raises that fails. Nothing that an example writes can be seen before.
+Where examples may raise, the part is run again example by example after an exception: it raises what the first example
+raises that fails. Nothing that an example writes can be seen before. What raises for all examples alike has raised for
+the first one of the batch, which is a call.
 Needs: typed functions as inference left them.  Keeps: all functions of the program.
 """
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Callable
 
 from ..base.errors import CompileError
 from ..ir.cfg import reverse_postorder
-from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, Block, Edge, Function, Inst, Value
+from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import control as c
 from ..ops import exceptions as exc
@@ -31,13 +32,14 @@ from ..types.lattice import dtype_of, numpy_counterpart
 from . import inline
 from .derivatives.activity import SAME_MEMORY, Classes
 from .derivatives.builder import Builder
-from .derivatives.prepare import whole
+from .derivatives.prepare import calls_itself, to_be_put_in, whole
 from .derivatives.targets import writes_only
 from .rewrite import copy_of
 
 __all__ = ["is_batch", "run"]
 
 _OF_SHAPE = frozenset((mem.ARRAY_DIM, mem.ARRAY_STRIDE))  # the shapes of all examples are the same
+_MOST = 400  # instructions of a function of the program that is inlined into the loop over examples
 _FOLDS = frozenset(("sum", "prod", "min", "max", "any", "all"))
 _MAKING = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _RAISING = frozenset((exc.EXC_NEW, exc.EXC_THROW, exc.THROW))
@@ -74,13 +76,31 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
     new = copy_of(driver)
     parts = _own(new, "in_parts")
     part = _own(parts, "part")
+    batch = _Batch(part, options, helpers)
     try:
-        whole_part = _Batch(part, options, helpers).run()
+        at_once = batch.run()
     except Refused:
-        return None
-    made += [whole_part, part]
-    _guard(part, whole_part)
+        return new if _put_in(_own(part, "of_example")) else None
+    made.append(part)
+    if batch.raises:
+        made.append(at_once)
+        _guard(part, at_once)
+    else:
+        part.blocks = at_once.blocks
     return new
+
+
+def _put_in(one: Function) -> bool:
+    """Let a function of the program that returns arrays be inlined into the loop over examples, where its arrays need
+    no memory of their own. Returns whether there is one."""
+    found = False
+    for inst in (inst for block in one.blocks for inst in block.insts if inst.op is c.INVOKE):
+        callee = inst.attrs["callee"]
+        if (not callee.library and k.any_part(callee.result, lambda part: type(part) is k.Array)
+            and sum(len(block.insts) for block in callee.blocks) <= _MOST and not calls_itself(callee)):
+            inst.attrs = {**inst.attrs, "callee": to_be_put_in(callee)}
+            found = True
+    return found
 
 
 def _own(fn: Function, name: str) -> Function:
@@ -139,10 +159,11 @@ class _Batch:
 
     def __init__(self, part: Function, options, helpers, inside: bool = False):
         self.part, self.options, self.helpers, self.inside = part, options, helpers, inside
-        self.new: dict[Value, Value] = {}  # value of one example -> that of the batch
-        self.raises = False
-        self.sites = 0
-        self.gains = False
+        # value of one example -> that of the batch; of a tuple the instruction that makes it
+        self.new: dict[Value, Any] = {}
+        self.raises = False  # whether some examples may raise
+        self.gains = False  # whether an operation on the batch does more than a loop over the examples
+        self.sites = 0  # arrays that are kept between operations
 
     def run(self) -> Function:
         part = self.part
@@ -176,7 +197,6 @@ class _Batch:
         finally:
             for callee in calls | staying:
                 callee.flags = callee.flags._replace(noinline=False)
-        self.calls = calls
         return found
 
     def inner(self, fn: Function) -> Function:
@@ -206,7 +226,8 @@ class _Batch:
                 if inst.op is c.INVOKE and inst.attrs["callee"] is parts:
                     b = Builder([], inst)
                     *given, count, out = inst.args
-                    b.call(at_once, *given, b.const(1, k.Int), count, out)
+                    # from the first example on, so that there is one
+                    b.call(at_once, *given, b.const(0, k.Int), count, out)
                     block.insts[n:n] = b.insts
                     inst.op, inst.args, inst.attrs = c.CONST, [], {"value": None}
                     return new
@@ -264,12 +285,13 @@ class _Batch:
         found: dict[Value, tuple] = {self.index: (None, None)}
         for inst in insts:
             own = [x for x in inst.args if x in found]
-            if inst.op is a.IMUL and len(own) == 1 and inst.args[0] is not inst.args[1] and found[own[0]] == (None, None):
-                found[inst.result] = next(x for x in inst.args if x not in found), None
-            elif inst.op is a.IADD and len(own) == 1 and inst.args[0] is not inst.args[1] and (
-                    found[own[0]][1] is None and found[own[0]][0] is not None):
-                found[inst.result] = found[own[0]][0], next(x for x in inst.args if x not in found)
-            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and found[own[0]][0] is not None
+            factor, more = found[own[0]] if own else (None, None)
+            others = [x for x in inst.args if x not in found]
+            if inst.op is a.IMUL and own == [self.index] and others:
+                found[inst.result] = others[0], None
+            elif inst.op is a.IADD and own and others and factor is not None and more is None:
+                found[inst.result] = factor, others[0]
+            elif own and not (inst.op is mem.ARRAY_VIEW and inst.args[1:2] == own and factor is not None
                               or inst.op is mem.ARRAY_LOAD and inst.args[1:] == own == [self.index]):
                 raise Refused
             elif any(x in found for e in inst.edges() for x in e.args):
@@ -336,7 +358,7 @@ class _Batch:
         self.blocks.append(block)
         self.b = Builder(block.insts)
 
-    def get(self, x: Value) -> Value:
+    def get(self, x: Value) -> Any:
         """A value in the form for batches: one that is the same for all examples is repeated where it must be."""
         found = self.new.get(x)
         if found is not None:
@@ -354,12 +376,15 @@ class _Batch:
         return self.b.call(self.helpers(name, tuple([x.type for x in args])), *args)
 
     def note(self, x: Value) -> Value:
-        """Count an array that is kept between operations."""
+        """Count an array that is kept between operations. Its lengths are not read from a nest, which fuses with its
+        only reader."""
         b = self.b
         self.sites += 1
         size = b.const(mem.item_bytes(x.type.dtype), k.Int)
-        for n in range(x.type.ndim):
-            size = b.op(a.IMUL, size, b.op(mem.ARRAY_DIM, x, axis=n))
+        made = next(inst for inst in reversed(b.insts) if inst.result is x)
+        shape = made.args[0].inst if made.op is NEST else None
+        for n in shape.args if shape else [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)]:
+            size = b.op(a.IMUL, size, n)
         size = b.op(a.CAST, size, type=k.int64)
         first = b.const(0, k.Int)
         largest = b.op(mem.ARRAY_LOAD, self.kept, first)
@@ -379,7 +404,7 @@ class _Batch:
             raise Refused
         for e in inst.edges():
             e.args = [self.get_for(p, x) for p, x in zip(e.block.params, e.args)]
-        if not hit or inst.op.effects & 32:  # a terminator
+        if not hit or inst.op.effects & TERMINATOR:
             if inst.args and any(x in self for x in inst.args):
                 raise Refused
             b.insts.append(inst)
@@ -444,7 +469,7 @@ class _Batch:
 
     def tuple(self, inst):
         """A tuple of results: its parts are taken where it is returned."""
-        self.new[inst.result] = inst  # type: ignore[assignment]  # no value: only `leaves` reads it
+        self.new[inst.result] = inst
 
     def retype(self, inst):
         x, t = self.get(inst.args[0]), inst.result.type
@@ -462,7 +487,8 @@ class _Batch:
             step, rest = self.affine[offset]
             offset = b.op(a.IMUL, self.low, step)
             offset = offset if rest is None else b.op(a.IADD, offset, rest)
-            whole_rows = inst.args[0].type.layout == t.layout == "C" and rest is None and n == inst.args[0].type.ndim - 1
+            of = inst.args[0].type
+            whole_rows = of.layout == t.layout == "C" and rest is None and n == of.ndim - 1
         else:
             step, whole_rows = b.op(mem.ARRAY_STRIDE, x, axis=0), False
         self.new[inst.result] = b.op(mem.ARRAY_VIEW, x, offset, self.count, *dims, step, *strides,
@@ -613,7 +639,7 @@ class _Batch:
         matrix, x = inst.args[inst.attrs["count"]:]
         name = ("batches:shared_matrix" if matrix not in self else "batches:shared_vector" if x not in self
                 else "batches:matrices")
-        self.raises = self.gains = True
+        self.gains = True
         self.new[inst.result] = self.note(self.call(name, self.get(matrix), self.get(x)))
 
     def dot(self, inst):
@@ -622,7 +648,8 @@ class _Batch:
             self.by_example(inst)
         else:
             self.gains = True
-            self.new[inst.result] = self.note(self.call("batches:shared_vector", *map(self.get, (x, y) if x in self else (y, x))))
+            given = map(self.get, (x, y) if x in self else (y, x))
+            self.new[inst.result] = self.note(self.call("batches:shared_vector", *given))
 
     def add_multiple(self, inst):
         """total += x * g, of vectors and a number."""
@@ -686,7 +713,7 @@ class _Batch:
             self.b.insts.append(Inst(inst.op, args, dict(inst.attrs), result, inst.loc))
             return result
 
-        first, rooms = zero, []
+        first, rooms = zero, zero
         if r is not None and r.type is not k.NoneType:
             if type(r.type) is k.Array:
                 found = once(zero)

@@ -66,7 +66,7 @@ def test_wrong_command_lines(arguments, message, capsys):
 
 def test_suites_are_there():
     suites = {"contrast", "budgets", "loops", "small", "c", "containers", "npbench", "math", "accuracy", "gpu",
-              "registers", "opening", "parallel", "grad", "numba"}
+              "registers", "opening", "parallel", "grad", "vmap", "numba"}
     assert suites == set(SUITES)
 
 

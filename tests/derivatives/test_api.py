@@ -153,11 +153,11 @@ def test_batches():
     np.testing.assert_allclose(vmap(curved, out_axes=1)(both), np.stack([curved(X), curved(2 * X)], axis=1))
     small, large = vmap(lambda x: (x * 2, x > 1.0))(np.array([1, 2]))
     assert small.tolist() == [2, 4] and large.tolist() == [False, True]
-    with pytest.raises(ValueError, match="vmap got arguments with batches of 3 and 2 examples"):
+    with pytest.raises(ValueError, match="3 examples along axis 0 of x, and 2 along axis 0 of y"):
         vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
-    with pytest.raises(TypeError, match="needs an array for each mapped argument, and got a number; give in_axes None"):
+    with pytest.raises(ValueError, match="needs an array with a batch for y, and got a number: give in_axes None for it"):
         vmap(lambda x, y: x * y)(np.ones(3), 2.0)
-    with pytest.raises(ValueError, match="vmap got in_axes 2 for an array of 2 dimensions"):
+    with pytest.raises(ValueError, match="vmap got in_axes 2 for x, an array of 2 dimensions"):
         vmap(curved, 2)(np.ones((3, 3)))
     with pytest.raises(ValueError, match="in_axes is None for all"):
         vmap(curved, None)

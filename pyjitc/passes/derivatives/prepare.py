@@ -19,7 +19,7 @@ from .opened import open_cells, open_unions
 from .owned import open_owned
 from .targets import writer
 
-__all__ = ["put_in_calls", "tidy", "whole"]
+__all__ = ["calls_itself", "put_in_calls", "tidy", "to_be_put_in", "whole"]
 
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
@@ -47,13 +47,13 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
                 callee = inst.attrs["callee"]
                 if callee.library or callee in copies.values():
                     continue
-                if _calls_itself(callee):
+                if calls_itself(callee):
                     give_rules(callee)
                     if type(callee.memo.get("rules")) is Ruled:
                         _check_repeatable(callee)
                 else:
                     if callee not in copies:
-                        copies[callee] = _to_be_put_in(callee)
+                        copies[callee] = to_be_put_in(callee)
                     inst.attrs["callee"] = copies[callee]
                     found = True
         if not found:
@@ -92,7 +92,7 @@ def _check_repeatable(fn: Function) -> None:
                       "draw them before the call, and pass them as arguments")
 
 
-def _to_be_put_in(fn: Function) -> Function:
+def to_be_put_in(fn: Function) -> Function:
     """A copy of a function that is to be inlined; instructions in it that may fail keep their source location."""
     new = copy_of(fn)
     new.flags = new.flags._replace(inline=True)
@@ -101,13 +101,14 @@ def _to_be_put_in(fn: Function) -> Function:
 
 
 def _reached(fn: Function) -> list[Function]:
+    """The function, and then all that it calls."""
     found = [fn]
     for one in found:  # appended to during the iteration
         found += [callee for callee in inline.callees(one) if callee not in found]
     return found
 
 
-def _calls_itself(fn: Function) -> bool:
+def calls_itself(fn: Function) -> bool:
     return any(fn in inline.callees(one) for one in _reached(fn))
 
 
@@ -122,7 +123,7 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
         wanted = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts
                   if inst.op is INVOKE and not has_rule(inst) and inst.attrs["callee"].library
                   and any(x in active for x in inst.args)}
-        wanted = {callee for callee in wanted if not _calls_itself(callee)}
+        wanted = {callee for callee in wanted if not calls_itself(callee)}
         if not wanted:
             return
         for callee in wanted:
