@@ -94,7 +94,7 @@ def accumulate(total, given):
     elif given.shape == total.shape:
         total += given
     else:
-        add_part(strided(total), strided(given))
+        add_part(total, strided(given))
 
 
 def add_broadcast(total, given):
