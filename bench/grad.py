@@ -216,8 +216,8 @@ _running: list = []  # the functions that are timed, by name, and a function tha
 
 
 def prepare(name):
-    """Prepare the gradient and the function of a row for `turn`. Returns ('' or what is wrong, arguments, the numbers of
-    those that the gradient is by, gradients)."""
+    """Prepare the gradient and the function of a row for `turn`. Returns ('' or what is wrong, arguments, the numbers
+    of those that the gradient is by, gradients)."""
     if name in DERIVATIVES:
         x, t = (np.random.default_rng(n).normal(size=100_000) for n in (0, 1))
         of, primal = (njit(_forward) if "forward" in name else njit(_second)), njit(rosenbrock)

@@ -26,11 +26,21 @@ __all__ = ["FunctionEmitter", "stays_call"]
 
 
 def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, or calls a
-    library function that is not inlined."""
-    return not fn.flags.recursive and (sum(len(b.insts) for b in fn.blocks) > 20 or
-                                              any(i.op is control.INVOKE and i.attrs["callee"].flags.noinline
-                                                  for b in fn.blocks for i in b.insts))
+    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, calls a
+    library function that is not inlined, or only calls another function, which is large."""
+    if fn.flags.recursive:
+        return False
+    called = [i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is control.INVOKE]
+    return (_size(fn) > _LARGE or any(callee.flags.noinline for callee in called)
+            or len(called) == 1 and _size(fn) == 2 and _size(called[0]) > _LARGE)
+
+
+def _size(fn: ir.Function) -> int:
+    return sum(len(block.insts) for block in fn.blocks)
+
+
+_LARGE = 20
+
 
 class FunctionEmitter(Emitter):
     """Emits one typed function."""

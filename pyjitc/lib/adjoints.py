@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from .build import outlined, unoptimised
 from .intrinsics import strided
 from .np.elementwise.loops import mapped
@@ -89,8 +89,12 @@ def accumulate(total, given):
     array."""
     if not isinstance(given, np.ndarray):
         total += given
+    elif given.ndim > total.ndim:
+        accumulate(total, np.sum(given, axis=0))
+    elif given.shape == total.shape:
+        total += given
     else:
-        total += reduced(total.shape, given)
+        add_part(total, strided(given))
 
 
 def add_broadcast(total, given):
@@ -98,7 +102,7 @@ def add_broadcast(total, given):
     elements of `given` are summed; along an axis in which `given` has length 1 they are repeated."""
     if given.ndim > 1:
         for i in range(max(len(total), len(given))):
-            add_broadcast(total[0 if len(total) == 1 else i], given[0 if len(given) == 1 else i])
+            add_part(total[0 if len(total) == 1 else i], given[0 if len(given) == 1 else i])
     elif len(total) == 1:
         total[0] += row_total(given)
     elif len(given) == 1:
@@ -107,6 +111,11 @@ def add_broadcast(total, given):
     else:
         for i in range(len(given)):
             ARRAY_STORE(total, i, ARRAY_LOAD(total, i) + ARRAY_LOAD(given, i))
+
+
+@outlined
+def add_part(total, given):
+    add_broadcast(total, given)
 
 
 @outlined
@@ -159,6 +168,8 @@ def reduced_copy(shape, given):
 
 @outlined
 def of_shape(shape, given):
+    if given.ndim == 1:
+        return np.full(shape, row_total(given) if shape[0] == 1 else given[0])
     found = np.zeros(shape, given.dtype)
     add_broadcast(found, strided(given))
     return found
@@ -244,12 +255,11 @@ def has_no_room(trips, each, line):
                       "step into a function under pyjitc.checkpoint")
 
 
-@outlined
+@unoptimised
 def grown(tape, need, each, line):
     check_room(need // each, each, line)
     new = np.empty(max(2 * len(tape), need, 64))
-    for i in range(len(tape)):
-        ARRAY_STORE(new, i, ARRAY_LOAD(tape, i))
+    ROW_COPY(new, tape, len(tape))
     return new
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["added", "as_dtype", "concatenated", "extended", "index", "item", "last", "list_of", "part", "place", "put",
-           "repeated", "room", "set_index", "stacked", "stacked_at_1", "stacked_at_end", "with_array", "with_place"]
+__all__ = ["added", "as_dtype", "clear_list", "concatenated", "delete", "extended", "find_key", "index", "insert",
+           "item", "key_at", "key_index", "last", "length_of", "list_of", "moved", "part", "place", "place_behind",
+           "place_of", "place_of_last", "place_to_set", "pop_at", "put", "put_every", "repeated", "reverse",
+           "room", "same_size", "set_index", "size_of_list", "sort", "stacked", "stacked_at_1", "stacked_at_end", "with_array",
+           "with_key", "with_list", "with_place", "with_room", "with_slot"]
 
 
 def room(items, used, more):
@@ -179,3 +182,197 @@ def part(x, at):
     for i in range(*at.indices(len(x))):
         found.append(x[i])
     return found
+
+
+def insert(x, i, item):
+    """x.insert(i, item)"""
+    n = len(x)
+    i = max(i + n, 0) if i < 0 else min(i, n)
+    x.append(item)
+    for j in range(n, i, -1):
+        x[j] = x[j - 1]
+    x[i] = item
+
+
+def pop_at(x, i):
+    """x.pop(i)"""
+    n = len(x)
+    if n == 0:
+        raise IndexError("pop from empty list")
+    if i < 0:
+        i += n
+    if i < 0 or i >= n:
+        raise IndexError("pop index out of range")
+    item = x[i]
+    close_gap(x, i)
+    return item
+
+
+def delete(x, i):
+    """del x[i]"""
+    n = len(x)
+    if i < 0:
+        i += n
+    if i < 0 or i >= n:
+        raise IndexError("list assignment index out of range")
+    close_gap(x, i)
+
+
+def close_gap(x, i):
+    for j in range(i, len(x) - 1):
+        x[j] = x[j + 1]
+    x.pop()
+
+
+def reverse(x):
+    """x.reverse()"""
+    n = len(x)
+    for i in range(n // 2):
+        x[i], x[n - 1 - i] = x[n - 1 - i], x[i]
+
+
+def clear_list(x):
+    """x.clear()"""
+    while len(x) > 0:
+        x.pop()
+
+
+def sort(x, reverse):
+    """x.sort(reverse=reverse) of numbers. The derivative is that of the order that the items have."""
+    n = len(x)
+    items = np.empty(n)
+    for i in range(n):
+        items[i] = -x[i] if reverse else x[i]
+    order = np.argsort(items, kind="stable")
+    found = []
+    for i in range(n):
+        found.append(x[order[i]])
+    for i in range(n):
+        x[i] = found[i]
+
+
+# -- dicts: `keys` has the keys in their order, and `slots` the positions in `keys`, from 1, where they are searched
+
+
+def find_key(keys, slots, key):
+    """The position of a key, or -1."""
+    at = slot_of(slots, key)
+    while slots[at] != 0:
+        if keys[slots[at] - 1] == key:
+            return int(slots[at]) - 1
+        at = (at + 1) & (len(slots) - 1)
+    return -1
+
+
+def slot_of(slots, key):
+    return (key ^ (key >> 7) ^ (key >> 16)) & (len(slots) - 1)
+
+
+def key_index(i, key):
+    if i < 0:
+        raise KeyError(key)
+    return i
+
+
+def key_at(keys, i):
+    return int(keys[i])
+
+
+def same_size(n, used):
+    if n != used:
+        raise RuntimeError("dictionary changed size during iteration")
+
+
+def with_key(keys, n, new, key):
+    """The n keys, and one more if it is new."""
+    if new:
+        keys = room(keys, n, 1)
+        keys[n] = key
+    return keys
+
+
+def with_slot(slots, keys, n, new, key):
+    """The table with the position of key n, if it is new."""
+    if not new:
+        return slots
+    if 2 * (n + 1) > len(slots):
+        slots = np.zeros(2 * len(slots), np.int64)
+        for i in range(n):
+            fill_slot(slots, int(keys[i]), i)
+    fill_slot(slots, key, n)
+    return slots
+
+
+def fill_slot(slots, key, i):
+    at = slot_of(slots, key)
+    while slots[at] != 0:
+        at = (at + 1) & (len(slots) - 1)
+    slots[at] = i + 1
+
+
+# -- many lists in one array: `heads` has the start, the length and the room of each list
+
+
+def size_of_list(n, times):
+    return n * max(times, 0)
+
+
+def with_list(heads, number, start, size):
+    """The heads with that of a new list, which has room for four more items."""
+    heads = room(heads, 3 * number, 3)
+    heads[3 * number] = start
+    heads[3 * number + 1] = size
+    heads[3 * number + 2] = size + 4
+    return heads
+
+
+def put_every(items, first, step, times, x):
+    for i in range(times):
+        items[first + i * step] = x
+
+
+def length_of(heads, number):
+    return int(heads[3 * number + 1])
+
+
+def place_of(heads, number, i):
+    return int(heads[3 * number]) + index(i, int(heads[3 * number + 1]))
+
+
+def place_to_set(heads, number, i):
+    return int(heads[3 * number]) + set_index(i, int(heads[3 * number + 1]))
+
+
+def place_of_last(heads, number):
+    """The place of the last item of a list, which loses it."""
+    n = last(int(heads[3 * number + 1]))
+    heads[3 * number + 1] = n
+    return int(heads[3 * number]) + n
+
+
+def moved(items, heads, number, used):
+    """The items, with those of a list that has no more room behind all others."""
+    n = int(heads[3 * number + 1])
+    if n < heads[3 * number + 2]:
+        return items
+    start = int(heads[3 * number])
+    items = room(items, used, 2 * n)
+    items[used:used + n] = items[start:start + n]
+    return items
+
+
+def with_room(heads, number, used):
+    """Note that a list has been moved, if it had no more room; returns how many items have room."""
+    n = int(heads[3 * number + 1])
+    if n < heads[3 * number + 2]:
+        return used
+    heads[3 * number] = used
+    heads[3 * number + 2] = 2 * n
+    return used + 2 * n
+
+
+def place_behind(heads, number):
+    """The place behind the items of a list, which gets another one there."""
+    n = int(heads[3 * number + 1])
+    heads[3 * number + 1] = n + 1
+    return int(heads[3 * number]) + n

@@ -833,7 +833,7 @@ FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out
 FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x),
            "x * y; {exact}, {loose}: as of fadd", cost=MODERATE)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
-           lambda b, x, y, out: (b.fdiv(b.const(1.0), y), b.fneg(b.fdiv(out, y))),
+           lambda b, x, y, out: (inverse := b.fdiv(b.const(1.0), y), b.fneg(b.fmul(out, inverse))),
            "x / y; inf or nan where y is 0; {exact}: as of fadd; {normal}: y and 1 / y are normal numbers where "
            "the result is used, so that a GPU may compute it from an approximate reciprocal", cost=EXPENSIVE,
            traits=SINGULAR)

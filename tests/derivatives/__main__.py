@@ -17,6 +17,7 @@ import numpy as np
 from tests.derivatives.generated import program
 
 _BATCH = 50
+_FINE = ("agrees", "refused", "not finite", "raises", "no number in reverse mode", "memory refused", "second refused")
 
 
 def outcome(seed, options=()):
@@ -123,8 +124,7 @@ def main(first, last, options):
             for seed, line in zip(lines[::2], lines[1::2]):
                 word, _, detail = line.partition("\t")
                 found[word] += 1
-                if word not in ("agrees", "refused", "not finite", "raises", "no number in reverse mode", "memory refused",
-                                "second refused"):
+                if word not in _FINE:
                     print(seed, word, detail, flush=True)
                 if word.endswith("refused"):
                     found[f"{word}: {detail}"] += 1

@@ -231,3 +231,224 @@ def test_forward_mode_of_lists():
     x = np.array([0.5, 1.2, 0.9])
     value, change = jvp(rows, (x,), (x,))
     assert (value, change) == (pytest.approx(rows(x)), pytest.approx(central(rows, (x,), 0) @ x, rel=1e-6))
+
+
+def sorted_lists(x):
+    y = [v * v for v in x]
+    y.sort(reverse=True)
+    z = sorted(x)
+    w = sorted([x[0] * x[1], x[2], 0.5 * x[0]])
+    return y[0] * z[1] + y[2] ** 2 + w[0] * w[2] + sum(z[1:3])
+
+
+def methods_of_lists(x):
+    y = [x[0], x[1]]
+    y.insert(0, x[2] * x[0])
+    y.insert(-1, x[1] * 2.0)
+    y.insert(9, x[2])
+    y.extend([x[1], x[0] * x[2]])
+    y.reverse()
+    z = y.pop(1) * y.pop(-2)
+    del y[2]
+    w = y.copy()
+    w[0] = z * w[-1]
+    y.clear()
+    y.append(w[0])
+    return y[0] * w[1] + w[2] * len(w)
+
+
+def list_of_an_array(x):
+    y = list(x)
+    y[0] = y[-1] * y[1]
+    return sum(y) * y[0]
+
+
+def changed_by_an_inner_function(x):
+    t = 0.0  # Python's float, then NumPy's
+
+    def add(v):
+        nonlocal t
+        t = t * 0.5 + v * v
+
+    for v in x:
+        add(v)
+    return np.float64(t)
+
+
+@pytest.mark.parametrize("function", [sorted_lists, methods_of_lists, list_of_an_array, changed_by_an_inner_function])
+def test_lists_and_cells(function):
+    x = np.array([0.7, -1.2, 0.4])
+    agree(function, x)
+    t = np.array([0.3, 0.1, -0.2])
+    step = 1e-6
+    expected = (grad(function)(x + step * t) - grad(function)(x - step * t)) / (2 * step)
+    np.testing.assert_allclose(jvp(grad(function), (x,), (t,))[1], expected, 1e-6, 1e-6)
+
+
+@pytest.mark.parametrize("function, message", [
+    (lambda x, i: [x[0], x[1]].pop(i) * x[0], "pop index out of range"),
+    (lambda x, i: deleted([x[0], x[1]], i), "list assignment index out of range")])
+def test_what_lists_raise(function, message):
+    x = np.array([0.7, -1.2, 0.4])
+    assert grad(function)(x, 1)[1] != 0.0 or grad(function)(x, 0)[1] != 0.0
+    for i in (2, -3):
+        with pytest.raises(IndexError, match=message):
+            grad(function)(x, i)
+
+
+def deleted(y, i):
+    del y[i]
+    return y[0] * y[0]
+
+
+def dict_of_ints(x):
+    d = {}
+    for i in range(len(x)):
+        k = i % 2 - 7 * i * (i % 3)
+        d[k] = d.get(k, 0.0) + x[i] ** 2
+    if 3 in d:
+        d[3] *= 2
+    s = x[0]
+    for k in d:
+        s += d[k] * k
+    for k, v in d.items():
+        s += v * v + k
+    for v in d.values():
+        s += v
+    d[7] = s
+    return d[0] * d[7] + sum(d.values()) * len(d)
+
+
+def dict_of_texts(x):
+    d = {"a": x[0], "b": x[1] * x[2]}
+    for i in range(3):
+        d["a"] = d["a"] * d["b"] + x[i]
+        if i == 1:
+            d["c"] = d["a"]
+    s = d.get("c", 1.0) * d.get("d", 2.0)
+    for v in d.values():
+        s += v * v
+    return s * len(d)
+
+
+def many_keys(x):
+    d = {}
+    for i in range(40):
+        d[i * i * 31] = x[i % 3] * i
+    for i in range(0, 40, 3):
+        d[i * i * 31] = d[i * i * 31] * d[775]
+    return sum(d.values()) + d[31 * 36 * 36]
+
+
+@pytest.mark.parametrize("function", [dict_of_ints, dict_of_texts, many_keys])
+def test_dicts_that_are_changed(function):
+    agree(function, np.array([0.7, -1.2, 0.4]))
+
+
+def test_what_dicts_raise():
+    def missing(x, k):
+        d = {1: x * x, 2: x}
+        d[3] = d[1] * d[2]
+        return d[k]
+
+    assert grad(missing)(2.0, 3) == 12.0
+    with pytest.raises(KeyError, match="4"):
+        grad(missing)(2.0, 4)
+
+    def text(x, n):
+        d = {"a": x}
+        if n > 0:
+            d["b"] = x * x
+        return d["b"]
+
+    assert grad(text)(2.0, 1) == 4.0
+    with pytest.raises(KeyError, match="'b'"):
+        grad(text)(2.0, 0)
+
+    def grows(x):
+        d = {0: x}
+        for k in d:
+            d[k + 1] = x
+        return d[0]
+
+    with pytest.raises(RuntimeError, match="dictionary changed size during iteration"):
+        grad(grows)(2.0)
+
+
+def arrays_and_lengths_on_a_tape(x):
+    a, b = 1.0, x
+    for i in range(3):
+        a, b = a * b[i] + 1.0, b * a
+    return a + np.sum(b)
+
+
+def test_a_tape_with_ints_has_second_derivatives():
+    x, t, step = np.array([0.7, -1.2, 0.4]), np.array([0.3, 0.1, -0.2]), 1e-6
+    f = arrays_and_lengths_on_a_tape
+    agree(f, x)
+    expected = (grad(f)(x + step * t) - grad(f)(x - step * t)) / (2 * step)
+    np.testing.assert_allclose(jvp(grad(f), (x,), (t,))[1], expected, 1e-6, 1e-6)
+
+
+def rows_of_numbers(x):
+    rows = [[x[0], x[1]], [x[2] * x[0]]]
+    first = rows[0]
+    rows[1].append(first[0] * 2.0)
+    first[1] *= rows[-1][0]  # another name of a row
+    rows.append(first)
+    rows[2].append(x[1])
+    rows[0], rows[1] = rows[1], rows[0]
+    s = rows.pop()[-1] * rows[1].pop()
+    for r in rows:
+        for v in r:
+            s += v * v * len(r)
+    return s
+
+
+def triangle(x):
+    rows = []
+    for i in range(7):
+        r = []
+        for j in range(i + 1):
+            r.append(x[i % 3] * x[j % 3])
+        rows.append(r)
+    s = 0.0
+    for r in rows:
+        s += sum(r) * r[-1]
+    return s
+
+
+def table_of_floats(x):
+    t = [[0.0] * 4 for _ in range(4)]
+    for i in range(4):
+        for j in range(4):
+            t[i][j] = x[i % 3] * x[j % 3] + (t[i - 1][j - 1] if i and j else 0.5)
+    return t[3][3] + t[2][3] * t[-1][-4]
+
+
+@pytest.mark.parametrize("function", [rows_of_numbers, triangle, table_of_floats])
+def test_lists_of_lists(function):
+    x, t, step = np.array([0.7, -1.2, 0.4]), np.array([0.3, 0.1, -0.2]), 1e-6
+    agree(function, x)
+    expected = (grad(function)(x + step * t) - grad(function)(x - step * t)) / (2 * step)
+    np.testing.assert_allclose(jvp(grad(function), (x,), (t,))[1], expected, 1e-5, 1e-5)
+
+
+def test_what_lists_of_lists_raise():
+    def item(x, i, j):
+        rows = [[x, x * x], [x * 3.0]]
+        rows[0][j - 1] = x
+        return rows[i][j] * x
+
+    assert grad(item)(2.0, 0, 1) == 12.0
+    for i, j in ((1, 1), (2, 0), (0, -4)):
+        with pytest.raises(IndexError):
+            grad(item)(2.0, i, j)
+
+    def empty(x):
+        rows = [[x]]
+        rows[0].pop()
+        return rows[0].pop()
+
+    with pytest.raises(IndexError, match="pop from empty list"):
+        grad(empty)(2.0)

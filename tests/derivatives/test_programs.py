@@ -346,3 +346,44 @@ def test_what_a_mask_selects_gets_elements():
 
     with pytest.raises(ValueError, match="cannot assign 12 input values to the"):
         grad(too_many)(X)
+
+
+def results_that_are_read_again(m, v):
+    h = np.tanh(m @ v)
+    g = 1.0 / (1.0 + np.exp(-h))
+    return h @ g + np.sum(np.sqrt(g) * g) + np.sum(np.outer(h, g)) + np.sum((m + v) * v)
+
+
+def column_of_biases(m, b):
+    h = np.tanh(m + b)
+    return np.sum(h * h) + np.sum(h.T @ b)
+
+
+def one_element(x, w):
+    return np.sum((x + w) * np.exp(w)) + np.sum(w * w) + np.sum(x * x[:1])
+
+
+def argument_of_two_sums(x, a):
+    s = np.sum(np.sin(x)) if a > 0.5 else np.sum(np.cos(x))
+    if s > 0:
+        s += np.sum(x * x) * a
+    return s + np.mean(np.exp(x) * x)
+
+
+@pytest.mark.parametrize("function, args", [
+    (results_that_are_read_again, (A, V)), (column_of_biases, (A, V.reshape(-1, 1))), (one_element, (V, W[:1])),
+    (argument_of_two_sums, (V, 0.7)), (argument_of_two_sums, (V, 0.2))], ids=lambda x: getattr(x, "__name__", ""))
+def test_sums_of_adjoints(function, args):
+    gradients = agree(function, *args, tolerance=1e-5)
+    assert not any(np.shares_memory(x, y) for x in gradients[:1] for y in gradients[1:])
+
+
+def test_gradients_are_arrays_of_their_own():
+    x, y = V, V[::-1].copy()
+    by_x, by_y = grad(lambda x, y: np.sum(x + y), (0, 1))(x, y)
+    assert by_x is not by_y and not np.shares_memory(by_x, by_y)
+    np.testing.assert_array_equal(by_x, np.ones(7))
+    np.testing.assert_array_equal(by_y, np.ones(7))
+    t = np.ones(7)
+    for found in jvp(lambda x: x, (x,), (t,)):
+        assert not np.shares_memory(found, t) and not np.shares_memory(found, x)

@@ -368,7 +368,8 @@ class Activity:
         if kind in _CONTAINERS:
             return refused(self.fn, inst, f"what varies is put into {_CONTAINERS[kind]} here, or taken out of it: "
                            "there is no derivative of that",
-                           "use numbers, arrays and tuples, or lists of these and objects that only this function has")
+                           "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only "
+                           "this function has")
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")

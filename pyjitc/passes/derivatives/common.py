@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder
 from ...ir.core import SINGULAR, Function, Inst, Value
+from ...ops import control as c
 from ...ops import structure as s
 from ...types import kinds as k
 from ...types.tangents import is_varying, varies
 from ..rewrite import resolve, substitute
+from .activity import Classes
 from .builder import Builder
 from .targets import written_parameters
 
@@ -55,10 +57,12 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
     """(part of an argument, part of its seed) for all floats and arrays of floats among the arguments with respect to
     which the function is differentiated.
 
-    Those arrays are copied, so that the caller's are not changed; their seeds are copied into the same layout. The
-    instructions that unpack tuples and copy arrays are added to `b`, for the start of the function."""
+    Those arrays are copied, so that the caller's are not changed, and their seeds are copied into the same layout,
+    except for arrays in C order that are only read. The instructions that unpack tuples and copy arrays are added to
+    `b`, for the start of the function."""
     leaves: list[tuple[Value, Value]] = []
     replace: dict[Value, Value] = {}
+    read = _only_read(fn)
 
     def open_up(x, seed):
         t = x.type
@@ -68,7 +72,10 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
                 taken = b.op(s.TUPLE_GET, x, index=n)
                 parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
             return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-        if type(t) is k.Array and is_varying(t):
+        if x in read and t.layout == "C" and seed.type.layout == "C":
+            b.call(helpers("check_shape", (t, seed.type)), x, seed)
+            seed = seed if seed.type is own_type(t) else b.op(s.RETYPE, seed, type=own_type(t))
+        elif type(t) is k.Array and is_varying(t):
             x = copied(b, helpers, x)
             name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
             seed = b.call(helpers(name, (t, seed.type)), x, seed)
@@ -87,6 +94,19 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
             replace[p] = copied(b, helpers, p)
     replace_arguments(fn, replace)
     return leaves
+
+
+def _only_read(fn: Function) -> set[Value]:
+    """The parameters that are arrays of numbers that vary, are not written into, and are no part of what the function
+    returns or passes to other functions of the program."""
+    classes = Classes(fn)
+    lost = {classes.of(p) for p in written_parameters(fn)}
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is c.RETURN or inst.op is s.TUPLE_MAKE or inst.op is c.INVOKE and not (
+                    inst.attrs["callee"].library):
+                lost.update(map(classes.of, inst.args))
+    return {p for p in fn.params if type(p.type) is k.Array and is_varying(p.type) and classes.of(p) not in lost}
 
 
 def check_apart(b: Builder, fn: Function, helpers) -> None:

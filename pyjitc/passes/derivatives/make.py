@@ -49,6 +49,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         del fn.memo["derivative"]
         tidy(fn, options)
         if not pushes:
+            reverse.drop_copies(fn)
             transposed.run(fn)
 
     reached = functions[:1]

@@ -10,7 +10,7 @@ The product with the derivative of an element function is made of it by the same
 from __future__ import annotations
 
 from ...base.options import Options
-from ...ir.core import Function, Inst, Value
+from ...ir.core import ELEMENTARY, MODERATE, Function, Inst, Value
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
@@ -33,6 +33,7 @@ class Nests:
 
     def __init__(self, sweep, pull):
         self.sweep, self.pull, self.helpers = sweep, pull, sweep.helpers
+        self.in_memory: set[Value] | None = None  # results of nests that become arrays in any case
 
     def made(self, b, inst: Inst, cur, g: Value) -> None:
         """Add the adjoints of the operands of a nest that makes an array. g: the adjoint of the array; a number where
@@ -44,17 +45,17 @@ class Nests:
             matrix, x = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
-                sweep.add(b, cur, matrix, self.call(b, "outer", g, sweep.content(inst, x)))
+                sweep.add(b, cur, matrix, self.call(b, "outer", g, sweep.content(inst, x)), True)
             if x in sweep.act:
-                sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)))
+                sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)), True)
             return
         if name == "dotted_columns":
             column, matrix = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
-                sweep.add(b, cur, matrix, self.call(b, "by_column", sweep.content(inst, column), g))
+                sweep.add(b, cur, matrix, self.call(b, "by_column", sweep.content(inst, column), g), True)
             if column in sweep.act:
-                sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g))
+                sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g), True)
             return
         partial = type(g.type) is not k.Array  # whether g has fewer elements than the space of the nest
         if name == "folded_axes" and type(g.type) is k.Array:
@@ -94,12 +95,13 @@ class Nests:
         places: dict[int, list[int]] = {}
         for n, part in enumerate(tree.parts):
             places.setdefault(part.index, []).append(n)
+        has_result = self.is_in_memory(inst)
         for index, parts in places.items():
             x = operands[index]
             if not is_varying(x.type) or x not in sweep.act:
                 continue
             for n in parts:
-                kernel = self.adjoint_kernel(inst, tree.kernel, n)
+                kernel = self.adjoint_kernel(inst, tree.kernel, n, has_result)
                 if _is_last(kernel):
                     arrays = {y for y in operands if type(y.type) is k.Array}
                     alone = arrays == {x}  # the shape of the nest is the shape of x
@@ -107,8 +109,27 @@ class Nests:
                     continue
                 sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g))
 
+    def is_in_memory(self, inst: Inst) -> bool:
+        """Whether the result of a nest is an array that is not written into later, and that does not only exist while
+        another nest is computed, as a part of which it could be computed."""
+        r, sweep = inst.result, self.sweep
+        if r is None or type(r.type) is not k.Array or sweep.act.classes.of(r) in sweep.written:
+            return False
+        if self.in_memory is None:
+            self.in_memory, seen = set(), set()
+            for block in sweep.form.dom.order:
+                for one in block.insts:
+                    fuses = one.op is NEST and one.attrs["shape"] is not None
+                    for x in {*one.args, *(x for e in one.edges() for x in e.args)}:
+                        if x in seen or not fuses and one.op is not mem.ARRAY_DIM:
+                            self.in_memory.add(x)
+                        if one.op is not mem.ARRAY_DIM:
+                            seen.add(x)
+        return r in self.in_memory
+
     def mapped(self, b, inst, kernel, parts, operands, g):
-        """The array of kernel(element of each operand, element of g) over the space of the nest."""
+        """The array of kernel(element of each operand, element of g) over the space of the nest. A kernel with one more
+        parameter gets the element of the nest's result before that of g."""
         used = _used(kernel)
         given, leaves = [], []
         for n, part in enumerate(parts):
@@ -118,6 +139,8 @@ class Nests:
             elif type(x.type) is k.Array:
                 x = self.sweep.content(inst, x)
             given.append(x)
+        if len(kernel.params) == len(parts) + 2:
+            given.append(inst.result)
         given.append(g)
         order = list(dict.fromkeys(given))
         leaves = [Leaf(order.index(x)) for x in given]
@@ -135,9 +158,12 @@ class Nests:
         b.insts.append(Inst(NEST, [shape, dtype, *order], attrs, result, b.loc))
         return result
 
-    def adjoint_kernel(self, inst, kernel: Function, n: int) -> Function:
-        """(parameters of an element function, adjoint of its result) -> adjoint of parameter n."""
-        found = kernel.memo.get(f"adjoint.{n}")
+    def adjoint_kernel(self, inst, kernel: Function, n: int, has_result: bool) -> Function:
+        """(parameters of an element function, adjoint of its result) -> adjoint of parameter n. has_result: where the
+        adjoint depends on a result that is not computed cheaply, the function takes the result before the adjoint of
+        it."""
+        name = f"adjoint.{n}" + ".result" * has_result
+        found = kernel.memo.get(name)
         if found is None:
             body = copy_of(kernel)
             inline.run([body])
@@ -152,6 +178,9 @@ class Nests:
                     if not one.loc.line:
                         one.loc = inst.loc
             self.pull(body, request, requested(request, types, k.Tuple((kernel.result, k.Tuple((t,))))), self.helpers)
+            if has_result:
+                tidy(body, options)
+                self.read_result(body, inst.result.type.dtype)
             for block in body.blocks:
                 last = block.terminator
                 if last.op is c.RETURN:
@@ -161,8 +190,27 @@ class Nests:
                     block.insts[-1:-1] = b.insts
             body.name, body.result, body.library = f"{kernel.name}.adjoint.{n}", t, True
             tidy(body, options)
-            found = kernel.memo[f"adjoint.{n}"] = body
+            found = kernel.memo[name] = body
         return found
+
+    def read_result(self, body: Function, dtype) -> None:
+        """Give the reverse of an element function a parameter in the place of the result of the element function, if it
+        reads that and consists of one block."""
+        whole = body.entry.terminator.args[0].inst if len(body.blocks) == 1 else None
+        if whole is None or whole.op is not s.TUPLE_MAKE:
+            return
+        y = whole.args[0]
+        readers = [inst for inst in body.entry.insts if y in inst.args and inst is not whole]
+        if readers and y.type is dtype and _is_costly(y):
+            given = Value(y.type, "out")
+            for inst in readers:
+                inst.args = [given if x is y else x for x in inst.args]
+            body.entry.params.insert(len(body.entry.params) - 1, given)
+
+
+def _is_costly(y: Value) -> bool:
+    """Whether the computation of a number takes much longer than to load it."""
+    return y.inst is not None and (y.inst.op.traits & ELEMENTARY != 0 or y.inst.op.cost > MODERATE)
 
 
 def _used(kernel: Function) -> set[int]:

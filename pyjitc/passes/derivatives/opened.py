@@ -200,7 +200,7 @@ def _parts_of(t) -> Any:
     None where it has other parts. Python floats count as float64, so that both can be stored in the same value."""
     if t is k.Float:
         return [k.float64]
-    if t is k.NoneType or isinstance(t, k.Singleton):
+    if t is k.NoneType or t is k.Unbound or isinstance(t, k.Singleton):
         return []
     if _is_part(t):
         return [t]
@@ -341,7 +341,7 @@ def _found(fn: Function, order) -> set[Value]:
                     continue
                 if r is not None and type(r.type) is k.Union:
                     same.join(x, r)
-                if op not in _READ or op is s.UNION_CAST and any(m not in r.type.members for m in x.type.members) or (
+                if op not in _READ or (
                         op in (s.UNION_GET, s.UNION_IS) and inst.attrs["type"] not in x.type.members):
                     same.closed.add(x)
             for e in inst.edges():
@@ -367,9 +367,11 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
     elif op is s.UNION_CAST:
         given = inst.args[0].type
         of = parts[inst.args[0]]
-        number, held = b.const(t.members.index(given.members[0]), k.Int), dict(zip(_slots(given), of[1:]))
-        for n, m in list(enumerate(given.members))[1:]:
-            number = b.op(s.SELECT, b.op(a.IEQ, of[0], b.const(n, k.Int)), b.const(t.members.index(m), k.Int), number)
+        # a member that the new type does not have is one that a test before has excluded
+        ours = [(n, t.members.index(m)) for n, m in enumerate(given.members) if m in t.members]
+        number, held = b.const(ours[0][1] if ours else -1, k.Int), dict(zip(_slots(given), of[1:]))
+        for n, own in ours[1:]:
+            number = b.op(s.SELECT, b.op(a.IEQ, of[0], b.const(n, k.Int)), b.const(own, k.Int), number)
     else:
         number, held = b.const(-1, k.Int), {}
     return [number, *(held[x] if x in held else _nothing(b, x[0]) for x in slots)]

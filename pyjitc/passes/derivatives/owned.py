@@ -20,9 +20,10 @@ from ...ops import containers as lists
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops import tables
 from ...ops.nest import NEST
 from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT_NEW
-from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_UNBOX
+from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_TEST, PY_UNBOX
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
@@ -36,9 +37,12 @@ from .variables import Variable, read, write
 
 __all__ = ["open_owned"]
 
+_MAKES = frozenset((lists.LIST_NEW, OBJECT_NEW, PY_API, tables.DICT_NEW))
+_DICTS = frozenset((tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.DICT_HAS, tables.DICT_LEN,
+                    tables.DICT_NEXT, tables.DICT_HOLD))
 _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIST_POP, lists.LIST_LEN))
-_RAISING = frozenset(("index", "set_index", "last", "some", "some_to_join", "stacked", "stacked_at_1", "stacked_at_end",
-                      "concatenated"))
+_RAISING = frozenset(("place_of", "place_to_set", "place_of_last", "index", "key_index", "same_size", "set_index", "last", "some", "some_to_join", "stacked",
+                      "stacked_at_1", "stacked_at_end", "concatenated"))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
@@ -46,51 +50,121 @@ _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
 
 def open_owned(fn: Function, helpers) -> bool:
     """Replace all lists and objects for which this is possible. Returns whether there were any."""
-    if not any(inst.op is lists.LIST_NEW or inst.op is OBJECT_NEW for block in fn.blocks for inst in block.insts):
+    if not any(inst.op in _MAKES for block in fn.blocks for inst in block.insts):
         return False
-    return _write_out(fn, helpers) or _Opening(fn, helpers).run()
+    return _write_out(fn, helpers) or _Pools(fn, helpers).run() or _Opening(fn, helpers).run()
 
 
 # operation of the interpreter on lists -> the function of lib/listed.py that does the same
 _WRITTEN_OUT = {"PyNumber_Add": "added", "PyNumber_InPlaceAdd": "extended", "PySequence_List": "list_of",
-                "PyObject_GetItem": "part"}
+                "PyObject_GetItem": "part", "PyObject_DelItem": "delete"}
+
+
+# method of lists that the interpreter is called for -> the same
+_METHODS = {list.insert: "insert", list.pop: "pop_at", list.reverse: "reverse", list.clear: "clear_list",
+            list.copy: "list_of"}
 
 
 def _write_out(fn: Function, helpers) -> bool:
-    """Replace calls of the interpreter that make lists of lists by loops.
+    """Replace calls of the interpreter that work on lists, and sorting, by loops.
     Before:  p = py_box x ; q = py_box y ; r = py_api p, q {PyNumber_Add} ; z = py_unbox r
     After:   z = invoke @added(x, y)"""
-    users: dict[Value, list[Inst]] = {}
-    insts = [inst for block in fn.blocks for inst in block.insts]
-    for inst in insts:
-        for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
-            users.setdefault(x, []).append(inst)
-    replace: dict[Value, Value] = {}
-    dead: set[Inst] = set()
-    for end in insts:
-        call: Any = end.args[0].inst if end.op is PY_UNBOX else None
-        name = _WRITTEN_OUT.get(call.attrs["function"]) if call is not None and call.op is PY_API else None
-        if name is None or not _is_list(end.result.type) or users[call.result] != [end]:
-            continue
-        boxes: list[Any] = [x.inst for x in call.args]
-        if any(box is None or box.op is not PY_BOX or users[box.result] != [call] for box in boxes):
-            continue
-        given = [box.args[0] for box in boxes]
-        wanted = [end.result.type] * (1 if name == "part" else len(given))
-        if [x.type for x in given[:len(wanted)]] != wanted or name == "part" and type(given[1].type) is not k.Slice:
-            continue
-        callee = helpers(f"listed:{name}", tuple([x.type for x in given]))
-        if callee.result is not end.result.type:
-            continue
-        dead.update((*boxes, call))
-        b = Builder([], end)
-        replace[end.result] = b.call(callee, *given)
-        end.op, end.args, end.attrs, end.result = c.INVOKE, given, b.insts[-1].attrs, replace[end.result]
-        end.result.inst = end
+    found = _Loops(fn, helpers)
+    for inst in found.insts:
+        found.replaced(inst)
     for block in fn.blocks:
-        block.insts = [inst for inst in block.insts if inst not in dead]
-    substitute(fn.blocks, replace)
-    return bool(dead)
+        block.insts = [one for inst in block.insts if inst not in found.dead
+                       for one in (*found.before.get(inst, ()), inst)]
+    substitute(fn.blocks, found.replace)
+    return found.any
+
+
+class _Loops:
+    def __init__(self, fn, helpers):
+        self.helpers = helpers
+        self.insts = [inst for block in fn.blocks for inst in block.insts]
+        self.users: dict[Value, list[Inst]] = {}
+        for inst in self.insts:
+            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+                self.users.setdefault(x, []).append(inst)
+        self.replace: dict[Value, Value] = {}
+        self.dead: set[Inst] = set()
+        self.before: dict[Inst, list[Inst]] = {}  # instruction -> those to add before it
+        self.any = False
+
+    def replaced(self, inst: Inst) -> None:
+        """Replace an instruction, and those that box its operands or unbox its result, if it works on lists."""
+        if inst.op is lists.LIST_SORT and _is_list(inst.args[0].type) and len(_leaves(inst.args[0].type.item)) == 1:
+            self.call(inst, inst, "sort", inst.args)
+        if inst.op is not PY_API and inst.op is not PY_CALL and inst.op is not PY_TEST or inst.attrs.get("kwnames"):
+            return
+        given: list[Any] = [x.inst for x in inst.args]
+        if inst.op is PY_CALL:
+            function = given.pop(0)
+            name = None
+            if function is not None and function.op is c.CONST and _is_hashable(function.attrs["value"]):
+                name = _METHODS.get(function.attrs["value"])
+        else:
+            name = _WRITTEN_OUT.get(inst.attrs["function"])
+        if name is None or not all(self.is_opened(x, inst) for x in given):
+            return
+        wanted = self.types(name, [_type_of(x) for x in given])
+        if wanted is None:
+            return
+        users = self.users.get(inst.result, []) if inst.result is not None else []
+        end = inst
+        if any(user.op is not s.DISCARD for user in users):
+            end = users[0]
+            if len(users) != 1 or end.op is not PY_UNBOX or end.result.type is not wanted:
+                return
+        b = Builder([], inst)
+        args = [x.args[0] if x.op is PY_BOX else b.const(x.attrs["value"], k.Int) for x in given]
+        self.dead.update(x for x in given if x.op is PY_BOX)
+        self.dead.update(users if end is inst else [inst])
+        self.before[end] = b.insts
+        self.call(inst, end, name, args)
+
+    def is_opened(self, x: Inst | None, call: Inst) -> bool:
+        """Whether an operand is boxed for the call only, or is a constant int."""
+        if x is None:
+            return False
+        return x.op is PY_BOX and self.users[x.result] == [call] or x.op is c.CONST and type(x.attrs["value"]) is int
+
+    def types(self, name, given):
+        """The type of the result of a function of lib/listed.py for operands of these types; None where it does not
+        take them."""
+        first = given[0]
+        is_array = type(first) is k.Array and first.ndim == 1 and is_number_that_varies(first.dtype)
+        if name == "list_of" and is_array:
+            return k.List(first.dtype) if len(given) == 1 else None
+        if not _is_list(first):
+            return None
+        rest = {"added": [first], "extended": [first], "list_of": [], "part": [k.Slice], "insert": [k.Int, first.item],
+                "pop_at": [k.Int], "reverse": [], "clear_list": [], "delete": [k.Int]}[name]
+        if len(rest) != len(given) - 1 or not all(
+                t is wanted or wanted is k.Slice and type(t) is k.Slice for t, wanted in zip(given[1:], rest)):
+            return None
+        return first.item if name == "pop_at" else first if name in ("added", "extended", "list_of", "part") else (
+            k.NoneType)
+
+    def call(self, inst, end, name, args) -> None:
+        callee = self.helpers(f"listed:{name}", tuple([x.type for x in args]))
+        b = Builder([], end)
+        result = b.call(callee, *args)
+        if end.result is not None:
+            self.replace[end.result] = result
+        end.unwind = end.unwind or inst.unwind
+        end.op, end.args, end.attrs, end.result = c.INVOKE, list(b.insts[-1].args), b.insts[-1].attrs, result
+        result.inst = end
+        self.any = True
+
+
+def _type_of(x: Inst):
+    return x.args[0].type if x.op is PY_BOX else k.Int
+
+
+def _is_hashable(x) -> bool:
+    return type(x) is type(list.insert)
 
 
 def _is_list(t) -> bool:
@@ -131,6 +205,8 @@ class _Opening:
         for group in groups:
             name = group.made[0].result.name
             group.parts = (_Object(group, name) if group.made[0].op is OBJECT_NEW
+                           else _Dict(group.made[0].result.type, name, self.helpers)
+                           if group.made[0].op is tables.DICT_NEW
                            else _List(self.item(group), name, self.helpers))
             if group.repeated is not None:
                 self.dead.update(group.repeated[2])
@@ -229,7 +305,9 @@ class _Opening:
         if not all(self.dom.dominates(self.home[made], block) for block in group.params):
             return False  # it may be a list that an earlier trip of a loop made
         group.uses = [(inst, x) for inst, x in group.uses if x in inst.args]
-        return self.is_object(group) if made.op is OBJECT_NEW else self.is_list(group)
+        if made.op is OBJECT_NEW:
+            return self.is_object(group)
+        return self.is_dict(group) if made.op is tables.DICT_NEW else self.is_list(group)
 
     def is_object(self, group) -> bool:
         types: dict[str, set] = {}
@@ -282,6 +360,27 @@ class _Opening:
         if any(not _fits(x.type, item) for x in given):
             return False
         return not _holds_arrays(item) or self.are_constant(group)
+
+    def is_dict(self, group) -> bool:
+        made = group.made[0]
+        t = made.result.type
+        if type(t) is not k.Dict or t.keys is not k.Int and t.keys is not k.Str:
+            return False
+        if _leaves(t.values) is None or not any(map(_may_vary, _leaves(t.values))) or _holds_arrays(t.values):
+            return False
+        keys, values = list(made.args[::2]), list(made.args[1::2])
+        for inst, x in group.uses:
+            if inst.op not in _DICTS or inst.args[0] is not x or x in inst.args[1:]:
+                return False
+            if inst.op is tables.DICT_NEXT and inst.attrs["what"] != "values" and t.keys is k.Str:
+                return False
+            if inst.op in (tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.DICT_HAS):
+                keys.append(inst.args[1])
+            if inst.op is tables.DICT_SET:
+                values.append(inst.args[2])
+        if t.keys is k.Str and not all(type(_constant(x)) is str for x in keys):
+            return False
+        return all(x.type is t.keys for x in keys) and all(_fits(x.type, t.values) for x in values)
 
     def are_constant(self, group) -> bool:
         """Whether no array is written into after it was put into the list, or after it was taken out of the list. The
@@ -398,7 +497,7 @@ def _constant(x: Value):
 
 
 def _is_owned(t) -> bool:
-    return type(t) is k.List or isinstance(t, k.ObjectOf)
+    return type(t) is k.List or type(t) is k.Dict or isinstance(t, k.ObjectOf)
 
 
 def _joined(types):
@@ -437,6 +536,149 @@ def _element(t):
     if type(t) is k.Array:
         return t.dtype
     return k.int64 if t is k.Int or t is k.Bool else type_of_dtype(dtype_of(t)) if t in (k.Float, k.Complex) else t
+
+
+class _Pools:
+    """Lists of numbers that are items of other lists. All that may be the same lists are put into one pool, and their
+    numbers in the pool are the items of the other lists, which stay lists.
+    Before:  r = list_new x : list[float] ; rows = list_new r : list[list[float]] ; y = list_get (list_get rows, i), j
+    After:   items[0] = x ; rows = list_new 0 : list[int] ; y = items[start of list number (list_get rows, i) + j]"""
+
+    def __init__(self, fn, helpers):
+        self.fn, self.helpers = fn, helpers
+        self.up: dict[Value, Value] = {}
+
+    def top(self, v: Value) -> Value:
+        while v in self.up:
+            v = self.up[v]
+        return v
+
+    def join(self, x: Value, y: Value) -> None:
+        x, y = self.top(x), self.top(y)
+        if x is not y:
+            self.up[x] = y
+
+    def run(self) -> bool:
+        insts = [inst for block in self.fn.blocks for inst in block.insts]
+        if not any(inst.op is lists.LIST_NEW and _is_nested(inst.result.type) for inst in insts):
+            return False
+        self.opening = _Opening(self.fn, self.helpers)
+        items: dict[Value, Value] = {}  # class of outer lists -> one of its items
+        values = [p for block in self.opening.order for p in block.params]
+        values += [inst.result for inst in insts if inst.result is not None]
+        self.values = [v for v in values if _is_nested(v.type) or _is_row(v.type)]
+        for inst in insts:
+            if inst.op is lists.HOLDS and inst.result in self.values:
+                self.join(inst.args[0], inst.result)
+            for e in inst.edges():
+                for p, x in zip(e.block.params, e.args):
+                    if _is_nested(p.type) or _is_row(p.type):
+                        self.join(x, p)
+        for inst in insts:
+            for x in self.rows_of(inst):
+                outer = self.top(inst.result if inst.op is lists.LIST_NEW else inst.args[0])
+                self.join(x, items.setdefault(outer, x))
+        closed = {self.top(v) for v in self.values if not self.is_known(v)}
+        found = {self.top(x) for outer, x in items.items() if outer not in closed} - closed
+        # rows of lists that stay as they are do, too
+        found -= {self.top(x) for outer, x in items.items() if outer in closed}
+        if not found:
+            return False
+        self.rewrite(found, {outer for outer, x in items.items() if self.top(x) in found})
+        return True
+
+    def rows_of(self, inst: Inst) -> list[Value]:
+        """The rows that an instruction puts into a nested list or takes out of it."""
+        op = inst.op
+        if op is lists.LIST_NEW and _is_nested(inst.result.type):
+            return list(inst.args)
+        if op not in _LISTS or not _is_nested(inst.args[0].type) or op is lists.LIST_LEN:
+            return []
+        return inst.args[-1:] if op in (lists.LIST_SET, lists.LIST_APPEND) else [inst.result]
+
+    def is_known(self, v: Value) -> bool:
+        """Whether this class knows all that is done with a list."""
+        made, nested = v.inst, _is_nested(v.type)
+        if made is None:
+            if v in self.fn.entry.params:
+                return False
+        elif made.op is lists.LIST_NEW:
+            if not nested and not all(_fits(x.type, v.type.item) for x in made.args):
+                return False
+        elif made.op is not s.UNDEF and (made.op is not lists.HOLDS or nested) and not (
+                not nested and (made.op in (lists.LIST_GET, lists.LIST_POP) or self.opening.repetition(made))):
+            return False
+        for user in self.opening.users.get(v, ()):
+            if user.op is lists.HOLDS and not nested or user.op in (c.JUMP, c.BRANCH, c.SWITCH):
+                continue
+            if not nested and v in self.rows_of(user):
+                continue
+            if user.op is PY_BOX and not nested and self.is_repeated(user):
+                continue
+            if user.op not in _LISTS or user.args[0] is not v or v in user.args[1:]:
+                return False
+            if not nested and user.op in (lists.LIST_SET, lists.LIST_APPEND) and not _fits(
+                    user.args[-1].type, v.type.item):
+                return False
+        return True
+
+    def is_repeated(self, box: Inst) -> bool:
+        (call, *others) = self.opening.users.get(box.result, [None])
+        ends = self.opening.users.get(call.result, []) if call is not None and call.result is not None else []
+        return not others and len(ends) == 1 and ends[0].op is PY_UNBOX and self.opening.repetition(ends[0]) is not None
+
+    def rewrite(self, rows: set[Value], outer: set[Value]) -> None:
+        pools: dict[Value, _Pool] = {}
+        repeated: dict[Value, tuple] = {}
+        dead: set[Inst] = set()
+        for v in self.values:
+            if self.top(v) in rows:
+                pools.setdefault(self.top(v), _Pool(v.type.item, v.name, self.helpers))
+                found = self.opening.repetition(v.inst) if v.inst is not None and v.inst.op is PY_UNBOX else None
+                if found is not None:
+                    repeated[v] = found
+                    dead.update(found[2])
+        end_blocks_at_raises(self.fn)
+        of = {v: pools[self.top(v)] for v in self.values if self.top(v) in rows}
+        for v in self.values:
+            if v in of:
+                v.type = k.Int
+            elif self.top(v) in outer:
+                v.type = k.List(k.Int)
+                if v.inst is not None and "type" in v.inst.attrs:
+                    v.inst.attrs = {**v.inst.attrs, "type": v.type}
+        replace: dict[Value, Value] = {}
+        for block in reverse_postorder(self.fn):
+            insts, block.insts = block.insts, []
+            b = Builder(block.insts)
+            if block is self.fn.entry:
+                for pool in pools.values():
+                    pool.start(b)
+            for inst in insts:
+                b.at(inst)
+                pool = of.get(inst.args[0]) if inst.args else None
+                if inst in dead:
+                    continue
+                if inst.result in of and inst.op not in (lists.LIST_GET, lists.LIST_POP):
+                    replace[inst.result] = of[inst.result].made_by(b, inst, repeated.get(inst.result))
+                elif pool is not None and inst.op in _LISTS:
+                    found = pool.run(b, inst, None)
+                    if found is not None:
+                        replace[inst.result] = found
+                    self.opening.move_unwind(b, inst)
+                else:
+                    block.insts.append(inst)
+        substitute(self.fn.blocks, replace)
+        variables.build(self.fn)
+
+
+def _is_row(t) -> bool:
+    return type(t) is k.List and _leaves(t.item) is not None and any(map(_may_vary, _leaves(t.item))) and (
+        not _holds_arrays(t.item))
+
+
+def _is_nested(t) -> bool:
+    return type(t) is k.List and _is_row(t.item)
 
 
 class _List:
@@ -577,6 +819,138 @@ class _List:
             found = b.op(s.SELECT, b.op(a.IEQ, number, b.const(n, k.Int)),
                          b.op(s.UNION_MAKE, b.cast(value, m), type=t), found)
         return found
+
+
+class _Pool(_List):
+    """The variables of several lists: the items of each are in `items`, from a start on and with some room; `heads` has
+    (start, length, room) of each list."""
+
+    def __init__(self, item, name, helpers):
+        super().__init__(item, name, helpers)  # n: how many items have room
+        self.heads = Variable(f"{name}.heads", k.Array(k.int64, 1))
+        self.count = Variable(f"{name}.count", k.Int)
+
+    def start(self, b):
+        zero = b.const(0, k.Int)
+        write(b, self.n, zero)
+        write(b, self.count, zero)
+        for variable in (self.heads, *self.items):
+            write(b, variable, b.op(mem.ARRAY_NEW, zero, type=variable.type, zero=True))
+
+    def made_by(self, b, inst, repeated):
+        """The number of the list that an instruction makes."""
+        if inst.op is s.UNDEF:
+            return b.const(0, k.Int)
+        if inst.op is lists.HOLDS:
+            return inst.args[0]
+        if repeated is None:
+            return self.new(b, inst.args, b.const(1, k.Int))
+        display, times, _ = repeated
+        return self.new(b, display.args, times.args[0] if times.op is PY_BOX else b.const(times.attrs["value"], k.Int))
+
+    def new(self, b, given, times):
+        size = self.call(b, "size_of_list", b.const(len(given), k.Int), times)
+        first, number = read(b, self.n), read(b, self.count)
+        write(b, self.heads, self.call(b, "with_list", read(b, self.heads), number, first, size))
+        for items in self.items:
+            write(b, items, self.call(b, "room", read(b, items), first, b.op(a.IADD, size, b.const(4, k.Int))))
+        write(b, self.n, b.op(a.IADD, first, b.op(a.IADD, size, b.const(4, k.Int))))
+        write(b, self.count, b.op(a.IADD, number, b.const(1, k.Int)))
+        step = b.const(len(given), k.Int)
+        for n, x in enumerate(given):
+            for part, items in zip(self.flat(b, x, self.item), self.items):
+                self.call(b, "put_every", read(b, items), b.op(a.IADD, first, b.const(n, k.Int)), step, times, part)
+        return number
+
+    def run(self, b, inst, repeated):
+        op, number, heads = inst.op, inst.args[0], read(b, self.heads)
+        if op is lists.LIST_LEN:
+            return self.call(b, "length_of", heads, number)
+        if op is lists.LIST_GET:
+            return self.get(b, self.call(b, "place_of", heads, number, inst.args[1]))
+        if op is lists.LIST_SET:
+            self.put(b, self.call(b, "place_to_set", heads, number, inst.args[1]), inst.args[2])
+        elif op is lists.LIST_APPEND:
+            used = read(b, self.n)
+            for items in self.items:
+                write(b, items, self.call(b, "moved", read(b, items), heads, number, used))
+            write(b, self.n, self.call(b, "with_room", heads, number, used))
+            self.put(b, self.call(b, "place_behind", heads, number), inst.args[1])
+        else:
+            return self.get(b, self.call(b, "place_of_last", heads, number))
+        return None
+
+
+class _Dict(_List):
+    """The variables of a dict: those of the list of its values, the keys in the same order, and a table of positions
+    in which keys are searched. Texts, which are constants, are keys by their numbers."""
+
+    def __init__(self, t, name, helpers):
+        super().__init__(t.values, name, helpers)
+        self.keys = Variable(f"{name}.keys", k.Array(k.int64, 1))
+        self.slots = Variable(f"{name}.slots", k.Array(k.int64, 1))
+        self.texts: dict[str, int] | None = {} if t.keys is k.Str else None
+
+    def run(self, b, inst, repeated):
+        op = inst.op
+        if op is tables.DICT_NEW:
+            self.made(b, ())
+            for variable, size in ((self.keys, 4), (self.slots, 8)):
+                write(b, variable, b.op(mem.ARRAY_NEW, b.const(size, k.Int), type=variable.type, zero=True))
+            for key, x in zip(inst.args[::2], inst.args[1::2]):
+                self.set(b, key, x)
+        elif op is tables.DICT_SET:
+            self.set(b, *inst.args[1:])
+        elif op is tables.DICT_LEN:
+            return read(b, self.n)
+        elif op is tables.DICT_NEXT:
+            return self.step(b, inst)
+        elif op is not tables.DICT_HOLD:
+            i = self.find(b, inst.args[1])
+            if op is tables.DICT_GET:
+                return self.get(b, self.call(b, "key_index", i, inst.args[1]))
+            there = b.op(a.IGE, i, b.const(0, k.Int))
+            if op is tables.DICT_HAS:
+                return there
+            x = self.get(b, b.op(s.SELECT, there, i, b.const(0, k.Int)))
+            return b.op(s.TUPLE_MAKE, there, x, cls=None)
+        return None
+
+    def find(self, b, key):
+        return self.call(b, "find_key", read(b, self.keys), read(b, self.slots), self.number(b, key))
+
+    def number(self, b, key):
+        if self.texts is None:
+            return key
+        text = _constant(key)
+        assert isinstance(text, str)
+        return b.const(self.texts.setdefault(text, len(self.texts)), k.Int)
+
+    def set(self, b, key, x):
+        i, n, number = self.find(b, key), read(b, self.n), self.number(b, key)
+        new = b.op(a.ILT, i, b.const(0, k.Int))
+        write(b, self.keys, self.call(b, "with_key", read(b, self.keys), n, new, number))
+        write(b, self.slots, self.call(b, "with_slot", read(b, self.slots), read(b, self.keys), n, new, number))
+        one = b.const(1, k.Int)
+        for items in self.items:
+            write(b, items, self.call(b, "room", read(b, items), n, one))
+        self.put(b, b.op(s.SELECT, new, n, i), x)
+        write(b, self.n, b.op(a.IADD, n, b.op(s.SELECT, new, one, b.const(0, k.Int))))
+
+    def step(self, b, inst):
+        at, used = inst.args[1:3]
+        n = read(b, self.n)
+        self.call(b, "same_size", n, used)
+        more = b.op(a.ILT, at, n)
+        zero = b.const(0, k.Int)
+        i = b.op(s.SELECT, more, at, zero)
+        what = inst.attrs["what"]
+        item = self.call(b, "key_at", read(b, self.keys), i) if what != "values" else None
+        if what != "keys":
+            x = self.get(b, i)
+            item = x if item is None else b.op(s.TUPLE_MAKE, item, x, cls=None)
+        behind = b.op(a.IADD, at, b.op(s.SELECT, more, b.const(1, k.Int), zero))
+        return b.op(s.TUPLE_MAKE, more, item, behind, cls=None)
 
 
 def _is_member(b, x, t) -> Value:

@@ -31,6 +31,7 @@ from ...ops.nest import NEST, NEST_INTO
 from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
+from ..rewrite import substitute
 from . import variables
 from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
@@ -41,12 +42,38 @@ from .ruled import called, has_one_value, leaves_of, open_calls
 from .tape import Tape
 from .targets import targets, written_parameters
 
-__all__ = ["pull"]
+__all__ = ["drop_copies", "pull"]
 
 
 def pull(fn: Function, request, shell: Function, helpers) -> None:
     """Make `fn`, a copy of the function, the one that returns (result, gradients) as `request` asks."""
     _Reverse(fn, request, shell, helpers).run()
+
+
+def drop_copies(fn: Function) -> None:
+    """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `tidy` has run.
+    Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
+    users: dict[Value, list[Inst]] = {}
+    for block in fn.blocks:
+        for inst in block.insts:
+            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+                users.setdefault(x, []).append(inst)
+    replace: dict[Value, Value] = {}
+    returned: set[Value] = set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is not c.INVOKE or inst.attrs["callee"].qualname != "copied" or any(
+                    user.op is not s.TUPLE_MAKE for user in users.get(inst.result, ())):
+                continue
+            made = _made_array(inst.args[0])
+            if made is not None and made not in returned and inst.args[0].type is inst.result.type and not any(
+                    user.op is s.TUPLE_MAKE for x in (made, inst.args[0]) for user in users[x]):
+                returned.add(made)
+                replace[inst.result] = inst.args[0]
+    if replace:
+        for block in fn.blocks:
+            block.insts = [inst for inst in block.insts if inst.result not in replace]
+        substitute(fn.blocks, replace)
 
 
 class _Reverse:
@@ -177,21 +204,23 @@ class _Reverse:
                     continue
                 read = i.args[1:2] if i.op is NEST_INTO else i.args
                 touched.update(cl(x) for x in read if type(x.type) is k.Array)
-        made.update(map(cl, self.used_once()))
+        made.update(map(cl, self.only_in_nests()))
         self.values = made - touched
         self.carried = carried - self.values
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
 
-    def used_once(self) -> list[Value]:
-        """Those varying array arguments that a single nest outside of loops reads, and no other instruction: their
-        adjoints are the result of one operation, so no array of zeros is needed to add to."""
-        uses: dict[Value, int] = dict.fromkeys([p for p in self.varying if type(p.type) is k.Array], 0)
+    def only_in_nests(self) -> list[Value]:
+        """Those varying array arguments that only nests outside of loops read: their adjoints are sums of the results
+        of these nests, which fuse, so no array of zeros is needed to add to."""
+        found = dict.fromkeys([p for p in self.varying if type(p.type) is k.Array])
         for block in self.fn.blocks:
             for inst in block.insts:
-                for x in {x for xs in (inst.args, *(e.args for e in inst.edges())) for x in xs if x in uses}:
-                    if inst.op not in (mem.ARRAY_DIM, mem.ARRAY_STRIDE):
-                        uses[x] += 1 if inst.op is NEST and self.form.nest.of.get(block) is None else 2
-        return [x for x, count in uses.items() if count == 1]
+                if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE) or (
+                        inst.op is NEST and self.form.nest.of.get(block) is None):
+                    continue
+                for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+                    found.pop(x, None)
+        return list(found)
 
     def flows(self, v: Value) -> bool:
         """Whether the array of adjoints of v is passed backwards from block to block."""
@@ -548,7 +577,8 @@ class _Reverse:
         if p in self.shadow:
             found = self.shadow[p]
         elif p in cur:
-            found = self.dense(b, cur[p], p)
+            # no two gradients may be the same array, and none an array of the caller: see `drop_copies`
+            found = self.copied(b, self.dense(b, cur[p], p))
         else:
             found = self.zeros(b, p)
         if found.type is wanted:
@@ -595,8 +625,8 @@ class _Reverse:
             return b.fadd(x, y)
         return b.call(self.helpers("plus", (x.type, y.type)), x, y)
 
-    def add(self, b, cur, v, g):
-        """Add g, which may have more axes than v or fewer, to the adjoint of v."""
+    def add(self, b, cur, v, g, exact=False):
+        """Add g, which may have more axes than v or fewer, to the adjoint of v. exact: g has the shape of v."""
         if v not in self.act or not varies(v.type):
             return
         if type(v.type) is not k.Array:
@@ -606,11 +636,9 @@ class _Reverse:
             cur[v] = b.fadd(cur[v], g) if v in cur else g
         elif self.is_value(v) and not self.flows(v):
             if type(g.type) is k.Array:
-                # no two gradients may be the same array
-                name = "reduced_copy" if v in self.varying else "reduced"
-                if name == "reduced_copy" or self.dims_of(v) != _dims_of_nest(g):
+                if not exact and not _are_equal(self.dims_of(v), _dims_of_nest(g)):
                     shape = self.shape_of(b, v)
-                    g = b.call(self.helpers(name, (shape.type, g.type)), shape, g)
+                    g = b.call(self.helpers("reduced", (shape.type, g.type)), shape, g)
                 if g.type is not gradient_type(v.type):
                     g = b.op(s.RETYPE, g, type=gradient_type(v.type))
             cur[v] = self.plus(b, cur[v], g) if v in cur else g
@@ -864,6 +892,33 @@ def _as(v, inst, t):
     if "type" in inst.attrs:
         inst.attrs = {**inst.attrs, "type": t}
     return v
+
+
+# functions of lib/adjoints.py whose results are new arrays
+_NEW_RESULT = frozenset(("plus", "full", "outer", "by_rows", "by_column", "column"))
+
+
+def _made_array(x: Value) -> Value | None:
+    """The new array that x certainly is; None where x may be an array with another use."""
+    made: Any = x.inst
+    if made is None or made.op is NEST:
+        return None if made is None else x
+    if made.op is s.RETYPE:
+        return _made_array(made.args[0])
+    if made.op is not c.INVOKE or not made.attrs["callee"].library:
+        return None
+    name = made.attrs["callee"].qualname
+    return _made_array(made.args[1]) if name == "reduced" else x if name in _NEW_RESULT else None
+
+
+def _are_equal(dims: list[Value], others: list[Value] | None) -> bool:
+    """Whether the lengths of an array are certainly equal to others."""
+    def same(x, y):
+        i, j = x.inst, y.inst
+        return x is y or (i is not None and j is not None and i.op is j.op is mem.ARRAY_DIM
+                          and i.args == j.args and i.attrs["axis"] == j.attrs["axis"])
+
+    return others is not None and len(dims) == len(others) and all(map(same, dims, others))
 
 
 def _dims_of_nest(g: Value):

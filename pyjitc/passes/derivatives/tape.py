@@ -65,7 +65,7 @@ class Tape:
         """The report of `inspect_tape` on each loop: [(line, text)]."""
         found = []
         for loop in self.form.nest.loops:
-            values = self.slots.get(loop, ())
+            values = [v for floats in (True, False) for v in self.slots.get((loop, floats), ())]
             copied = [v for v in self.arrays if self.form.loop_of(v) is loop]
             line = _line_of(loop)
             parts = []
@@ -260,16 +260,18 @@ class Tape:
     # -- layout of the tapes
 
     def lay_out(self):
+        # (loop, whether they are floats) -> values: derivatives of a derivative tell arrays that vary from others
         self.slots: dict = {}
         for v in self.taped:
-            self.slots.setdefault(self.form.loop_of(v), []).append(v)
+            self.slots.setdefault((self.form.loop_of(v), is_varying(v.type)), []).append(v)
         frames = {}
         self.prefix: dict[Block, list[Inst]] = {}
         # the position at which an inner loop starts may be on the tape of the outer one
         for loop in reversed(self.form.nest.loops):
-            if loop in self.slots:
-                frames[loop] = self.frame(loop)
-        self.where = {v: (frames[loop], slot) for loop, values in self.slots.items() for slot, v in enumerate(values)}
+            for key in ((loop, True), (loop, False)):
+                if key in self.slots:
+                    frames[key] = self.frame(loop, len(self.slots[key]))
+        self.where = {v: (frames[key], slot) for key, values in self.slots.items() for slot, v in enumerate(values)}
         for block in self.form.dom.order:
             made = [i.result for i in block.insts if i.result is not None]
             if block not in self.prefix and not any(v in self.where for v in (*block.params, *made)):
@@ -283,8 +285,8 @@ class Tape:
                 if inst.result in self.where:
                     self.put(b, inst.result)
 
-    def frame(self, loop):
-        form, count = self.form, len(self.slots[loop])
+    def frame(self, loop, count):
+        form = self.form
         pre, outer = form.pre[loop], form.chain(loop.header)[:-1]
         frame = _Frame(loop, count, loop in form.trips)
         self.tapes.append(frame.tape)
@@ -317,6 +319,8 @@ class Tape:
                 whole = q.op(a.IMUL, each, trips, flags="nuw nsw")
                 write(q, frame.tape, q.op(mem.ARRAY_NEW, whole, type=_BUFFER, zero=False))
                 self.at_end(form.pre[outer[0]], q.insts)
+            elif not outer:
+                write(p, frame.tape, p.op(mem.ARRAY_NEW, need, type=_BUFFER, zero=False))
             else:
                 write(p, frame.tape, self.room(p, frame, end))
             if pos is not None:
@@ -336,7 +340,7 @@ class Tape:
                     self.at_start(e.block, x.insts)
         if pos is not None and form.loop_of(frame.start) is not None:
             self.taped[frame.start] = None
-            self.slots.setdefault(outer[-1], []).append(frame.start)
+            self.slots.setdefault((outer[-1], False), []).append(frame.start)
         return frame
 
     def check(self, b, frame, trips, inner=None):

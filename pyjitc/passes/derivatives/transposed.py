@@ -7,7 +7,7 @@ After:   for t = 2 ... n - 1:  u_[t] += a * v_[t + 1] + b * v_[t] + c * v_[t - 1
          the sums at both ends, which have fewer terms, one after the other
          for i = 1 ... n:  v_[i] = 0
 Needs: loops as `tidy` leaves them, with a header that counts down and one block, whose trips may run in any order.
-Keeps: the original loop, for few trips. The terms of a sum are added in another order.
+Keeps: the original loop for few trips, where the new ones need more. The terms of a sum are added in another order.
 """
 from __future__ import annotations
 
@@ -183,13 +183,18 @@ class _Loop:
     def write(self, fn: Function) -> None:
         (trips,) = self.entry.args
         loc = self.body.terminator.loc
-        start, ways = Block(f"{self.header.name}.gathered"), Block(f"{self.header.name}.ways")
-        b = Builder(ways.insts, self.body.terminator)
+        start = here = Block(f"{self.header.name}.gathered")
+        blocks = [start]
         self.marks = self.header.terminator.attrs  # whether the new loops may run on several threads
-        enough = b.op(a.IGT, trips, b.const(self.widest, k.Int))
-        ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
-        self.entry.block, self.entry.args = ways, []
-        blocks, here = [ways, start], start
+        if self.widest:
+            ways = Block(f"{self.header.name}.ways")
+            b = Builder(ways.insts, self.body.terminator)
+            enough = b.op(a.IGT, trips, b.const(self.widest, k.Int))
+            ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
+            blocks.insert(0, ways)
+            last = self.body.terminator
+            last.attrs = {**last.attrs, "novectorize": True, "few_trips": True}
+        self.entry.block, self.entry.args = blocks[0], []
         alike: list[list[_Sum]] = []  # rows with one element to which each trip adds: one loop serves them all
         for sums in self.rows.values():
             low, high = min(one.at for one in sums), max(one.at for one in sums)
@@ -217,6 +222,8 @@ class _Loop:
         self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
+        if not self.widest:  # the new loops make the same trips, also none
+            fn.blocks = [block for block in fn.blocks if block is not self.header and block is not self.body]
 
     def loop(self, b, here, blocks, trips, add) -> Block:
         """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1. Returns the
