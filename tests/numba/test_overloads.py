@@ -1,4 +1,5 @@
 """Overloads of functions that already have a meaning, which stays where no overload returns a function."""
+import collections
 import operator
 import os
 import subprocess
@@ -219,6 +220,26 @@ def test_objects_of_a_registered_class_are_objects_also_where_numpy_makes_arrays
         return lambda self: self.x + self.y
 
     assert njit(lambda p: p.sum() * p.x)(Couple(2, 3)) == 10
+
+
+class Bag(collections.OrderedDict):
+    pass
+
+
+def test_the_interpreter_runs_functions_of_registered_classes_without_a_native_form():
+    @njit
+    def first(bag):
+        return next(iter(bag)), type(bag)
+
+    with pytest.raises(TypeError, match="a subclass of dict"):
+        first(Bag(a=1))
+
+    @typeof_impl.register(Bag)
+    def _(value, context):
+        return PairType("bag")
+
+    with pytest.warns(numba.NumbaPerformanceWarning, match="the interpreter runs"):
+        assert first(Bag(a=1)) == ("a", Bag)
 
 
 def test_extensions_of_packages_are_looked_for_before_a_refusal(tmp_path):
