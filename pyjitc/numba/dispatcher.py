@@ -21,6 +21,7 @@ from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
+from ..lib import extended
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
@@ -218,7 +219,11 @@ class NumbaFunction(CompiledFunction):
             else:
                 self.__dict__["__literal__"] = literal, names
                 return result
-        raise first
+        if "name of a field" not in str(first):
+            raise first
+        self._failures.clear()
+        with extended.with_computed_names():  # as in a loop over literal_unroll(names)
+            return super()._answer(args, kwargs)
 
     def _ready(self, types, full) -> bool:
         meanings.wants_literals  # importing it registers Numba's meanings of functions

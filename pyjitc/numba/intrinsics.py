@@ -216,6 +216,8 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
     if not builder.block.is_terminated:
         if isinstance(result, types.NoneType):
             builder.ret_void()
+        elif value is None:
+            raise Mismatch(f"non-void function returns None: the code of {name}() has no value of type {result}")
         else:
             builder.ret(builder.ptrtoint(value, _passed(returned)) if returned.is_pointer else value)
     if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):

@@ -251,6 +251,20 @@ def eight_bytes(typingctx, a, at):
     return types.uint64(types.Array(types.uint8, 1, "C"), types.intp), codegen
 
 
+def test_code_without_a_value():
+    @intrinsic
+    def nothing(typingctx, x):
+        return types.void(types.int32), lambda context, builder, signature, args: None
+
+    @intrinsic
+    def missing(typingctx, x):
+        return types.int32(types.int32), lambda context, builder, signature, args: None
+
+    assert numba.njit(lambda: nothing(1))() is None
+    with pytest.raises(numba.core.errors.LoweringError, match="non-void function returns None"):
+        numba.njit(lambda: missing(1))()
+
+
 def test_arrays_are_arguments():
     @numba.njit
     def changed(n):

@@ -272,3 +272,18 @@ print(f(2))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     assert done.stdout == "6\n", done.stderr
+
+
+def test_ordinary_types_are_tried_after_an_error_for_literal_ones():
+    def code(x):
+        raise NotImplementedError
+
+    @overload(code, prefer_literal=True)
+    def _(x):
+        if isinstance(x, types.IntegerLiteral):
+            if x.literal_value != 1:
+                raise numba.errors.TypingError("another number")
+            return lambda x: "one"
+        return lambda x: x * 100
+
+    assert njit(lambda x: (code(1), code(2), code(x)))(3) == ("one", 200, 300)
