@@ -100,7 +100,7 @@ class _NoForm(TypeError):
 def _of_extension(given) -> TypeError:
     """The error for arguments without a native form; it is raised while another one is handled."""
     error = sys.exc_info()[1]
-    return _NoForm(str(error)) if any(types.registered(type(x)) is not None for x in given) else error
+    return _NoForm(str(error)) if any(types.is_of_extension(type(x)) for x in given) else error
 
 
 class CompileStats(NamedTuple):
@@ -184,13 +184,15 @@ class NumbaFunction(CompiledFunction):
             return self._interpreted(args, kwargs)
         except CompileError as error:
             if not entrypoints.initialised():
+                if any([types.is_of_extension(type(x)) for x in args]):
+                    return self._interpreted(args, kwargs)
                 raise refused(error)
         self._failures.clear()
         return self._answer(args, kwargs)
 
     def _interpreted(self, args, kwargs):
         warnings.warn(f"the interpreter runs {self.__qualname__}(): an argument is of a class that an extension of "
-                      f"Numba has registered, and that has no native form here", NumbaPerformanceWarning, stacklevel=3)
+                      f"Numba has registered, and is not compiled here", NumbaPerformanceWarning, stacklevel=3)
         return self.py_func(*args, **kwargs)
 
     def _result(self, args, kwargs):

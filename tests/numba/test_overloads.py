@@ -241,6 +241,19 @@ def test_the_interpreter_runs_functions_of_registered_classes_without_a_native_f
     with pytest.warns(numba.NumbaPerformanceWarning, match="the interpreter runs"):
         assert first(Bag(a=1)) == ("a", Bag)
 
+    @njit
+    def named(couple):
+        return eval("couple.x")
+
+    @typeof_impl.register(Couple)
+    def _(value, context):
+        return PairType("pair")
+
+    with pytest.warns(numba.NumbaPerformanceWarning, match="the interpreter runs"):
+        assert named(Couple(3, 4)) == 3
+    with pytest.raises(TypingError):
+        named(3)
+
 
 def test_extensions_of_packages_are_looked_for_before_a_refusal(tmp_path):
     (tmp_path / "extended_numbers.py").write_text("""
