@@ -39,6 +39,7 @@ class TypeName:
     """A type in users' notation: `float64[:, ::1]` is an array, `float64(int64)` a signature, `float64(2)` a value."""
 
     __slots__ = ("name", "type")
+    __pyjitc_type__ = True  # compiled code knows the type as a constant, and makes array types of it
 
     def __init__(self, name: str, type: Type):
         self.name = name

@@ -10,12 +10,13 @@ from typing import Callable
 
 from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "as_in_numba", "attribute", "is_as_in_numba", "method",
-           "operation"]
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "as_in_numba", "attribute", "has_computed_names",
+           "is_as_in_numba", "method", "operation", "with_computed_names"]
 
 FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}
+_computed: list = []  # not empty while names of fields may be known only at run time
 _numba: list = []  # not empty while a function is compiled with the option `numba`
 # key: the name of the function in module operator; rule(args, kwargs) may return None
 OPERATORS: dict[str, list[Callable]] = {}
@@ -35,6 +36,21 @@ def is_as_in_numba() -> bool:
     """Whether the function that is compiled has the option `numba`, which rules do not see: fields of any record are
     attributes, and ranges accept floats."""
     return bool(_numba)
+
+
+@contextmanager
+def with_computed_names():
+    """Context in which a name of a field that no constant gives is compared with those of all fields, although these
+    have several types."""
+    _computed.append(None)
+    try:
+        yield
+    finally:
+        _computed.pop()
+
+
+def has_computed_names() -> bool:
+    return bool(_computed)
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:

@@ -102,11 +102,32 @@ def _frozen(function):
 def vectorize(*args, **options):
     """numba.vectorize. Loops are compiled, also with forceobj=True."""
     options.pop("forceobj", None)
+    if args and type(args[0]) is FunctionType:
+        if (found := _without_operands(args[0])) is not None:
+            return found
+        args = (_positional(args[0]), *args[1:])
     made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
     if isinstance(made, np.ufunc):
         return _with_names(made)
-    return (lambda function: _with_names(made(_frozen(function)))) if args else (
-        lambda function: _with_names(made(function)))
+    return lambda function: _without_operands(function) or _with_names(
+        made(_frozen(_positional(function)) if args else _positional(function)))
+
+
+def _without_operands(function):
+    """A ufunc without operands, which the interpreter runs; None for a function that has parameters."""
+    code = getattr(function, "__code__", None)
+    return np.frompyfunc(function, 0, 1) if code is not None and code.co_argcount == 0 else None
+
+
+def _positional(function):
+    """A function without **kwargs in place of one with them: a ufunc passes none."""
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & inspect.CO_VARKEYWORDS:
+        return function
+    names = ", ".join(code.co_varnames[:code.co_argcount])
+    namespace = {"__name__": function.__module__, "called": function}
+    exec(f"def {code.co_name}({names}):\n    return called({names})", namespace)
+    return namespace[code.co_name]
 
 
 def _with_names(ufunc):

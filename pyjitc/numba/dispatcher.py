@@ -8,6 +8,8 @@ result that is a number becomes a Python number, since programs pass Python numb
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from collections import Counter
 from types import FunctionType
 from typing import NamedTuple
@@ -19,13 +21,14 @@ from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
+from ..lib import extended
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
 from . import types
-from .errors import refused
+from .errors import NumbaPerformanceWarning, refused
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
@@ -90,6 +93,16 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
+class _NoForm(TypeError):
+    """An argument is of a class that an extension of Numba has registered, and that has no native form."""
+
+
+def _of_extension(given) -> TypeError:
+    """The error for arguments without a native form; it is raised while another one is handled."""
+    error = sys.exc_info()[1]
+    return _NoForm(str(error)) if any(types.is_of_extension(type(x)) for x in given) else error
+
+
 class CompileStats(NamedTuple):
     """The path of the code on disk, the argument types for which code was found there or in memory, and those for which
     it was not."""
@@ -136,8 +149,8 @@ class NumbaFunction(CompiledFunction):
             return super()._types(given)
         except TypeError:
             if not entrypoints.initialised():
-                raise
-        return super()._types(given)
+                raise _of_extension(given)
+        return self._types(given)
 
     def _of_plain_arrays(self, args, kwargs):
         """The call with arrays of class ndarray in place of those of subclasses: native code takes them as they are,
@@ -167,11 +180,20 @@ class NumbaFunction(CompiledFunction):
     def _answer(self, args, kwargs):
         try:
             return self._result(args, kwargs)
+        except _NoForm:
+            return self._interpreted(args, kwargs)
         except CompileError as error:
             if not entrypoints.initialised():
+                if any([types.is_of_extension(type(x)) for x in args]):
+                    return self._interpreted(args, kwargs)
                 raise refused(error)
         self._failures.clear()
         return self._answer(args, kwargs)
+
+    def _interpreted(self, args, kwargs):
+        warnings.warn(f"the interpreter runs {self.__qualname__}(): an argument is of a class that an extension of "
+                      f"Numba has registered, and is not compiled here", NumbaPerformanceWarning, stacklevel=3)
+        return self.py_func(*args, **kwargs)
 
     def _result(self, args, kwargs):
         if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
@@ -199,7 +221,11 @@ class NumbaFunction(CompiledFunction):
             else:
                 self.__dict__["__literal__"] = literal, names
                 return result
-        raise first
+        if "name of a field" not in str(first):
+            raise first
+        self._failures.clear()
+        with extended.with_computed_names():  # as in a loop over literal_unroll(names)
+            return super()._answer(args, kwargs)
 
     def _ready(self, types, full) -> bool:
         meanings.wants_literals  # importing it registers Numba's meanings of functions

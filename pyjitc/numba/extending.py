@@ -216,7 +216,7 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None):
         plain = [types.unliteral(t) for t in given], {name: types.unliteral(t) for name, t in named.items()}
         asked.insert(prefer_literal, plain)
     try:
-        made = next((made for x, y in asked if (made := typed(*x, **y)) is not None), None)
+        made = _first_made(typed, asked)
     except (errors.TypingError, errors.NumbaError) as error:
         raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     except types.FieldsWanted:
@@ -232,6 +232,22 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None):
         raise Mismatch(f"the overload {typed.__qualname__}() returned {made!r} instead of a Python function",
                        "return the function to compile, or None where the overload does not apply")
     return CallValue(constant(function), *args, keywords=kwargs)
+
+
+def _first_made(typed, asked):
+    """The first result of the overload that is not None. An error counts where no other types are accepted."""
+    refused = None
+    for given, named in asked:
+        try:
+            made = typed(*given, **named)
+        except (errors.TypingError, errors.NumbaError) as error:
+            refused = refused or error
+        else:
+            if made is not None:
+                return made
+    if refused is not None:
+        raise refused
+    return None
 
 
 _staged: dict = {}

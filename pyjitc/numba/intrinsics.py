@@ -1,8 +1,8 @@
 """`intrinsic` of numba.extending: functions whose LLVM code is written with llvmlite's builder.
 
-Arguments are numbers or pointers; results are numbers, pointers or None. Of the objects that Numba passes to such code
-besides the builder, the parts that concern these types are here: `context.get_constant`, `cast`, `get_value_type` and
-the like.
+Arguments are numbers, pointers or arrays; results are numbers, pointers or None. Of the objects that Numba passes to
+such code besides the builder, the parts that concern these types are here: `context.get_constant`, `cast`,
+`get_value_type`, `make_array` and the like.
 """
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..lib.build import cast
 from ..lib.py.declared import plain
 from ..lib.py.foreign import PointerType, address_of, memory_of, pointer_at
 from ..ops.foreign import LLVM_CALL
+from ..ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE
 from ..types import kinds
 from . import errors, types
 
@@ -53,6 +54,11 @@ class Context:
         """The LLVM type of values in memory."""
         found = self.get_value_type(t)
         return ir.IntType(8) if found == ir.IntType(1) else found
+
+    @staticmethod
+    def make_array(t):
+        """A function that returns the structure of an array, of which the operand already is the structure."""
+        return lambda context, builder, value=None: value
 
     def get_constant(self, t, value) -> ir.Constant:
         return ir.Constant(self.get_value_type(t), value)
@@ -118,6 +124,9 @@ def meaning(args, given, function):
     for x, t in zip(args, parameters):
         if isinstance(t, _OF_THE_COMPILER):
             continue
+        if isinstance(t, types.Array):
+            operands += _parts(x, t)
+            continue
         wanted = t.type
         if isinstance(wanted, PointerType):
             x, wanted = address_of(x), kinds.uint64
@@ -131,6 +140,25 @@ def meaning(args, given, function):
         return pointer_at(made, t)
     # Short integers would wrap in computations with the result; in Numba these are int64.
     return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
+
+
+class ArrayStruct:
+    """The structure of an array: LLVM values for its address, lengths and strides."""
+
+    def __init__(self, t, data, lengths, context):
+        self.data, self.shape, self.strides = data, tuple(lengths[:t.ndim]), tuple(lengths[t.ndim:])
+        self.itemsize = ir.Constant(ir.IntType(64), context.get_abi_sizeof(context.get_data_type(t.dtype)))
+
+    def _getvalue(self):
+        return self
+
+
+def _parts(x, t) -> list:
+    """The operands for an array: its address, lengths and strides."""
+    if not isinstance(x.type, kinds.Array) or (x.type.dtype, x.type.ndim) != (t.dtype.type, t.ndim):
+        raise Mismatch(f"an argument of an intrinsic is {t}, not a value of type {x.type}")
+    return [Apply(ARRAY_DATA, x), *(Apply(ARRAY_DIM, x, axis=n) for n in range(t.ndim)),
+            *(Apply(ARRAY_STRIDE, x, axis=n) for n in range(t.ndim))]
 
 
 # Types of arguments that choose the code, and are no values of it.
@@ -164,14 +192,23 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
     """(definition, declarations of its callees) of a function whose body `codegen` generates. Pointers are passed and
     returned as integers."""
     context, module = Context(), ir.Module("intrinsic")
-    passed = [k for k, t in enumerate(parameters) if not isinstance(t, _OF_THE_COMPILER)]
-    wanted = [context.get_value_type(parameters[k]) for k in passed]
+    # the position of the argument, the LLVM type of each operand for it
+    passed, wanted = [], []
+    for k, t in enumerate(parameters):
+        if isinstance(t, types.Array):
+            found = [context.get_data_type(t.dtype).as_pointer()] + [ir.IntType(64)] * (2 * t.ndim)
+        else:
+            found = [] if isinstance(t, _OF_THE_COMPILER) else [context.get_value_type(t)]
+        passed += [k] * len(found)
+        wanted += found
     returned = context.get_value_type(result)
     function = ir.Function(module, ir.FunctionType(_passed(returned), map(_passed, wanted)), "written")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    operands = [context.get_dummy_value()] * len(parameters)
+    given = [[] for _ in parameters]
     for k, x, t in zip(passed, function.args, wanted):
-        operands[k] = builder.inttoptr(x, t) if x.type != t else x
+        given[k].append(builder.inttoptr(x, t) if x.type != t else x)
+    operands = [ArrayStruct(t, found[0], found[1:], context) if isinstance(t, types.Array) else
+                found[0] if found else context.get_dummy_value() for t, found in zip(parameters, given)]
     value = codegen(context, builder, signature, operands)
     memory = None if value is None else _allocated(function, value, passed)
     if memory is not None:
@@ -179,6 +216,8 @@ def _written(name: str, parameters, result, codegen, signature) -> tuple[str, tu
     if not builder.block.is_terminated:
         if isinstance(result, types.NoneType):
             builder.ret_void()
+        elif value is None:
+            raise Mismatch(f"non-void function returns None: the code of {name}() has no value of type {result}")
         else:
             builder.ret(builder.ptrtoint(value, _passed(returned)) if returned.is_pointer else value)
     if any(isinstance(found, ir.GlobalVariable) for found in module.global_values):

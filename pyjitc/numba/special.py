@@ -111,6 +111,7 @@ class _TypeOf:
     def register(cls):
         def decorate(function):
             types.REGISTERED[cls] = function
+            types.EXTENDED.add(cls)
             declare_object_class(cls)
             return function
 

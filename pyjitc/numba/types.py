@@ -958,6 +958,13 @@ _SCALARS = {kinds.Int: int64, kinds.Float: float64, kinds.Complex: complex128, k
 
 
 REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> function that returns the type of its objects
+EXTENDED: weakref.WeakSet = weakref.WeakSet()  # those that typeof_impl has registered
+
+
+def is_of_extension(cls: type) -> bool:
+    """Whether an extension of Numba, outside of this package, has declared a type for objects of a class."""
+    return any(base in EXTENDED or "_numba_type_" in vars(base) and not base.__module__.startswith(__package__)
+               for base in cls.__mro__)
 
 
 def registered(cls: type) -> typing.Callable | None:

@@ -130,3 +130,13 @@ def test_what_is_not_compiled_is_refused_in_few_words():
     with pytest.raises(CompileError, match="tuple of 240 items of several types is compiled for at most 200") as caught:
         njit(lambda x: x in many)(1j)
     assert "np.isin" in caught.value.diagnostic.hint and max(map(len, str(caught.value).splitlines())) < 350
+
+
+def in_ranges(x):
+    return [x in r for r in (range(3), range(0, 10, 2), range(10, 0, -3), range(0))]
+
+
+@pytest.mark.parametrize("x", (1, 2.0, 2.5, 1j, 2 + 0j, complex("nan"), "a", None, (1,), b"x", True, np.int8(2),
+                               np.complex64(4)))
+def test_values_of_other_types_in_ranges(x):
+    agree(in_ranges, x)

@@ -52,3 +52,42 @@ def test_ufuncs_compile_for_types_of_arguments():
         out[0] = a.sum()
 
     assert total(A) == A.sum() and (not hasattr(total, "__dict__") or total.build_ufunc() is total)
+
+
+def test_ufuncs_of_functions_with_keywords_or_without_operands():
+    @nb.vectorize
+    def added(x, y=2, **others):
+        return x + y
+
+    @nb.vectorize(["float64(float64)"])
+    def doubled(x, **others):
+        return 2 * x
+
+    assert added(A, 1).tolist() == (A + 1).tolist() and doubled(A).tolist() == (2 * A).tolist()
+    assert nb.vectorize(lambda: 3).nin == 0
+
+
+def test_array_types_are_made_in_compiled_code():
+    @njit
+    def lists(n):
+        rows = nb.typed.List.empty_list(nb.int32[::1])
+        named = nb.typed.Dict.empty(key_type=types.int64, value_type=nb.float64[:, :])
+        rows.append(np.zeros(n, np.int32))
+        named[1] = np.ones((n, 2))
+        return rows, named
+
+    rows, named = lists(2)
+    assert rows[0].dtype == np.int32 and named[1].shape == (2, 2)
+
+
+def test_prange_to_a_uint64():
+    @njit(parallel=True)
+    def total(n):
+        found = 0
+        for i in nb.prange(n):
+            found += i
+        for i in nb.prange(1, n):
+            found += i
+        return found
+
+    assert total(np.uint64(5)) == total(np.int8(5)) == 20

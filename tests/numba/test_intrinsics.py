@@ -226,3 +226,54 @@ def test_a_pointer_to_memory_is_for_carray_alone():
 
     with pytest.raises(TypingError, match="carray"):
         numba.njit(lambda: address(memory(3, np.float64)))()
+
+
+@intrinsic
+def added_at(typingctx, a, i, j, x):
+    """Adds x to an element; the number of rows."""
+    def codegen(context, builder, signature, args):
+        t = signature.args[0]
+        array = context.make_array(t)(context, builder, args[0])
+        place = cgutils.get_item_pointer(context, builder, t, array, args[1:3], wraparound=True)
+        builder.store(builder.fadd(builder.load(place), args[3]), place)
+        return cgutils.unpack_tuple(builder, array.shape, t.ndim)[0]
+
+    return types.intp(a, types.intp, types.intp, a.dtype), codegen
+
+
+@intrinsic
+def eight_bytes(typingctx, a, at):
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        place = builder.gep(array.data, [args[1]])
+        return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
+
+    return types.uint64(types.Array(types.uint8, 1, "C"), types.intp), codegen
+
+
+def test_code_without_a_value():
+    @intrinsic
+    def nothing(typingctx, x):
+        return types.void(types.int32), lambda context, builder, signature, args: None
+
+    @intrinsic
+    def missing(typingctx, x):
+        return types.int32(types.int32), lambda context, builder, signature, args: None
+
+    assert numba.njit(lambda: nothing(1))() is None
+    with pytest.raises(numba.core.errors.LoweringError, match="non-void function returns None"):
+        numba.njit(lambda: missing(1))()
+
+
+def test_arrays_are_arguments():
+    @numba.njit
+    def changed(n):
+        a = np.zeros((n, 4))[:, ::2]
+        rows = added_at(a, 1, -1, 2.5) + added_at(a, 1, 1, 0.5)
+        return a, rows, eight_bytes(np.arange(n * 3).astype(np.uint8), 1)
+
+    a, rows, bits = changed(4)
+    assert a.tolist() == [[0, 0], [0, 3], [0, 0], [0, 0]] and rows == 8
+    assert bits == np.arange(12, dtype=np.uint8)[1:9].view(np.uint64)[0]
+    with pytest.raises(TypingError, match="an argument of an intrinsic is"):
+        numba.njit(lambda a: eight_bytes(a, 0))(np.zeros(8))

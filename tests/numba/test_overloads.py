@@ -1,4 +1,5 @@
 """Overloads of functions that already have a meaning, which stays where no overload returns a function."""
+import collections
 import operator
 import os
 import subprocess
@@ -221,6 +222,39 @@ def test_objects_of_a_registered_class_are_objects_also_where_numpy_makes_arrays
     assert njit(lambda p: p.sum() * p.x)(Couple(2, 3)) == 10
 
 
+class Bag(collections.OrderedDict):
+    pass
+
+
+def test_the_interpreter_runs_functions_of_registered_classes_without_a_native_form():
+    @njit
+    def first(bag):
+        return next(iter(bag)), type(bag)
+
+    with pytest.raises(TypeError, match="a subclass of dict"):
+        first(Bag(a=1))
+
+    @typeof_impl.register(Bag)
+    def _(value, context):
+        return PairType("bag")
+
+    with pytest.warns(numba.NumbaPerformanceWarning, match="the interpreter runs"):
+        assert first(Bag(a=1)) == ("a", Bag)
+
+    @njit
+    def named(couple):
+        return eval("couple.x")
+
+    @typeof_impl.register(Couple)
+    def _(value, context):
+        return PairType("pair")
+
+    with pytest.warns(numba.NumbaPerformanceWarning, match="the interpreter runs"):
+        assert named(Couple(3, 4)) == 3
+    with pytest.raises(TypingError):
+        named(3)
+
+
 def test_extensions_of_packages_are_looked_for_before_a_refusal(tmp_path):
     (tmp_path / "extended_numbers.py").write_text("""
 import numpy
@@ -251,3 +285,18 @@ print(f(2))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     assert done.stdout == "6\n", done.stderr
+
+
+def test_ordinary_types_are_tried_after_an_error_for_literal_ones():
+    def code(x):
+        raise NotImplementedError
+
+    @overload(code, prefer_literal=True)
+    def _(x):
+        if isinstance(x, types.IntegerLiteral):
+            if x.literal_value != 1:
+                raise numba.errors.TypingError("another number")
+            return lambda x: "one"
+        return lambda x: x * 100
+
+    assert njit(lambda x: (code(1), code(2), code(x)))(3) == ("one", 200, 300)

@@ -113,3 +113,36 @@ def test_methods_of_text_that_refuse_a_type_raise_typing_errors(call):
     with pytest.raises(TypeError) as found:
         pyjitc.njit(call)("abc")
     assert type(found.value) is TypeError and str(found.value) == str(wanted.value)
+
+
+NAMES = ("x", "y")
+
+
+def test_names_of_fields_from_a_tuple():
+    dtype = np.dtype([("x", np.int32), ("y", np.float64)])
+    a = np.array([(1, 0.5), (2, 1.5)], dtype)
+
+    def summed(record):
+        total = 0
+        for name in nb.literal_unroll(("x", "y")):
+            total += record[name]
+        return total
+
+    def filled(record, a):
+        for name in nb.literal_unroll(NAMES):
+            record[name] = 10
+            a[name][0] = 4
+        return record, a
+
+    def chosen(a, n):
+        total = 0.0
+        for k in range(n):
+            name = "x" if k % 2 else "y"
+            total += a[name].sum() + a[k][name]
+        return total
+
+    assert same(summed(a[1]), nb.njit(summed)(a[1]))
+    assert same(filled(a[0].copy(), a.copy()), nb.njit(filled)(a[0].copy(), a.copy()))
+    assert same(chosen(a, 2), nb.njit(chosen)(a, 2))
+    with pytest.raises(ValueError, match="no field of name q"):
+        nb.njit(lambda a, k: a["xq"[k]][0])(a, 1)

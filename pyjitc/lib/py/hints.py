@@ -3,6 +3,7 @@ They are known when a function is compiled."""
 from __future__ import annotations
 
 import functools
+import operator
 import types as pytypes
 import typing
 
@@ -13,7 +14,7 @@ from ...types.kinds import ListDisplay, NoneType, Singleton, Tuple
 from .. import operations
 from ..protocol import protocol_of
 
-__all__ = ["called", "joined", "parametrised"]
+__all__ = ["array_type", "called", "joined", "parametrised"]
 
 _HINTS = (type, pytypes.GenericAlias, pytypes.UnionType, typing.TypeVar, type(typing.Any), type(typing.List),
           type(typing.List[int]), type(typing.Optional[int]), type(typing.Callable), type(typing.Union))
@@ -33,6 +34,12 @@ def parametrised(x: Expr, item: Expr) -> Expr | None:
         raise NotNative(f"what {_name(value)}[...] is parametrised with must be known at compile time",
                         "write the class without brackets")
     return _known(_subscript, value, given)
+
+
+def array_type(x: Expr, item: Expr) -> Expr | None:
+    """`float64[:, ::1]` of a type in users' notation; None for other operands."""
+    value = x.type.value
+    return _known(operator.getitem, value, item.value) if item.known and hasattr(value, "__pyjitc_type__") else None
 
 
 def joined(x: Expr, y: Expr) -> Expr | None:

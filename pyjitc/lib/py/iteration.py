@@ -40,8 +40,12 @@ def range_contains(r, x):
         return False
     last = IADD(start, IMUL(n - 1, step))
     if step > 0:
-        return start <= x and x <= last and (x - start) % step == 0
-    return last <= x and x <= start and (start - x) % ISUB(0, step) == 0
+        return bool(start <= x and x <= last and (x - start) % step == 0)
+    return bool(last <= x and x <= start and (start - x) % ISUB(0, step) == 0)
+
+
+def range_contains_complex(r, x):
+    return bool(x.imag == 0) and range_contains(r, x.real)
 
 
 def range_equal(a, b):

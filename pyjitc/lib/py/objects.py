@@ -316,7 +316,7 @@ class Known(Protocol):
         return super().contains(x, item)
 
     def getitem(self, x, i):
-        found = hints.parametrised(x, i)
+        found = hints.parametrised(x, i) or hints.array_type(x, i)
         if found is not None:
             return found
         if hasattr(type(x.type.value), "__getitem__"):

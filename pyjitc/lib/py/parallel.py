@@ -1,6 +1,8 @@
 """The rules of `prange` and of functions about threads (runtime/pool.py)."""
 from __future__ import annotations
 
+import operator
+
 from ...infer.meaning import Apply, Call, Mismatch
 from ...ops.parallel import (
     GET_CHUNK_SIZE, GET_NUM_THREADS, GET_THREAD_ID, INDEPENDENT, SET_CHUNK_SIZE, SET_NUM_THREADS,
@@ -17,8 +19,18 @@ def _prange(args, kwargs):
     args = list(args)
     if not kwargs and 1 <= len(args) <= 3:
         end = 0 if len(args) == 1 else 1
+        if isinstance(args[end].type, k.NpInt):
+            return Call(to_end if end == 0 else between, *args)
         args[end] = Apply(INDEPENDENT, ranges.index(args[end]))
     return ranges.CALLS[range](args, kwargs)
+
+
+def to_end(stop):
+    return pool.prange(operator.index(stop))
+
+
+def between(start, stop, step=1):
+    return pool.prange(start, operator.index(stop), step)
 
 
 def _of_threads(op, name: str, count: int):

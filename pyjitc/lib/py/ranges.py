@@ -11,7 +11,9 @@ from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Expr, Mismatch, NotNative
 from ...ops.arith import BNOT, IADD, IFLOORDIV, IGT, ILT, ISUB
 from ...ops.structure import METHOD_MAKE, PACK, RANGE_GET, RANGE_MAKE, SELECT, STRUCT_GET, TUPLE_MAKE
-from ...types.kinds import Ellipsis_, Int, Range, Slice, is_numpy_scalar
+from ...types.kinds import (
+    Bytes, Ellipsis_, Int, NoneType, Range, Slice, Str, is_complex, is_numpy_scalar, is_plain_tuple,
+)
 from ..build import number, provoked
 from ..protocol import Protocol, State, by_python, text_by_python
 from ..rule import rule
@@ -84,6 +86,10 @@ class _Range(Protocol):
         return Apply(IGT, self.length(x), _ZERO)
 
     def contains(self, x, item):
+        if is_complex(item.type):
+            return Call(iteration.range_contains_complex, x, item)
+        if item.type in (Str, Bytes, NoneType) or is_plain_tuple(item.type):
+            return number(False)
         return Call(iteration.range_contains, x, item)
 
     def length(self, x):

@@ -7,9 +7,9 @@ from llvmlite import ir
 
 from ..absent import module_attribute
 
-__all__ = ["alloca_once", "alloca_once_value", "bool_t", "false_bit", "get_or_insert_function", "if_likely",
-           "if_unlikely", "int8_t", "int32_t", "intp_t", "is_not_null", "is_null", "is_scalar_zero",
-           "is_scalar_neg", "true_bit", "void_t", "voidptr_t"]
+__all__ = ["alloca_once", "alloca_once_value", "bool_t", "false_bit", "get_item_pointer", "get_item_pointer2",
+           "get_or_insert_function", "if_likely", "if_unlikely", "int8_t", "int32_t", "intp_t", "is_not_null",
+           "is_null", "is_scalar_zero", "is_scalar_neg", "true_bit", "unpack_tuple", "void_t", "voidptr_t"]
 
 bool_t, int8_t, int32_t, intp_t, void_t = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.VoidType()
 voidptr_t = int8_t.as_pointer()
@@ -39,6 +39,26 @@ def alloca_once_value(builder, value, name="", zfill=False):
     found = alloca_once(builder, value.type, name=name)
     builder.store(value, found)
     return found
+
+
+def unpack_tuple(builder, tup, count=None) -> list:
+    """The lengths or strides of an array."""
+    return list(tup)
+
+
+def get_item_pointer(context, builder, aryty, ary, inds, wraparound=False, boundscheck=False):
+    """The address of an element of an array. Indices are not checked."""
+    return get_item_pointer2(context, builder, ary.data, ary.shape, ary.strides, aryty.layout, inds, wraparound)
+
+
+def get_item_pointer2(context, builder, data, shape, strides, layout, inds, wraparound=False, boundscheck=False):
+    """The address of an element of an array at `data`."""
+    address = builder.ptrtoint(data, intp_t)
+    for i, length, stride in zip(inds, shape, strides):
+        if wraparound:
+            i = builder.select(builder.icmp_signed("<", i, intp_t(0)), builder.add(i, length), i)
+        address = builder.add(address, builder.mul(i, stride))
+    return builder.inttoptr(address, data.type)
 
 
 def is_null(builder, value):

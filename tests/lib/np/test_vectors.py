@@ -26,6 +26,8 @@ CASES = {
     "cross": (lambda a, b: L.cross(a, b), (V[:, :3], V[:, 1:]), (W[:3], W[1:]), (W[:2], W[1:])),
     "cross axis": (lambda a, b: (L.cross(a, b, axis=0), np.cross(a, b, 0, 0, 0), np.cross(a, b, axis=-2),
                                  np.cross(a, b, 0, 0)), (V, V + 1)),
+    "cross of lists": (lambda a: (np.cross([0, 0, 1], a), np.cross(a, (1.5, 2, 3)), np.cross([1, 2, 3], [4, 5, 6])),
+                       (V,), (V[0],)),
     "cross wrong": (lambda a, b: np.cross(a, b, axisb=2), (V[:, 1:], V[:, 1:])),
     "matmul": (lambda a, b: (L.matmul(a, b), L.tensordot(a, b, axes=1)), (A[0], V.T)),
     "matrix_norm": (lambda a: (L.matrix_norm(a), L.matrix_norm(a, ord=2), L.matrix_norm(a, ord="nuc", keepdims=True),

@@ -5,7 +5,7 @@ import numpy as np
 
 from ....base.errors import did_you_mean
 from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
-from ....infer.constants import scalar_type
+from ....infer.constants import constant, scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
 from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
@@ -59,6 +59,8 @@ def whole_shape(shape, k=0):
 
 def _shape(x: Expr) -> list[Expr]:
     parts = protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
+    parts = [constant(int(p.type.value)) if isinstance(p.type, Singleton) and isinstance(p.type.value, int) else p
+             for p in parts]  # members of an IntEnum
     for part in parts:
         if not (part.type is Int or isinstance(part.type, NpInt)):
             raise no_shape(part.type)

@@ -484,6 +484,7 @@ def _kron(a: ArrayLike, b: ArrayLike):
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         return cross(a, b, axis, axis, axis)
+    a, b = np.asarray(a), np.asarray(b)
     if not -a.ndim <= axisa < a.ndim:
         raise np.exceptions.AxisError(axisa, a.ndim, "axisa")
     if not -b.ndim <= axisb < b.ndim:
