@@ -20,7 +20,8 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "box", "handle",
                            "sizes", "drop"), memory),
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
-          **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put"), objects)}
+          **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
+                        objects)}
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 

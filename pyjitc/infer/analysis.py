@@ -151,7 +151,8 @@ class Analysis:
             raise RecursiveGenerator(_nested_in_itself(av[0]))
         if count > _MAX_CHANGES:
             raise NotNative(f"the type of {value.name or 'a value'} grows in every round of a loop",
-                            "give the variable one type before the loop and keep it: an array, where a tuple would grow")
+                            "give the variable one type before the loop and keep it: an array, where a tuple would "
+                            "grow")
         self.av[value] = av
         for user in self.shape.users.get(value, ()):
             if user in self.incoming:

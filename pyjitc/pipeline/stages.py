@@ -99,9 +99,9 @@ def generic(function):
 
 
 def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Typed:
-    """Typed IR of `function` for arguments of `types`. library: the meaning of operators and calls; lists: whether every
-    list display is a Python list. Raises CompileError where the function cannot be compiled, with the guards on which
-    that depends."""
+    """Typed IR of `function` for arguments of `types`. library: the meaning of operators and calls; lists: whether
+    every list display is a Python list. Raises CompileError where the function cannot be compiled, with the guards on
+    which that depends."""
     def found(options):
         return specialise(function, types, library=library, build=build, prototype=functions.prototype_of,
                           nested=functions.nested, options=options, lists=lists,
