@@ -244,7 +244,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
     parts = []
     locked = {}
     for name in names:
-        body = pooled and natives.of_threads(name) or TEXT[name]
+        body = pooled and natives.of_threads(name) or (pooled or nogil) and memory.SHARED.get(name) or TEXT[name]
         if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
             declarations["declare i32 @pyjitc_signals()"] = None
