@@ -172,24 +172,41 @@ def _open_tuple(e, t, pointer, wrong):
 
 def _box_function(e, t, values, inst, take):
     """A new Python function that has captured the values of this function value."""
-    parts, at = {}, 0
+    parts, own, at = dict.fromkeys(_ROLES, "null"), "null", 0
     for role, part in zip(t.roles, t.captures):
         n = len(e.components(part))
-        parts[role] = (_box_closure if role == "closure" else box)(e, part, values[at:at + n], inst, take)
+        if role == "closure":
+            parts[role], own = _box_closure(e, part, values[at:at + n], inst, take)
+        else:
+            parts[role] = box(e, part, values[at:at + n], inst, take)
         at += n
-    nothing = [kept(e, e.external("_Py_NoneStruct")) for role in _ROLES if role not in parts]
-    return e.python_call(inst, e.object(interpreted.make_function), [
-        *[kept(e, e.object(x)) for x in (t.proto.code, t.proto.globals, t.proto.qualname)],
-        *[parts[role] if role in parts else nothing.pop() for role in _ROLES]], ())
+    known = [f"ptr {e.object(x)}" for x in (t.proto.code, t.proto.globals, t.proto.qualname)]
+    given = ", ".join([*known, *(f"ptr {parts[role]}" for role in _ROLES), f"ptr {own}"])
+    result = e.assign(f"call ptr {e.helper('pyj_function')}({given})")
+    e.check_null(result, inst)
+    return result
 
 
 def _box_closure(e, t, values, inst, take):
+    """(the tuple of cells for captured values; a reference to the cell for the function itself, or null)."""
     if any(map(is_marker, t.parts)):
         raise NotBoxable(t)
-    parts = [k.Singleton(interpreted.ITSELF) if isinstance(part, k.Singleton) and type(part.value) is Recursive
-             else part
-             for part in t.parts]
-    return _box_tuple(e, k.Tuple(parts), values, inst, take)
+    cells, own, at = [], "null", 0
+    for part in t.parts:
+        n = len(e.components(part))
+        if isinstance(part, k.Singleton) and type(part.value) is Recursive:
+            own = made(e, inst, "PyCell_New", "ptr null") if own == "null" else own
+            cells.append(kept(e, own))
+        elif isinstance(part, k.ObjectCell):
+            cells.append(box(e, part, values[at:at + n], inst, take))
+        else:
+            content = box(e, part, values[at:at + n], inst, take)
+            cells.append(made(e, inst, "PyCell_New", f"ptr {content}"))
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {content})")
+        at += n
+    result = made(e, inst, "PyTuple_New", f"i64 {len(cells)}")
+    _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"), cells)
+    return result, own
 
 
 def _box_dict(e, t, values, inst, take):

@@ -20,7 +20,8 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "box", "handle",
                            "sizes", "drop"), memory),
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
-          **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put"), objects)}
+          **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
+                        objects)}
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 
@@ -243,7 +244,7 @@ def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tup
     parts = []
     locked = {}
     for name in names:
-        body = pooled and natives.of_threads(name) or TEXT[name]
+        body = pooled and natives.of_threads(name) or (pooled or nogil) and memory.SHARED.get(name) or TEXT[name]
         if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
             declarations["declare i32 @pyjitc_signals()"] = None

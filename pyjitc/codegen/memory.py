@@ -6,7 +6,7 @@ import sys
 from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "sized"]
+__all__ = ["DECLARATIONS", "NEEDS", "SHARED", "TEXT", "sized"]
 
 # Reference counts of Python objects, counted as by the macros of the running interpreter. Null is no object.
 _RETAIN = """
@@ -258,12 +258,26 @@ fail:
   %none = call ptr @PyErr_NoMemory()
   ret ptr null
 }""",
+    "pyj_box_retain": """
+define internal void @pyj_box_retain(ptr %box) nounwind alwaysinline {
+  %null = icmp eq ptr %box, null
+  br i1 %null, label %none, label %count
+count:
+  %old = load i64, ptr %box, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %box, align 8
+  br label %none
+none:
+  ret void
+}""",
     "pyj_drop": """
 define internal i1 @pyj_drop(ptr %box) nounwind alwaysinline {
   %null = icmp eq ptr %box, null
   br i1 %null, label %none, label %count
 count:
-  %old = atomicrmw sub ptr %box, i64 1 acq_rel
+  %old = load i64, ptr %box, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %box, align 8
   %last = icmp eq i64 %old, 1
   ret i1 %last
 none:
@@ -277,6 +291,15 @@ define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
   ret void
 }""",
+}
+# The same in code that may run without the interpreter's lock.
+SHARED = {
+    "pyj_box_retain": TEXT["pyj_box_retain"].replace("""%old = load i64, ptr %box, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %box, align 8""", "%old = atomicrmw add ptr %box, i64 1 monotonic"),
+    "pyj_drop": TEXT["pyj_drop"].replace("""%old = load i64, ptr %box, align 8
+  %new = add i64 %old, -1
+  store i64 %new, ptr %box, align 8""", "%old = atomicrmw sub ptr %box, i64 1 acq_rel"),
 }
 # data, owner, ndim, shape, strides, descr, flags, take -> new reference. Tags: see above. With `take` the value's own
 # reference is consumed: data without other references is given to NumPy, which frees it with free().

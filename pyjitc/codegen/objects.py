@@ -28,6 +28,44 @@ _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   store i8 %more, ptr %sizep"""
 
 TEXT = {
+    # A Python function. It takes the references to its defaults, to its closure and to the cell in which it is to be
+    # found itself; each of these may be null.
+    "pyj_function": """
+define internal ptr @pyj_function(ptr %code, ptr %globals, ptr %name, ptr %defaults, ptr %keywords, ptr %closure,
+                                  ptr %own) nounwind noinline {
+start:
+  %made = call ptr @PyFunction_NewWithQualName(ptr %code, ptr %globals, ptr %name)
+  %none = icmp eq ptr %made, null
+  br i1 %none, label %release, label %one
+one:
+  %no.defaults = icmp eq ptr %defaults, null
+  br i1 %no.defaults, label %two, label %set.defaults
+set.defaults:
+  %first = call i32 @PyFunction_SetDefaults(ptr %made, ptr %defaults)
+  br label %two
+two:
+  %no.keywords = icmp eq ptr %keywords, null
+  br i1 %no.keywords, label %three, label %set.keywords
+set.keywords:
+  %second = call i32 @PyFunction_SetKwDefaults(ptr %made, ptr %keywords)
+  br label %three
+three:
+  %no.closure = icmp eq ptr %closure, null
+  br i1 %no.closure, label %release, label %set.closure
+set.closure:
+  %third = call i32 @PyFunction_SetClosure(ptr %made, ptr %closure)
+  %no.own = icmp eq ptr %own, null
+  br i1 %no.own, label %release, label %set.own
+set.own:
+  %fourth = call i32 @PyCell_Set(ptr %own, ptr %made)
+  br label %release
+release:
+  call void @Py_DecRef(ptr %defaults)
+  call void @Py_DecRef(ptr %keywords)
+  call void @Py_DecRef(ptr %closure)
+  call void @Py_DecRef(ptr %own)
+  ret ptr %made
+}""",
     # Finds the place of an attribute among the inline values of objects of a class, in the table of names of the class.
     "pyj_place": f"""
 define internal void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
@@ -208,6 +246,11 @@ NEEDS = {
     "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
 }
 DECLARATIONS = {
+    "PyFunction_NewWithQualName": "declare ptr @PyFunction_NewWithQualName(ptr, ptr, ptr)",
+    "PyFunction_SetDefaults": "declare i32 @PyFunction_SetDefaults(ptr, ptr)",
+    "PyFunction_SetKwDefaults": "declare i32 @PyFunction_SetKwDefaults(ptr, ptr)",
+    "PyFunction_SetClosure": "declare i32 @PyFunction_SetClosure(ptr, ptr)",
+    "PyCell_Set": "declare i32 @PyCell_Set(ptr, ptr)",
     "PyObject_GenericGetAttr": "declare ptr @PyObject_GenericGetAttr(ptr, ptr)",
     "PyObject_GenericSetAttr": "declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)",
 }

@@ -19,7 +19,7 @@ from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..types.kinds import Float, Int, Object
+from ..types.kinds import Bool, Float, Int, NoneType, Object, Str
 from . import box
 from .emitter import Emitter
 from .leaves import components, load, require
@@ -30,6 +30,7 @@ foreign_values = lazy("pyjitc.runtime.foreign")  # only functions that accept an
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
+_TYPES = frozenset((Int, Float, Bool, Str, NoneType, Object))  # of variables, which a stub tests
 QUICK = 8  # items of a list that a call checks where the function checks the items that it loads
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
@@ -229,9 +230,12 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
     symbols: list[str | None] = []
     items: dict[int, list] = {}  # id of a dictionary -> its guards
     same = ""  # whether all guards of cells and functions hold
-    for i, (container, key, _) in enumerate(guards):
-        native = type(key) is not tuple and type(container) in (CellType, FunctionType) or (
-            type(container) is dict and type(key) is str)
+    for i, (container, key, value) in enumerate(guards):
+        t = None
+        if type(key) is tuple:  # a variable that the program assigns: code depends on the type of its value alone
+            key, t = key[1], value
+        native = (type(container) in (CellType, FunctionType) or type(container) is dict and type(key) is str) and (
+            t is None or t in _TYPES)
         symbol = f"pyjitc_guard_{i}" if native else None
         symbols.append(symbol)
         if symbol is None:
@@ -240,10 +244,14 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
         if type(container) is not dict:
             offset = platform.CELL_CONTENT if type(container) is CellType else platform.FUNCTION[key.strip("_")]
             where = e.assign(f"getelementptr i8, ptr {e.object(container)}, i64 {offset}")
-            equal = _is_expected(e, e.assign(f"load ptr, ptr {where}, align 8"), symbol)
+            found = e.assign(f"load ptr, ptr {where}, align 8")
+            if t is not None:
+                _require_type(e, found, t)
+                continue
+            equal = _is_expected(e, found, symbol)
             same = e.assign(f"and i1 {same}, {equal}") if same else equal
         else:
-            items.setdefault(id(container), []).append((container, key, symbol))
+            items.setdefault(id(container), []).append((container, key, symbol, t))
     if same:
         _go_on(e, same)
     for k, group in enumerate(items.values()):
@@ -259,8 +267,12 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
             e.branch(e.assign(f"icmp eq i64 {version}, {before}"), same, changed, likely=True)
             e.start(changed)
         e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
-        for _, key, symbol in group:
-            _go_on(e, _is_expected(e, e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})"), symbol))
+        for _, key, symbol, t in group:
+            found = e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})")
+            if t is None:
+                _go_on(e, _is_expected(e, found, symbol))
+            else:
+                _require_type(e, found, t)
         if platform.DICT_VERSION is not None:
             e.line(f"store i64 {version}, ptr {known}, align 8")
         e.jump(same)
@@ -271,6 +283,13 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
 def _is_expected(e: _Stub, value: str, symbol: str) -> str:
     expected = e.assign(f"load ptr, ptr @{symbol}, align 8")
     return e.assign(f"icmp eq ptr {value}, {expected}")
+
+
+def _require_type(e: _Stub, pointer: str, t) -> None:
+    """Go on where a variable has a value of type t."""
+    _go_on(e, e.assign(f"icmp ne ptr {pointer}, null"))
+    if t is not Object:
+        box.unbox(e, t, pointer, "miss")
 
 
 def _go_on(e: _Stub, condition: str) -> None:

@@ -53,10 +53,10 @@ def _defect(error: Exception) -> Mismatch:
 
 def _too_large(inst: ir.Inst) -> Mismatch:
     name = inst.result.name if inst.result is not None else ""
-    return Mismatch(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it "
-                    f"grows with every call or round",
-                    "keep the type of a variable or argument the same: an array, or one level of a tuple, where "
-                    "tuples or functions would nest")
+    return NotNative(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it "
+                     f"grows with every call or round",
+                     "keep the type of a variable or argument the same: an array, or one level of a tuple, where "
+                     "tuples or functions would nest")
 
 
 class Analysis:
@@ -150,8 +150,9 @@ class Analysis:
         if count > _MAX_CHANGES and has_generator(av[0]):
             raise RecursiveGenerator(_nested_in_itself(av[0]))
         if count > _MAX_CHANGES:
-            raise Mismatch(f"the type of {value.name or 'a value'} grows in every round of a loop",
-                           "give the variable one type before the loop and keep it: an array, where a tuple would grow")
+            raise NotNative(f"the type of {value.name or 'a value'} grows in every round of a loop",
+                            "give the variable one type before the loop and keep it: an array, where a tuple would "
+                            "grow")
         self.av[value] = av
         for user in self.shape.users.get(value, ()):
             if user in self.incoming:

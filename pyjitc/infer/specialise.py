@@ -26,14 +26,16 @@ _MAX_ROUNDS = 10_000  # only an error in the compiler exceeds it: each round fin
 forgiving = lazy(f"{__package__}.forgiving")
 
 
-def specialise(function, types, *, library, build, prototype, nested, options, program_library=None):
+def specialise(function, types, *, library, build, prototype, nested, options, program_library=None, lists=False):
     """Typed IR of `function` for arguments of `types`.
 
     library: lib.table.Library; program_library: the library for the program's own operations, None if it is the same;
-    build, prototype, nested: functions of the front end, see Session. Returns (functions, spec, dependencies): a list
-    of typed ir.Functions (the entry first), the Spec of the entry, a list of session.Dependency. Raises TypingError
-    with the location in the program; its attribute `dependencies` is such a list, too."""
+    build, prototype, nested: functions of the front end, see Session; lists: whether every list display is a Python
+    list. Returns (functions, spec, dependencies): a list of typed ir.Functions (the entry first), the Spec of the
+    entry, a list of session.Dependency. Raises TypingError with the location in the program; its attribute
+    `dependencies` is such a list, too."""
     findings, refused = Findings(), None
+    findings.every = lists
     for _ in range(_MAX_ROUNDS):
         session = Session(library, program_library or library, build, prototype, nested, Analysis, options, findings)
         try:
@@ -51,6 +53,7 @@ def specialise(function, types, *, library, build, prototype, nested, options, p
                 finally:
                     refused = None  # its traceback refers to this frame: this breaks the reference cycle
             findings, refused = Findings(asks=True), error.with_traceback(None)
+            findings.every = lists
         finally:
             session.close()
     else:

@@ -411,7 +411,7 @@ def count_references(e, t, x, what):
     if isinstance(t, Array):
         e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        name = "pyj_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
         e.line(f"call void {e.helper(name)}(ptr {x[0]})")
     elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"

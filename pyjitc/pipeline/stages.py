@@ -35,7 +35,7 @@ from ..ir.core import Loc
 from ..lib.table import Library
 from ..ops import control
 from ..passes import inline, pipeline
-from ..types.kinds import DictDisplay, ListDisplay
+from ..types.kinds import DictDisplay, ListDisplay, is_display
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
@@ -98,12 +98,13 @@ def generic(function):
     return build(functions.prototype_of(function))
 
 
-def infer(function, types, options: Options, library=LIBRARY) -> Typed:
-    """Typed IR of `function` for arguments of `types`. library: the meaning of operators and calls. Raises CompileError
-    where the function cannot be compiled, with the guards on which that depends."""
+def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Typed:
+    """Typed IR of `function` for arguments of `types`. library: the meaning of operators and calls; lists: whether
+    every list display is a Python list. Raises CompileError where the function cannot be compiled, with the guards on
+    which that depends."""
     def found(options):
         return specialise(function, types, library=library, build=build, prototype=functions.prototype_of,
-                          nested=functions.nested, options=options,
+                          nested=functions.nested, options=options, lists=lists,
                           program_library=_watching(library) if options.errstate else library)
 
     with timed("infer"), extended.as_in_numba() if options.numba else nullcontext():
@@ -240,7 +241,18 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
     """Native code of `function` for arguments of `types`, with an entry of `form` (codegen/native.py), or a stub for
     Python. emitter: the class that emits its functions. Raises CompileError where the function cannot be compiled, with
     the guards on which that depends."""
-    typed = infer(function, types, options)
+    try:
+        return _compiled(function, types, options, form, emitter, infer(function, types, options))
+    except NotBoxable as error:
+        if form is not None or not is_display(error.type):
+            raise _refused(function, error) from None
+    try:  # the interpreter gets a list that inference has taken for one that is only read
+        return _compiled(function, types, options, form, emitter, infer(function, types, options, lists=True))
+    except NotBoxable as error:
+        raise _refused(function, error) from None
+
+
+def _compiled(function, types, options, form, emitter, typed) -> Compiled:
     if form is not None:
         if isinstance(form, Loop) and not any(form.cores):
             inline.absorb(typed.functions[0])
@@ -250,16 +262,22 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
         made = compile_module(optimise(typed.functions, options), calling(function, typed), None, options, None,
                               emitter)
     except NotBoxable as error:
-        code = function.__code__
-        returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
-        loc = returns[0] if len(returns) == 1 and returns[0].line else Loc(code.co_firstlineno, 0, -1, -1)
-        refused = CompileError(Diagnostic(
-            f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
-            function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None"))
-        refused.guards = typed.guards
-        raise refused from None
+        error.guards = typed.guards
+        raise
     return Compiled(made.object, made.runtime, made.entry, made.next, made.objects, typed.result,
                     tuple(guard._replace(symbol=symbol) for guard, symbol in zip(typed.guards, made.guards)))
+
+
+def _refused(function, error: NotBoxable) -> CompileError:
+    """The error for a result that has no Python object."""
+    code = function.__code__
+    returns = [block.insts[-1].loc for block in generic(function).blocks if block.insts[-1].op is control.RETURN]
+    loc = returns[0] if len(returns) == 1 and returns[0].line else Loc(code.co_firstlineno, 0, -1, -1)
+    refused = CompileError(Diagnostic(
+        f"the result is {_brief(error.type)}, which cannot leave compiled code", code.co_filename, *loc,
+        function=function.__qualname__, hint="return numbers, arrays, tuples, strings or None"))
+    refused.guards = getattr(error, "guards", ())
+    return refused
 
 
 def _too_deep(function, error: RecursionError) -> CompileError:

@@ -2,12 +2,12 @@
 function."""
 from __future__ import annotations
 
-from types import CellType, FunctionType
+from types import FunctionType
 
 from . import hooks
 
-__all__ = ["ITSELF", "as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended",
-           "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "make_function", "matches", "merged", "others",
+__all__ = ["as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended",
+           "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "matches", "merged", "others",
            "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
@@ -178,22 +178,6 @@ def set_of(*items):
 
 def dict_of(*items):
     return dict(zip(items[::2], items[1::2]))
-
-
-ITSELF = object()  # a placeholder in a closure for the function that is made with it
-
-
-def make_function(code, space, qualname, defaults, kwdefaults, closure):
-    """A Python function object for a function of compiled code, with its captured values."""
-    own = None
-    if closure is not None:
-        own = CellType()
-        closure = tuple([own if x is ITSELF else x if type(x) is CellType else CellType(x) for x in closure])
-    made = FunctionType(code, space, code.co_name, defaults, closure)
-    made.__kwdefaults__, made.__qualname__ = kwdefaults, qualname
-    if own is not None:
-        own.cell_contents = made
-    return made
 
 
 def compiled(options, function):

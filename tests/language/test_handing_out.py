@@ -1,6 +1,7 @@
 """Generators, iterators and functions that compiled code returns to the interpreter."""
 import copy
 import gc
+import itertools
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 from pyjitc import CompileError, jit, njit
 from pyjitc.runtime.handed import NativeIterator
+from tests.oracle import agree
 
 
 def counted(n, step=2):
@@ -429,3 +431,19 @@ def test_tuples_that_can_be_in_no_cycle_are_not_collected():
     kept, holding = njit(pairs)(3, [1])
     assert kept == pairs(3, [1])[0] and not any(map(gc.is_tracked, kept)) and gc.is_tracked(holding)
     assert njit(lambda: ())() == ()
+
+
+def kept_pairs(k):
+    def pairs(n):
+        yield [3, 4, -1], 4
+        for _ in range(n):
+            yield None, k
+
+    kept = list(itertools.islice(pairs(2), 5))
+    kept.pop()
+    kept = [(None, k), kept[k]]
+    return len(kept)
+
+
+def test_a_list_that_only_code_generation_finds_to_need_an_object():
+    agree(kept_pairs, 0)

@@ -202,3 +202,29 @@ def test_a_type_that_another_function_changes_is_an_error():
     with pytest.raises(TypeError, match="the variable 'G' was of type int when this was compiled"):
         f(Text())
     G = 5
+
+
+ROUNDS = 0
+LAST: object = None
+
+
+def counted(n):
+    global ROUNDS, LAST
+    ROUNDS += n
+    LAST = n
+    return ROUNDS
+
+
+def test_a_stub_tests_the_types_of_variables_that_are_assigned():
+    global ROUNDS, LAST
+    compiled = njit(counted)
+    for start, last in ((0, None), (5, 1), (2.5, 2), (7, "a"), (True, 3), (1, [1])):
+        ROUNDS, LAST = start, last
+        result = compiled(2)
+        assert result == start + 2 and type(result) is type(start + 2) and LAST == 2
+    assert all([native.guarded for native in compiled._natives.values()]), "no call takes the slow path"
+    ROUNDS = 1 << 70
+    with pytest.raises((TypeError, OverflowError)):
+        compiled(2)
+    ROUNDS = 0
+    assert compiled(2) == 2

@@ -2,8 +2,9 @@
 import numpy as np
 
 from ...ops.structure import PACK, STRUCT_GET
+from ...types.kinds import Ended
 from ..build import outlined
-from ..intrinsics import NOTHING, advance, iterate, same
+from ..intrinsics import NOTHING, advance, iterate, put_state, same
 from ..protocol import State
 from .iteration import iterate_all
 
@@ -136,8 +137,8 @@ def pairwise(iterable):
 
 
 def grouped(iterable, function):
-    """groupby(): a step to another key exhausts the iterator of the previous group, skipping items that were not
-    consumed."""
+    """groupby(): a step to another key skips the items of the previous group that were not consumed, and ends its
+    iterator."""
     it = iter(iterable)
     values = []
     keys = []
@@ -149,14 +150,26 @@ def grouped(iterable, function):
             items = iter(group(it, function, values, keys, wanted))
             yield wanted, items
             if keys and same(wanted, keys[0]):
-                for _ in items:
-                    pass
+                skip_group(it, function, values, keys, wanted)
+            put_state(items, PACK((), name=Ended.role))
 
 
 def group(it, function, values, keys, wanted):
     yield values[0]
     while is_next(it, function, values, keys, wanted):
         yield values[0]
+
+
+@outlined
+def skip_group(it, function, values, keys, wanted):
+    """Go on to the first item with another key, as `is_next` does."""
+    for value in it:
+        key = key_of(value, function)
+        if not same(wanted, key):
+            values[0] = value
+            keys[0] = key
+            return
+    keys.clear()
 
 
 @outlined
