@@ -318,7 +318,7 @@ def test_a_gradient_that_is_none_shows_the_function_without_columns():
 
 def test_methods_that_other_classes_have():
     for function, given, hint in (
-            (lambda l: l.push(3), [1, 2], "write l.append(x)"), (lambda d: d.has_key(1), {1: 2}, "write key in d"),
+            (lambda x: x.push(3), [1, 2], "write l.append(x)"), (lambda d: d.has_key(1), {1: 2}, "write key in d"),
             (lambda s: s.append("c"), "ab", "write s + x"), (lambda s: s.append(3), {1}, "write s.add(x)"),
             (lambda a: a.append(3.0), np.zeros(2), "write np.append(a, x), which makes a new array, or use a list"),
             (lambda a: a.length, np.zeros(2), "write len(a)")):
@@ -326,8 +326,8 @@ def test_methods_that_other_classes_have():
 
 
 def test_what_there_is_in_place_of_a_function():
-    for function, hint in ((lambda a: np.loadtxt("x"), "read and write files outside"), (lambda a: np.ma.array(a), "mask"),
-                           (lambda a: np.array(["a", "b"]), "use a list of texts")):
+    for function, hint in ((lambda a: np.loadtxt("x"), "read and write files outside"),
+                           (lambda a: np.ma.array(a), "mask"), (lambda a: np.array(["a", "b"]), "use a list of texts")):
         assert hint in message(function, np.zeros(2))[3]
 
 
