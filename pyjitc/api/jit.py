@@ -5,6 +5,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Callable, Iterable
 
+from ..base.errors import shortened
 from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options, with_environment
 from ..runtime import hooks
@@ -187,7 +188,7 @@ def trace(function: Callable | None = None, /, **options: Any) -> Callable:
 
 def _no_function(name: str, given) -> TypeError:
     wraps = type(getattr(given, "__wrapped__", None)) is FunctionType  # a function of another compiler, a cache
-    return TypeError(f"{name} compiles Python functions, not {given!r}" + (
+    return TypeError(f"{name} compiles Python functions, not {shortened(repr(given))}" + (
         f"; put {name} alone above the function, or compile the one that this wraps, its __wrapped__" if wraps else ""))
 
 

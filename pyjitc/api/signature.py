@@ -6,9 +6,11 @@ contiguous ones.
 """
 from __future__ import annotations
 
+from types import FunctionType
+
 import numpy as np
 
-from ..base.errors import suggest
+from ..base.errors import shortened, suggest
 from ..types import kinds, text
 from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
 
@@ -119,7 +121,8 @@ def signature_of(given: str | tuple | Signature | TypeName) -> Signature:
         return Signature(map(text.python_scalars, args), None if result is None else text.python_scalars(result))
     if isinstance(given, (tuple, list)):
         return Signature([_argument(a) for a in given])
-    raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], "
+    shown = f"the function {given.__name__}" if isinstance(given, FunctionType) else shortened(repr(given))
+    raise TypeError(f"{shown} is not a signature; write for instance 'float64(float64[:], int64)' or (float64[:], "
                     f"int64)")
 
 

@@ -15,7 +15,7 @@ def absent(module: str, names: Mapping[str, str], later: Mapping[str, object] = 
             setattr(sys.modules[module], name, found)
             return found
         if name not in names:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module])
         # `from module import name` hides the message of an AttributeError
         importing = sys._getframe(1).f_code.co_name == "_handle_fromlist"
         raise (ImportError if importing else AttributeError)(f"{module} has no {name!r}: {names[name]}")

@@ -36,9 +36,8 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
             lines.append(f"  at {where} in {self.function}" if self.function else f"  at {where}")
             source = _linecache.getline(self.filename, self.line).rstrip("\n")
             if source.strip():
-                shown = source.expandtabs(4).strip()
+                shown, caret = self._excerpt(source)
                 lines.append(f"    {shown}")
-                caret = self._caret(source)
                 if caret:
                     lines.append(f"    {red}{caret}{plain}")
         if self.types:
@@ -48,16 +47,29 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
             lines.append(f"  help: {self.hint}")
         return "\n".join(lines[:8])
 
-    def _caret(self, source: str) -> str:
-        if self.col < 0 or self.end_col < 0:
-            return ""
-        data = source.encode()
-        before = data[:self.col].decode(errors="replace")
-        last = self.end_col if self.end_line in (0, self.line) else len(data.rstrip())
-        marked = data[self.col:last].decode(errors="replace")
-        indent = len(source.expandtabs(4)) - len(source.expandtabs(4).lstrip())
-        start = _width(before.expandtabs(4)) - indent
-        return " " * max(start, 0) + "^" * max(_width(marked.expandtabs(4)), 1)
+    def _excerpt(self, source: str) -> tuple[str, str]:
+        """The source line and a line of carets below it. Of a very long line the part around the carets is shown."""
+        shown = source.expandtabs(4).strip()
+        known = self.col >= 0 and self.end_col >= 0
+        start = marked = 0
+        if known:
+            data = source.encode()
+            before = data[:self.col].decode(errors="replace").expandtabs(4)
+            last = self.end_col if self.end_line in (0, self.line) else len(data.rstrip())
+            start = max(len(before) - len(source.expandtabs(4)) + len(source.expandtabs(4).lstrip()), 0)
+            marked = max(len(data[self.col:last].decode(errors="replace").expandtabs(4)), 1)
+        if len(shown) > _WIDEST:
+            first = max(min(start - max(_WIDEST - marked, 20) // 2, len(shown) - _WIDEST), 0)
+            begun, ended = "..." * (first > 0), "..." * (first + _WIDEST < len(shown))
+            shown = f"{begun}{shown[first:first + _WIDEST]}{ended}"
+            start += len(begun) - first
+            marked = min(marked, len(shown) - len(ended) - start)
+        if not known:
+            return shown, ""
+        return shown, " " * _width(shown[:start]) + "^" * max(_width(shown[start:start + marked]), 1)
+
+
+_WIDEST = 120  # the most characters of a source line that are shown
 
 
 def _width(text: str) -> int:

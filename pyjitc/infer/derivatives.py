@@ -156,7 +156,8 @@ def _check_result(name, result, e):
         result = result.elements[0]
     if e.mode == "gradient" and not k.is_float(plain(result)):
         raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",
-                       "return a sum of it, or use jacrev or jacfwd")
+                       "return a sum of it, or use jacrev or jacfwd" if isinstance(result, k.Array) else
+                       "return the float that is to be differentiated")
 
 
 def _seed(x, wanted, what):

@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
-from ..types.classes import DECLARED_TYPES, FIXED_MODULES
+from ..types.classes import DECLARED_TYPES, FIXED_MODULES, is_compiled
 from ..types.kinds import (
     Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
     Undefined, all_parts, any_part, closed, is_display, is_plain_tuple, opened,
@@ -375,12 +375,7 @@ class Session:
     def function_of(target):
         """The Python function behind a callable known at compile time, or None."""
         if type(target) is pytypes.FunctionType:
-            # Python functions of NumPy are not compiled: they have rules, or are not supported yet. The methods of its
-            # classes of polynomials are.
-            home = str(target.__module__).split(".")
-            if home[-1] == "_polybase":
-                return target
-            return None if home[0] in ("numpy", "jax", "numba") and home[1:2] != ["tests"] else target
+            return target if is_compiled(target.__module__) else None
         return target.py_func if isinstance(target, Callable_) else None
 
     @staticmethod

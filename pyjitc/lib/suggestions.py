@@ -22,7 +22,7 @@ from .refusals import AS_LOOP, AS_TUPLE, OUTSIDE, READ, advice
 __all__ = ["advice_of_call", "attribute", "call", "of_python", "other_attribute"]
 
 _PUBLIC = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path",
-           "pydatetime": "datetime", "pydecimal": "decimal"}
+           "pydatetime": "datetime", "pydecimal": "decimal", "numpy.ma.core": "numpy.ma", "numpy.ma.extras": "numpy.ma"}
 
 
 def _home(target) -> str:
@@ -74,7 +74,7 @@ def call(target) -> Mismatch:
     family = "numpy" if isinstance(target, np.ufunc) else (module or "builtins").split(".")[0]
     near = difflib.get_close_matches(name, index.names(module) if family == "numpy" else py_index.names(family), 1, 0.7)
     near = (near[0] if family == "builtins" else f"{module if family == 'numpy' else family}.{near[0]}") if near else ""
-    hint = advice(f"{full}()", full, name if family == "builtins" else family)
+    hint = advice(f"{full}()", full, module, name if family == "builtins" else family)
     # a function of another compiler, a cache
     if hint is None and family != "numpy" and type(getattr(target, "__wrapped__", None)) is pytypes.FunctionType:
         hint = f"call the function that it wraps, compiled: {name} = njit({name}.__wrapped__)"
@@ -109,9 +109,26 @@ def attribute(x, name: str) -> Mismatch:
     return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)
 
 
+# What other classes or languages call a method -> what to write for it.
+_INSTEAD = {
+    list: {**dict.fromkeys(("push", "push_back", "add"), "l.append(x)"), "contains": "x in l", "size": "len(l)",
+           "shape": "len(l)"},
+    dict: {**dict.fromkeys(("has_key", "contains", "has"), "key in d"),
+           **dict.fromkeys(("add", "append", "insert", "put", "set"), "d[key] = x"), "size": "len(d)"},
+    set: {**dict.fromkeys(("append", "insert", "push"), "s.add(x)"), "contains": "x in s", "size": "len(s)"},
+    str: {**dict.fromkeys(("append", "add", "push"), "s + x"), **dict.fromkeys(("contains", "includes"), "x in s"),
+          "size": "len(s)"},
+    np.ndarray: {**dict.fromkeys(("append", "push", "add"), "np.append(a, x), which makes a new array, or use a list"),
+                 "contains": "x in a", "length": "len(a)", "len": "len(a)"},
+}
+
+
 def other_attribute(x, name: str) -> str:
-    """The hint for an attribute that values of that type do not have: a similar name, or ''."""
+    """The hint for an attribute that values of that type do not have: what to write instead, a similar name, or ''."""
     t = x.type
+    written = _INSTEAD.get(t.python_class, {}).get(name)
+    if written is not None:
+        return f"write {written}"
     if isinstance(t, Array):
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()]
     elif isinstance(t, Singleton):

@@ -12,7 +12,8 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "UNWRITTEN", "OPERATORS", "fields",
-           "is_built_in_record", "is_fixed", "is_of_library", "namespace", "own", "refused_method", "plain_integers"]
+           "is_built_in_record", "is_compiled", "is_fixed", "is_of_library", "namespace", "own", "refused_method",
+           "plain_integers"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
@@ -21,6 +22,11 @@ FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partitio
 # have a form of their own in compiled code or are refused on purpose (builtins such as `open`), those that call machine
 # code, and those that inspect the interpreter's frames, which compiled code does not have.
 _NOT_ASKED = {"builtins", "ctypes", "_ctypes", "pdb", "bdb", "inspect"}
+
+# Packages whose Python functions are not compiled: they have rules, or are not supported yet. The methods of NumPy's
+# classes of polynomials, and the tests of these packages, are compiled from their source.
+_WITH_RULES = {"numpy", "jax", "numba"}
+_COMPILED = {"numpy.polynomial._polybase"}
 
 _OF_THEIR_OWN = (tuple, enum.Enum, int, float, BaseException)  # classes whose behaviour compiled code knows
 
@@ -59,6 +65,12 @@ def is_of_library(module) -> bool:
     has no native form (infer/interpreted_library.py)."""
     root = str(module).partition(".")[0]
     return root in sys.stdlib_module_names and root not in _NOT_ASKED
+
+
+def is_compiled(module) -> bool:
+    """Whether Python functions of the module of this name are compiled from their source."""
+    root, _, rest = str(module).partition(".")
+    return root not in _WITH_RULES or module in _COMPILED or rest.partition(".")[0] == "tests"
 
 
 def namespace(cls: type) -> dict:

@@ -105,8 +105,10 @@ class _Reader:
     def items(self, close: str) -> list[Type]:
         result = []
         while self.peek() != close:
+            if not self.peek():
+                self.fail(f"{close!r} is missing")
             result.append(self.union())
-            if self.peek() != close:
+            if self.peek() not in (close, ""):
                 self.expect(",")
         self.next()
         return result

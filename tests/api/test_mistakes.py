@@ -314,3 +314,46 @@ def test_a_gradient_that_is_none_shows_the_function_without_columns():
         pyjitc.grad(lambda x: np.linalg.eig(np.ones((2, 2)) * x)[0][0])(1.0)
     d = caught.value.diagnostic
     assert (d.col, d.types) == (-1, ()) and "^" not in str(caught.value)
+
+
+def test_methods_that_other_classes_have():
+    for function, given, hint in (
+            (lambda x: x.push(3), [1, 2], "write l.append(x)"), (lambda d: d.has_key(1), {1: 2}, "write key in d"),
+            (lambda s: s.append("c"), "ab", "write s + x"), (lambda s: s.append(3), {1}, "write s.add(x)"),
+            (lambda a: a.append(3.0), np.zeros(2), "write np.append(a, x), which makes a new array, or use a list"),
+            (lambda a: a.length, np.zeros(2), "write len(a)")):
+        assert message(function, given)[3] == hint
+
+
+def test_what_there_is_in_place_of_a_function():
+    for function, hint in ((lambda a: np.loadtxt("x"), "read and write files outside"),
+                           (lambda a: np.ma.array(a), "mask"), (lambda a: np.array(["a", "b"]), "use a list of texts")):
+        assert hint in message(function, np.zeros(2))[3]
+
+
+def test_a_long_line_is_shown_around_the_place():
+    f = njit(lambda a: (a + 1, a + 2, a + 3, a + 4, a + 5, a + 6, a + 7, a + 8, a + 9, a.nosuch, a + 1, a + 1, a + 1, a + 1, a + 1, a + 1, a + 2))  # noqa: E501
+    with pytest.raises(TypingError) as caught:
+        f(1)
+    source, carets = str(caught.value).splitlines()[2:4] if expected("") == "" else (None, None)
+    if source is not None:
+        assert len(source) <= 130 and source.startswith("    ...") and source.endswith("...")
+        assert source[carets.index("^"):len(carets)] == "a.nosuch"
+
+
+def test_no_object_is_shown_by_its_address():
+    for given in (np.sum, print, object(), iter([])):
+        with pytest.raises(TypeError) as caught:
+            njit(given)
+        assert "0x" not in str(caught.value)
+    with pytest.raises(TypeError, match="the function .* is not a signature"):
+        pyjitc.cfunc(lambda x: x)
+
+
+def test_the_function_of_guvectorize_returns_nothing():
+    @pyjitc.guvectorize("(n)->()")
+    def total(a, out):
+        return a.sum()
+
+    with pytest.raises(TypingError, match="returns a numpy.float64, and its results are its last arguments"):
+        total(np.ones(3))

@@ -143,7 +143,7 @@ def _add(x: Expr, texts: list[str], values: list[Expr], form) -> None:
         values.append(x)
         texts.append("")
     else:
-        raise Mismatch(f"print() in a kernel of {with_article(str(x.type))}", "print its numbers, one by one")
+        raise Mismatch(f"a kernel does not print {with_article(str(x.type))}", "print its numbers, one by one")
 
 
 @rule("room", loops.room)

@@ -4,6 +4,7 @@ reversed.
 An iteration state is a plain value (a Struct); a step returns (has, item, next state). Loops over ranges keep three
 ints: the value, the step and how many are left, so that later passes see a counted loop.
 """
+import functools
 import sys
 
 import numpy as np
@@ -494,17 +495,17 @@ def min_by(iterable, key, default):
         rest = state[2]
 
 
-def _old_messages() -> bool:
+def _message(function, *args) -> str:
+    """What the interpreter says of a wrong call, which depends on its version."""
     try:
-        max(())
-    except ValueError as error:
-        return "arg is" in str(error)
-    return False
+        function(*args)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
-OLD_MESSAGES = _old_messages()
-NOTHING_TO_REDUCE = ("reduce() of empty iterable with no initial value" if sys.version_info >= (3, 11)
-                     else "reduce() of empty sequence with no initial value")
+OLD_MESSAGES = "arg is" in _message(max, ())
+NOTHING_TO_REDUCE = _message(functools.reduce, max, ())
 
 PROTOCOLS = {
     "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "enumerate": State(enumerate_step),

@@ -109,7 +109,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         if not all(k.is_scalar(t) or isinstance(t, Array)
                    for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
             raise NotNative(f"np.{name} of a sequence with {a_type(leaf.type)} in it is not compiled",
-                            "use numbers and arrays")
+                            "use a list of texts" if leaf.type is k.Str else "use numbers and arrays")
     combinations = math.prod(len(leaf.type.members) for leaf in leaves if isinstance(leaf.type, k.Union))
     if dtype is None and combinations > _MOST:
         raise NotNative(f"np.{name} of items of which many may have one of several types is not compiled",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from types import FunctionType
 
+from ....front.functions import placed
+from ....infer.meaning import Mismatch
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
 from ....types.kinds import NoneType
 from ....types.lattice import dtype_of
+from ...build import a_type
 from ...intrinsics import as_type
+from ...rule import intrinsic
 
 __all__ = ["callback", "element_loop", "core_loop"]
 
@@ -26,9 +30,18 @@ def core_loop(f, alike: FunctionType):
     """The loop of a generalised ufunc's function, which gets the core of each operand and writes its results."""
     def loop(ins, outs):
         for i in range(ARRAY_DIM(ins[0], axis=0)):
-            f(*cores(ins, i, 0), *cores(outs, i, 0))
+            is_nothing(f(*cores(ins, i, 0), *cores(outs, i, 0)))
 
     return _placed(loop, alike)
+
+
+@intrinsic
+def is_nothing(x):
+    """Refuses a result of the function of a generalised ufunc, which nobody would receive."""
+    if x.type is not NoneType:
+        raise Mismatch(f"the function of guvectorize returns {a_type(x.type)}, and its results are its last arguments",
+                       "write into them, as in out[0] = x or out[:] = x")
+    return x
 
 
 def callback(f, types, result):
@@ -42,9 +55,8 @@ def callback(f, types, result):
 
 def _placed(loop: FunctionType, alike: FunctionType) -> FunctionType:
     code = alike.__code__
-    made = FunctionType(loop.__code__.replace(co_name=code.co_name, co_filename=code.co_filename,
-                                              co_firstlineno=code.co_firstlineno),
-                        loop.__globals__, alike.__name__, None, loop.__closure__)
+    made = FunctionType(placed(loop.__code__, code.co_name, code.co_filename, code.co_firstlineno), loop.__globals__,
+                        alike.__name__, None, loop.__closure__)
     made.__qualname__ = alike.__qualname__
     return made
 
