@@ -398,8 +398,10 @@ def _mod_lower(e, inst, x, y):
 
 def _mod_of(e, inst, x, y):
     t, width, kind, divisor, zero = _divide(e, inst, x, y)
-    if _is_positive(kind, divisor):
-        quotient = _floor_by_positive(e, width, x, divisor)
+    if _is_positive(kind, divisor) or _is_positive("s", divisor) and "flags" in inst.attrs:
+        # LLVM combines the subtraction with sums, which it does not do for its own remainder
+        quotient = (_floor_by_positive(e, width, x, divisor) if kind == "s"
+                    else e.assign(f"udiv {width} {x}, {divisor}"))
         return e.assign(f"sub {width} {x}, {e.assign(f'mul {width} {quotient}, {divisor}')}")
     remainder = e.assign(f"{kind}rem {width} {x}, {divisor}")
     if kind == "s":
@@ -867,6 +869,8 @@ BAND = _op("band", BB, operator.and_, llvm("and"), doc="x & y of bools")
 BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
 BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
 BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
+LIKELY = _op("likely", "x: B -> B", lambda x: x, lambda e, inst, x: x,
+             doc="x, of which a branch on it learns that it is mostly true (passes/simplify.py)")
 
 CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
            doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, "

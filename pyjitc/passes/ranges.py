@@ -585,9 +585,12 @@ class _Ranges:
         if op is a.TRUNCATE:
             most = max(-x[0], x[1])
             return "bounded short" if most < 2.0**31 else "bounded" if most < 2.0**63 else ""
-        if len(inst.args) != 2 or (inst.args[1].inst or inst).op is control.CONST:
+        if len(inst.args) != 2:
             return ""
         y = self.get(inst.args[1], block)
+        if (inst.args[1].inst or inst).op is control.CONST:
+            whole = op in _DIVISIONS and inst.args[0].type is Int
+            return "nonnegative" if whole and x[0] >= 0 and y[0] > 0 else ""
         if op in _SHIFTS:
             t = inst.args[0].type
             return "bounded" if y[0] >= 0 and y[1] < (64 if t is Int else t.bits) else ""

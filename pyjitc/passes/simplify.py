@@ -16,7 +16,7 @@ from typing import Any
 
 from ..ir.cfg import in_edges, reverse_postorder
 from ..ir.core import PURE, TERMINATOR, Block, Edge, Function, Inst, Value
-from ..ops.arith import BNOT
+from ..ops.arith import BNOT, LIKELY
 from ..ops.control import BRANCH, CONST, JUMP, RERAISE, SWITCH
 from ..ops.exceptions import EXC_FETCH
 from ..ops.memory import ARRAY_DIM
@@ -108,12 +108,16 @@ def _terminator(facts: Facts, inst: Inst) -> bool:
             _jump(inst, yes if known.attrs["value"] else no)
         elif yes.block is no.block and yes.args == no.args:
             _jump(inst, yes)
+        elif (hint := facts.defined_by(inst.args[0], LIKELY)) is not None:
+            inst.args, inst.attrs = [hint.args[0]], {**inst.attrs, "likely": True}
         else:
             negated = facts.defined_by(inst.args[0], BNOT)
             if negated is None:
                 return False
             inst.args = [negated.args[0]]
             inst.targets = [no, yes]
+            if inst.attrs.get("likely") is not None:
+                inst.attrs = {**inst.attrs, "likely": not inst.attrs["likely"]}
         return True
     if inst.op is SWITCH:
         known = facts.known(inst.args[0])

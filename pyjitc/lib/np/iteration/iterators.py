@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
-from ....ops.arith import IADD, IMUL, ISUB
+from ....ops.arith import IADD, IMUL, ISUB, LIKELY
 from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
@@ -74,12 +74,25 @@ def place_step(s):
     at = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
     if left > 0:
-        return True, at, PACK(shape, following(at, shape, len(at) - 1, 1), one_less(left), name="ndindex")
+        return True, at, PACK(shape, after(at, shape, len(at) - 1), one_less(left), name="ndindex")
     return False, NOTHING, s
 
 
 def one_less(left):
     return ISUB(left, 1, flags="nuw nsw")
+
+
+def after(at, shape, last):
+    """The indices after these. A branch is predicted where rows are long, or all of one length, whereas the next step
+    would wait for a selected index."""
+    if last < 0:
+        return ()
+    i = IADD(at[last], 1)
+    if last == 0:
+        return (i,)
+    if LIKELY(i != shape[last]):
+        return at[:last] + (i,)
+    return following(at, shape, last - 1, 1) + (0,)
 
 
 def following(at, shape, k, carry):
@@ -100,23 +113,27 @@ def _ndenumerate(arr):
 
 
 def numbered(a):
-    return PACK(a, zeros(a.ndim), a.size, name="ndenumerate")
+    return PACK(a, zeros(a.ndim), a.size, 0, name="ndenumerate")
 
 
 def number_step(s):
+    """A step of a loop over np.ndenumerate. The number of the element is counted beside the elements that are left:
+    `left` then only counts the trips, and the loop keeps no counter of its own."""
     a = STRUCT_GET(s, field="0")
     at = STRUCT_GET(s, field="1")
     left = STRUCT_GET(s, field="2")
+    number = STRUCT_GET(s, field="3")
     if left > 0:
-        return True, (at, element_at(a, at, left)), PACK(
-            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="ndenumerate")
+        return True, (at, element_at(a, at, number)), PACK(
+            a, after(at, a.shape, a.ndim - 1), one_less(left), IADD(number, 1, flags="nuw nsw"),
+            name="ndenumerate")
     return False, NOTHING, s
 
 
-def element_at(a, at, left):
-    """The element at these indices; `left` elements remain, including it, in C order."""
+def element_at(a, at, number):
+    """The element at these indices, which is the one with this number in C order."""
     if a.ndim > 1 and in_c_order(a):
-        return ARRAY_LOAD(view_as(a, (a.size,)), ISUB(a.size, left))
+        return ARRAY_LOAD(view_as(a, (a.size,)), number)
     return ARRAY_LOAD(a, *at)
 
 
@@ -133,7 +150,7 @@ def item_step(s):
     left = STRUCT_GET(s, field="2")
     if left > 0:
         return True, ARRAY_LOAD(a, *at), PACK(
-            a, following(at, a.shape, a.ndim - 1, 1), one_less(left), name="flatiter")
+            a, after(at, a.shape, a.ndim - 1), one_less(left), name="flatiter")
     return False, NOTHING, s
 
 
