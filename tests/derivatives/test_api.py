@@ -155,7 +155,7 @@ def test_batches():
     assert small.tolist() == [2, 4] and large.tolist() == [False, True]
     with pytest.raises(ValueError, match="3 examples along axis 0 of x, and 2 along axis 0 of y"):
         vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
-    with pytest.raises(ValueError, match="needs an array with a batch for y, and got a number: give in_axes None for it"):
+    with pytest.raises(ValueError, match="an array with a batch for y, and got a number: give in_axes None for it"):
         vmap(lambda x, y: x * y)(np.ones(3), 2.0)
     with pytest.raises(ValueError, match="vmap got in_axes 2 for x, an array of 2 dimensions"):
         vmap(curved, 2)(np.ones((3, 3)))

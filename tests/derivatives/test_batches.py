@@ -161,7 +161,7 @@ def argument(random, text, n, axis, dtype):
 
 
 @pytest.mark.parametrize("name, dtype", [*((name, "float64") for name in CASES), *((name, "float32") for name in (
-    "affine", "folds", "mixed", "matrices", "alike", "numbers"))])
+    "affine", "mixed", "alike", "numbers"))])
 def test_as_a_loop_of_calls(name, dtype):
     f, shapes, axes = CASES[name]
     made = vmap(f, axes)
@@ -173,8 +173,7 @@ def test_as_a_loop_of_calls(name, dtype):
         assert all(np.array_equal(x, y) for x, y in zip(args, before))
 
 
-@pytest.mark.parametrize("name", ["affine, all", "mixed", "matrices", "views", "written", "softmax", "in place",
-                                  "solved"])
+@pytest.mark.parametrize("name", ["affine, all", "matrices", "views", "softmax", "in place"])
 def test_axes_and_layouts(name):
     f, shapes, axes = CASES[name]
     random = np.random.default_rng(0)
