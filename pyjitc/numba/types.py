@@ -65,7 +65,7 @@ class Type(TypeName, metaclass=_Interned):
         raise TypeError(f"numba.types.{self.name} has no values in compiled code")
 
     def __call__(self, *args):
-        if any(isinstance(t, (FunctionType, Dummy)) for t in args):  # signatures of intrinsics may have dummies
+        if args and all(isinstance(t, Type) for t in args):  # also of types without values, as those of functions
             return Signature(self, *map(_of_part, args))
         found = super().__call__(*args)
         if isinstance(found, _OwnSignature):
@@ -650,6 +650,9 @@ class FunctionType(Type):
     def __init__(self, signature):
         self.signature = signature
         super().__init__(f"FunctionType[{signature}]")
+
+
+Signature.function_type = FunctionType
 
 
 class NumberClass(Callable, Opaque):
