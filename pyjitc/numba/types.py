@@ -966,8 +966,9 @@ EXTENDED: weakref.WeakSet = weakref.WeakSet()  # those that typeof_impl has regi
 
 def is_of_extension(cls: type) -> bool:
     """Whether an extension of Numba, outside of this package, has declared a type for objects of a class."""
-    return any(base in EXTENDED or "_numba_type_" in vars(base) and not base.__module__.startswith(__package__)
-               for base in cls.__mro__)
+    return "class_type" not in vars(cls) and any(
+        base in EXTENDED or "_numba_type_" in vars(base) and not base.__module__.startswith(__package__)
+        for base in cls.__mro__)
 
 
 def registered(cls: type) -> typing.Callable | None:
