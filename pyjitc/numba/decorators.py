@@ -114,7 +114,12 @@ def vectorize(*args, **options):
         if (found := _without_operands(args[0])) is not None:
             return found
         args = (_positional(args[0]), *args[1:])
-    made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
+    try:
+        made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
+    except TypeError as error:
+        if not str(error).startswith("unknown option"):
+            raise
+        raise KeyError(str(error)) from None  # as in Numba
     if isinstance(made, np.ufunc):
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(
