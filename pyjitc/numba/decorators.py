@@ -31,6 +31,14 @@ IGNORED = frozenset((
 _LATE = (types.FunctionType, types.Record, types.EnumMember)
 
 
+def _is_late(t) -> bool:
+    """Whether a type, or that of an item of it, is known only when a value is passed."""
+    if isinstance(t, _LATE):
+        return True
+    parts = t.types if isinstance(t, types.BaseTuple) else (t.dtype,) if isinstance(t, types.MutableSequence) else ()
+    return any(map(_is_late, parts))
+
+
 def _options(given: dict) -> dict:
     chosen = {}
     for name, value in given.items():
@@ -64,7 +72,7 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     # Functions and members of enums have types that are known only when they are passed, and records come as their
     # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
-        isinstance(t, _LATE) for t in getattr(one, "args", one if isinstance(one, tuple) else ()))]
+        map(_is_late, getattr(one, "args", one if isinstance(one, tuple) else ())))]
     return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
 
 
@@ -106,7 +114,12 @@ def vectorize(*args, **options):
         if (found := _without_operands(args[0])) is not None:
             return found
         args = (_positional(args[0]), *args[1:])
-    made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
+    try:
+        made = _ufuncs.vectorize_with(_for_numba(_ufuncs), *args, **options)
+    except TypeError as error:
+        if not str(error).startswith("unknown option"):
+            raise
+        raise KeyError(str(error)) from None  # as in Numba
     if isinstance(made, np.ufunc):
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(
@@ -181,7 +194,7 @@ def cfunc(sig, **options):
 
     def decorate(function):
         found = made(function)
-        found._sig = asked
+        found._sig, found._pyfunc = asked, found.py_func
         return found
 
     return decorate

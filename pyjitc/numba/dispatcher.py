@@ -21,7 +21,6 @@ from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
-from ..lib import extended
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
@@ -33,6 +32,7 @@ from .errors import NumbaPerformanceWarning, refused
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 meanings, entrypoints = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.entrypoints")
+extended = lazy("pyjitc.lib.extended")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))

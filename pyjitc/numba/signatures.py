@@ -7,11 +7,18 @@ __all__ = ["Signature"]
 
 
 class Signature:
-    """Types of arguments and of the result: float64(int64, float64[:])."""
+    """Types of arguments and of the result: float64(int64, float64[:]). function_type: the class of the types of
+    functions, which the module of types sets."""
+
+    function_type: type
 
     def __init__(self, return_type, *args):
         self.return_type, self.args = return_type, tuple(args)
         self.recvr = self.pysig = None
+
+    def as_type(self):
+        """The type of functions with this signature."""
+        return self.function_type(self)
 
     def as_signature(self) -> _OwnSignature:
         return self.return_type._signature(self.args)

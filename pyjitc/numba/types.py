@@ -65,7 +65,7 @@ class Type(TypeName, metaclass=_Interned):
         raise TypeError(f"numba.types.{self.name} has no values in compiled code")
 
     def __call__(self, *args):
-        if any(isinstance(t, (FunctionType, Dummy)) for t in args):  # signatures of intrinsics may have dummies
+        if args and all(isinstance(t, Type) for t in args):  # also of types without values, as those of functions
             return Signature(self, *map(_of_part, args))
         found = super().__call__(*args)
         if isinstance(found, _OwnSignature):
@@ -652,6 +652,9 @@ class FunctionType(Type):
         super().__init__(f"FunctionType[{signature}]")
 
 
+Signature.function_type = FunctionType
+
+
 class NumberClass(Callable, Opaque):
     """The type of a class of numbers, such as np.float64."""
 
@@ -963,8 +966,9 @@ EXTENDED: weakref.WeakSet = weakref.WeakSet()  # those that typeof_impl has regi
 
 def is_of_extension(cls: type) -> bool:
     """Whether an extension of Numba, outside of this package, has declared a type for objects of a class."""
-    return any(base in EXTENDED or "_numba_type_" in vars(base) and not base.__module__.startswith(__package__)
-               for base in cls.__mro__)
+    return "class_type" not in vars(cls) and any(
+        base in EXTENDED or "_numba_type_" in vars(base) and not base.__module__.startswith(__package__)
+        for base in cls.__mro__)
 
 
 def registered(cls: type) -> typing.Callable | None:

@@ -67,6 +67,13 @@ def test_ufuncs_of_functions_with_keywords_or_without_operands():
     assert nb.vectorize(lambda: 3).nin == 0
 
 
+def test_unknown_options_of_vectorize():
+    with pytest.raises(KeyError, match="nonexistent"):
+        nb.vectorize(nonexistent=2)
+    with pytest.raises(KeyError, match="nonexistent"):
+        nb.vectorize(["float64(float64)"], nonexistent=2)
+
+
 def test_array_types_are_made_in_compiled_code():
     @njit
     def lists(n):

@@ -283,3 +283,17 @@ def test_no_subclasses():
     with pytest.raises(TypeError, match="cannot subclass from a jitclass"):
         class More(Bag):
             pass
+
+
+def test_what_is_not_compiled_of_an_instance_is_refused():
+    @jitclass([])
+    class Real:
+        def __init__(self):
+            pass
+
+        def __float__(self):
+            return 3.5
+
+    assert nb.njit(lambda x: float(x))(Real()) == 3.5
+    with pytest.raises(TypingError, match="__int__"):
+        nb.njit(lambda x: int(x))(Real())

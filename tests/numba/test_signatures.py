@@ -174,3 +174,29 @@ def test_memoryviews_are_their_arrays():
         return m[1, 0], m.shape, m.strides, m.itemsize, m.nbytes
 
     assert shown(memoryview(a)) == (a[1, 0], (3, 2), (8, 24), 8, 48) and a[1, 0] == 6
+
+
+def test_functions_in_tuples_and_lists_of_a_signature():
+    function = types.FunctionType(types.int64(types.int64))
+    first, second = nb.njit(lambda x: x + 1), nb.njit(lambda x: x + 2)
+
+    @nb.njit(types.int64(types.UniTuple(function, 2)))
+    def summed(functions):
+        total = 0
+        for f in functions:
+            total += f(3)
+        return total
+
+    @nb.njit(types.int64(types.ListType(function), types.int64))
+    def chained(functions, x):
+        for f in functions:
+            x += f(x)
+        return x
+
+    assert summed((first, second)) == 9
+    assert chained([first, first], 2) == 11
+    assert types.int64(types.int64).as_type() == function
+
+
+def test_the_function_behind_a_callback():
+    assert nb.cfunc("int64(int64)")(lambda x: x + 1)._pyfunc(3) == 4

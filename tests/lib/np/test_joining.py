@@ -80,3 +80,13 @@ def test_what_the_types_rule_out(function, text):
     with pytest.raises(TypingError) as caught:
         njit(function)(A)
     assert text in str(caught.value)
+
+
+def test_the_order_of_fortran_is_kept():
+    a = np.asfortranarray(np.arange(24.0).reshape(2, 3, 4))
+    joined = njit(lambda a, b: (np.concatenate((a, b)), np.concatenate((a, b), axis=2), np.vstack((a, b)),
+                                np.hstack((a, b)), np.concatenate((a, b.copy()))))(a, a)
+    wanted = (np.concatenate((a, a)), np.concatenate((a, a), axis=2), np.vstack((a, a)), np.hstack((a, a)),
+              np.concatenate((a, a.copy())))
+    for x, y in zip(joined, wanted):
+        assert x.strides == y.strides and np.array_equal(x, y)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import Const, Mismatch, NotNative
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
@@ -62,6 +63,12 @@ def not_joined(name, x):
     raise NotNative(f"{name.value} of {a_type(x.type)} is not compiled", "pass a tuple of arrays")
 
 
+@intrinsic
+def order_of(parts):
+    """The order of the elements of the result: that of Fortran if all parts have it."""
+    return constant("F" if all([part.type.layout == "F" for part in elements(parts)]) else "C")
+
+
 # ---------------------------------------------------------------- a tuple of arrays
 
 
@@ -78,7 +85,7 @@ def join(parts, axis, out, dtype, casting):
 
 def written(parts, axis, shape, out, t):
     if out is None:
-        fresh = np.empty(shape, t)
+        fresh = np.empty(shape, t, order=order_of(parts))
         write_parts(fresh, parts, axis, 0, 0)
         return fresh
     if out.ndim != len(shape):
