@@ -88,6 +88,23 @@ def close(functions, session) -> None:
                         inst.attrs[name] = closed(x)
                 if inst.op is pyobject.HAND_OUT and session.attributes:  # its steps are compiled later, separately
                     inst.attrs["token"] = session.described(closed(inst.args[0].type))
+    for fn in functions:
+        for block in fn.blocks:
+            for inst in block.insts:
+                if inst.op in _OF_UNIONS:
+                    _of_one_member(inst)
+
+
+_OF_UNIONS = frozenset((structure.UNION_IS, structure.UNION_GET, structure.UNION_MAKE, structure.UNION_CAST))
+
+
+def _of_one_member(inst: ir.Inst) -> None:
+    """Rewrite an operation on a union whose members differed in type variables alone, and are one type now."""
+    if inst.op is structure.UNION_IS:
+        if not isinstance(inst.args[0].type, Union):
+            inst.op, inst.args, inst.attrs = control.CONST, [], {"value": True}
+    elif inst.args[0].type is inst.attrs["type"] and not isinstance(inst.args[0].type, Union):
+        inst.op = structure.RETYPE
 
 
 class _Emission:

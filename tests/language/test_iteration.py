@@ -1,4 +1,5 @@
 """Generators, generator expressions, and the builtins that make and take iterators."""
+import itertools
 import math
 
 import numpy as np
@@ -708,3 +709,57 @@ def test_a_stop_iteration_that_leaves_a_generator_is_a_runtime_error():
             agree(taken, x, n, compiled=compiled)
     agree(lambda x: list(caught(iter(x))), [])
     agree(escapes, [1, 2, 3])
+
+
+def is_next(it, values, keys, wanted):
+    for v in it:
+        values[0] = v
+        keys[0] = v
+        return wanted == v
+    keys.clear()
+    return False
+
+
+def one_group(it, values, keys, wanted):
+    if values:
+        yield values[0]
+        while values and is_next(it, values, keys, wanted):
+            yield values[0]
+
+
+def groups(xs):
+    it = iter(xs)
+    keys = []
+    for v in it:
+        values = list(())
+        values.append(v)
+        keys.append(v)
+        while keys:
+            wanted = keys[0]
+            yield wanted, iter(one_group(it, values, keys, wanted))
+            if keys and keys[0] == wanted:
+                while is_next(it, values, keys, wanted):
+                    pass
+            following = list(())
+            following.append(values[0])
+            values.clear()
+            values = following
+
+
+def test_iterators_whose_types_differ_in_type_variables_alone():
+    agree(lambda text: [(c, len(list(g))) for c, g in groups(text)], "aabbc")
+    agree(lambda text: [c for c, g in groups(text)], "aabbc")
+
+
+def passed_groups(xs):
+    kept, firsts = [], []
+    for key, group in itertools.groupby(xs, key=lambda x: x // 10):
+        kept.append(group)
+        if key % 2:
+            firsts.append(next(group))
+    return firsts, [len(list(group)) for group in kept]
+
+
+def test_a_group_that_groupby_has_left_is_empty():
+    agree(passed_groups, [1, 2, 11, 12, 13, 3, 4, 15, 21, 22])
+    agree(passed_groups, [])
