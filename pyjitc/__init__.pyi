@@ -62,7 +62,7 @@ class _Decorator(Protocol):
     """What njit(...) with options returns."""
 
     @overload
-    def __call__(self, function: _C, /) -> _C: ...
+    def __call__(self, function: _C, /) -> _C: ...  # type: ignore[overload-overlap]  # a class is callable, too
     @overload
     def __call__(self, function: Callable[_P, _S], /) -> _Compiled[_P, _S]: ...
 

@@ -11,7 +11,8 @@ import sys
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.meaning import NotNative
+from ...infer.constants import constant
+from ...infer.meaning import CallValue, NotNative
 from ...types import kinds as k
 
 __all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module"]
@@ -221,6 +222,9 @@ def method_module(name: str):
     return module and _modules[module]
 
 
+_STORES = (np.put, np.place, np.putmask)  # they convert the items of their third argument to the dtype of the first
+
+
 def with_arrays(rule, target=None):
     """The rule of a NumPy function that converts arguments to arrays, with lists of the interpreter replaced by
     arrays."""
@@ -230,8 +234,12 @@ def with_arrays(rule, target=None):
             joined = _modules["arrays.making"].joined(target, args, kwargs)
             if joined is not None:
                 return joined
+            if target in _STORES and any([k.any_part(x.type, _is_list) for x in (*args[2:3], *kwargs.values())]):
+                return rule(args, kwargs)
             made = _modules["arrays.making"].of_lists
             args, kwargs = list(map(made, args)), {name: made(x) for name, x in kwargs.items()}
+            if target is not None and any([x.type is None for x in (*args, *kwargs.values())]):
+                return CallValue(constant(target), *args, keywords=kwargs)  # a rule needs the types
         return rule(args, kwargs)
 
     return without_lists

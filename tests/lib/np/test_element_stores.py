@@ -426,3 +426,84 @@ def test_row_of_which_an_item_does_not_fit():
             with pytest.raises(OverflowError, match="Python integer 300 out of bounds for int8"):
                 function(a, x)
         assert first.tolist() == [[1, 0], [0, 0]] and second.tolist() == [[0, 0], [0, 0]]
+
+
+def put(a, x):
+    np.put(a, [0, 1], [x, 1])
+
+
+def place(a, x):
+    np.place(a, a > 0, [x])
+
+
+def placed_tuple(a, x):
+    np.place(a, a > 0, (1, x))
+
+
+def putmask(a, x):
+    np.putmask(a, a > 0, [1, x])
+
+
+def copyto_list(a, x):
+    np.copyto(a, [x] * 4)
+
+
+def pad(a, x):
+    return np.pad(a, 1, constant_values=x), np.pad(a, (1, 0), constant_values=(1, x))
+
+
+def initial(a, x):
+    return np.max(a, initial=x), np.sum(a, initial=x), np.minimum.reduce(a, initial=x), np.add.reduce(a, initial=x)
+
+
+def clip_above(a, x):
+    return np.clip(a, 0, x), a.clip(None, x), np.clip(a, 0, 300), np.clip(a[1], 0, 300)
+
+
+def clip_below(a, x):
+    return np.clip(a, x, 3), a.clip(x), np.clip(a, -300, 3), np.clip(a[1], -300, None)
+
+
+FUNCTIONS = [put, place, placed_tuple, putmask, pad, initial, clip_above, clip_below]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float16])
+def test_functions_that_store_numbers_convert_each_as_an_assignment_does(function, dtype):
+    compiled = njit(function)
+    for x in (2, 300, -2, 2.5, np.int64(300), np.float64(2.5), np.uint8(200)):
+        agree(function, np.array([1, 2, 0, 3], dtype), x, compiled=compiled)
+
+
+def add_at(a, indices, values):
+    np.add.at(a, indices, values)
+
+
+def test_indices_of_ufunc_at_are_integers():
+    compiled = njit(add_at)
+    agree(add_at, np.zeros(3), [1, 0, 1], [1.0, 2.0, 3.0], compiled=compiled)
+    agree(add_at, np.zeros(2), [True, False], 2, compiled=compiled)
+    for indices in ([1.5, 0.0], np.array([1.5, 0.0])):
+        with pytest.raises(TypeError, match="arrays used as indices must be of integer"):
+            compiled(np.zeros(3), indices, 1)
+
+
+def test_a_list_of_another_kind_is_not_copied():
+    for dtype, x in ((np.int8, 2.5), (np.uint8, 2), (np.float16, 1j)):
+        with pytest.raises(TypeError, match="according to the rule 'same_kind'"):
+            njit(copyto_list)(np.zeros(4, dtype), x)
+    agree(copyto_list, np.zeros(4, np.int8), 3)
+
+
+def lists(a, values):
+    np.put(a, [0, 1], values)
+    np.place(a, a > 0, values)
+    np.putmask(a, a > 2, values)
+    return a
+
+
+def test_items_of_lists_are_converted_one_by_one():
+    compiled = njit(lists)
+    for values in ([1, 2], [2.5, 1.0], [300, 1], [-1, 300]):
+        for dtype in (np.int8, np.uint8, np.float32):
+            agree(lists, np.array([1, 2, 0, 3], dtype), values, compiled=compiled)

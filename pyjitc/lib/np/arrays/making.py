@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.expressions import list_of
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
@@ -429,8 +430,9 @@ def _copyto(dst, src, casting: Constant = "same_kind", where=None):
         raise Mismatch(f"copyto() argument 1 must be numpy.ndarray, not {type_name(target.type)}")
     if casting not in _CASTING:
         raise Mismatch("casting= of np.copyto must be a constant")
-    if is_sequence(x.type):
-        x = made("copyto", x)
+    if is_sequence(x.type) or isinstance(x.type, k.List):
+        given = {"casting": Const(k.Str, casting), **({} if where is None else {"where": where})}
+        return CallValue(constant(np.copyto), dst, CallValue(constant(np.asarray), x), keywords=given)
     if where is not None and isinstance(where.type, Array) and where.type.dtype is not k.NpBool:
         raise Mismatch(f"Cannot cast array data from {dtype_of(where.type.dtype)!r} to {dtype_of(k.NpBool)!r} "
                        f"according to the rule 'safe'",

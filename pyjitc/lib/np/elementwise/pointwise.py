@@ -46,6 +46,12 @@ def clip_method(a, min=None, max=None, out=None, dtype=None, casting="same_kind"
 
 
 def clipped(a, low, high, out, dtype, casting, where):
+    if scalars.DROPS_BOUNDS and isinstance(a, (np.ndarray, np.integer)) and a.dtype.kind in "iu":
+        return between(a, scalars.least(low, a.dtype), scalars.most(high, a.dtype), out, dtype, casting, where)
+    return between(a, low, high, out, dtype, casting, where)
+
+
+def between(a, low, high, out, dtype, casting, where):
     if low is None and high is None:
         return np.positive(a, out=out, where=where, casting=casting, dtype=dtype)
     if low is None:

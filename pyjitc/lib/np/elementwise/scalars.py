@@ -55,8 +55,34 @@ def round_(a, decimals):
     return builtins.np_round(_as_numpy(a), conversions.to_index(decimals))
 
 
+def _drops_bounds() -> bool:
+    """Whether this NumPy accepts bounds beyond the integers of the array, which it does from 2.1 on."""
+    try:
+        np.clip(np.zeros(1, np.uint8), -1, 300)
+    except OverflowError:
+        return False
+    return True
+
+
+DROPS_BOUNDS = _drops_bounds()
+
+
+def least(low, dtype):
+    """The lower bound of a clip, where it is an int below all integers of the dtype the least of these."""
+    return max(low, int(np.iinfo(dtype).min)) if type(low) is int else low
+
+
+def most(high, dtype):
+    return min(high, int(np.iinfo(dtype).max)) if type(high) is int and dtype.itemsize < 8 else high
+
+
 def clip(x, low, high):
     """np.clip(x, low, high) of numbers; a bound may be None."""
+    if DROPS_BOUNDS and isinstance(x.type, k.NpInt):
+        dtype = Const(k.DType(x.type), dtype_of(x.type))
+        low, high = (bound if bound is None or bound.type is not k.Int else
+                     Const(k.Int, function(bound.value, dtype.value)) if bound.known else Call(function, bound, dtype)
+                     for function, bound in ((least, low), (most, high)))
     types = [t.type for t in (x, low, high) if t is not None]
     common = types[0]
     for t in types[1:]:

@@ -11,7 +11,7 @@ from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Not
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_GET
 from ....types import kinds as k
-from ....types.lattice import dtype_of, numpy_counterpart
+from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import outlined, a_type
 from ...intrinsics import as_type, insert_axes
 from ...rule import NONE, Constant, rule
@@ -195,11 +195,12 @@ def reduce_axes(f, name, a, axes, t, identity, initial, where):
     if len(axes) == 0:
         if initial is None:
             return a[...].astype(t) if a.ndim else as_type(a[()], t)
-        out = np.full(a.shape, as_type(initial, t))
+        out = np.full(a.shape, reductions.first_value(initial, t))
         combine(f, out, a, where)
         return out if a.ndim else out[()]
     if len(axes) == 1:
-        return reduce_axis(f, name, a, axes[0], t, identity if initial is None else as_type(initial, t), where)
+        start = identity if initial is None else reductions.first_value(initial, t)
+        return reduce_axis(f, name, a, axes[0], t, start, where)
     return reduce_axes(f, name, reduce_axis(f, name, a, axes[-1], t, identity, where), axes[:-1], t, identity, initial,
                        None)
 
@@ -376,8 +377,12 @@ def _at(ufunc, a, indices, operand=None, /):
         raise Mismatch("first operand must be array")
     if not a.type.writable:
         return Throw(ValueError, "array is read-only")
+    for one in indices.type.elements if isinstance(indices.type, k.Tuple) else (indices.type,):
+        item = one.dtype if isinstance(one, k.Array) else one.item if isinstance(one, k.List) else None
+        if item is not None and k.is_number(item) and kind_of(item) not in "biu":
+            raise Mismatch("arrays used as indices must be of integer (or boolean) type", exception=IndexError)
     operand = operand or NONE
-    if isinstance(operand.type, (k.Tuple, k.Struct)):
+    if isinstance(operand.type, (k.Tuple, k.Struct, k.List)):
         return CallValue(constant_of(at_sequence), constant_of(function), a, indices, operand)
     types = (a.type.dtype,)
     if operand is not NONE:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.constants import constant
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -91,13 +92,24 @@ def arrayed(x: Expr) -> Expr:
     return x
 
 
-def _of_arrays(function):
-    """The rule of a library function whose operands may be lists."""
+def _of_arrays(function, values=None):
+    """The rule of a library function whose operands may be lists. values: the position of the operand whose items,
+    where it is a list, are converted to the dtype of the first operand one by one."""
     @rule(f"np.{function.__name__}", function)
     def found(*operands):
-        return call(function, *(arrayed(expression(x)) for x in operands))
+        given = [expression(x) for x in operands]
+        if values is not None and isinstance(given[0].type, Array) and (
+                is_sequence(given[values].type) or isinstance(given[values].type, k.List)):
+            t = given[0].type.dtype
+            given[values] = Call(items_of_dtype, given[values], Const(k.DType(t), dtype_of(t)))
+        return call(function, *[CallValue(constant(np.asarray), x) if isinstance(x.type, k.List) else arrayed(x)
+                                for x in given])
 
     return found
+
+
+def items_of_dtype(x, dtype):
+    return np.array(x, dtype=dtype)
 
 
 def getitem(a: Expr, i: Expr) -> Expr:
@@ -795,8 +807,9 @@ def contains(a, x):
 
 
 CALLS = {
-    np.take: _of_arrays(take), np.put: _of_arrays(put), np.place: _of_arrays(place), np.putmask: _of_arrays(putmask),
-    np.compress: _of_arrays(compress), np.take_along_axis: compiled(take_along_axis),
+    np.take: _of_arrays(take), np.put: _of_arrays(put, 2), np.place: _of_arrays(place, 2),
+    np.putmask: _of_arrays(putmask, 2), np.compress: _of_arrays(compress),
+    np.take_along_axis: compiled(take_along_axis),
     np.put_along_axis: _of_arrays(put_along_axis),
 }
 

@@ -12,7 +12,9 @@ from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
 from ...build import a_type, compiled, is_sequence, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
-from ...intrinsics import as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn
+from ...intrinsics import (
+    as_element, as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn,
+)
 from ..elementwise import elementwise, loops
 from . import folds
 from ..shapes import views
@@ -216,15 +218,15 @@ def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
     if every or len(axes) == a.ndim:
         result = as_type(fold(how, a, where, wide), t)
         if initial is not None:
-            result = combine_with(how, as_type(initial, t), result)
+            result = combine_with(how, first_value(initial, t), result)
         if keepdims and a.ndim:
             result = np.full((1,) * a.ndim, result)
     else:
         result = fold_along(how, a, axes, where, wide, t)
         if initial is not None:
-            result = np.add(result, as_type(initial, t)) if how == "sum" else np.multiply(result, as_type(initial, t)) \
-                if how == "prod" else np.minimum(result, as_type(initial, t)) if how == "min" else \
-                np.maximum(result, as_type(initial, t))
+            first = first_value(initial, t)
+            result = np.add(result, first) if how == "sum" else np.multiply(result, first) if how == "prod" else (
+                np.minimum(result, first) if how == "min" else np.maximum(result, first))
         if keepdims:
             result = insert_axes(result, axes)
     if out is None:
@@ -238,6 +240,11 @@ def fold_along(how, a, axes, where, wide, t):
     if wide == t:
         return result
     return result.astype(t)
+
+
+def first_value(initial, t):
+    """The value with which a reduction in the dtype t starts, converted as by an assignment."""
+    return as_type(as_element(initial, t), t)
 
 
 def check_where(a, where):

@@ -12,6 +12,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ...build import is_sequence, outlined, a_type
+from ...intrinsics import as_element
 from ...rule import rule
 from .arrange import window
 from .views import elements
@@ -179,8 +180,8 @@ def pad_axes(out, shape, widths, mode, values, j):
         left, right = widths[j]
         rows = np.moveaxis(part, j, 0)
         if mode == "constant":
-            set_rows(rows, 0, left, values[j][0])
-            set_rows(rows, len(rows) - right, len(rows), values[j][1])
+            set_rows(rows, 0, left, as_element(values[j][0], out.dtype))
+            set_rows(rows, len(rows) - right, len(rows), as_element(values[j][1], out.dtype))
         elif mode == "edge":
             extend(rows, left, right)
         elif mode == "wrap":
