@@ -174,7 +174,7 @@ class Machine:
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
                    else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.large:
-            options.append((b"-grow-region-complexity-budget=100", b"-grow-region-complexity-budget=10000"))
+            options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
         if module.huge:  # the scheduler clears a table of all registers of the function for every block
             options.append((b"-enable-misched=0", b"-enable-misched=1"))
         with _options(options):
