@@ -10,9 +10,9 @@ import numpy as np
 
 __all__ = ["added", "as_dtype", "clear_list", "concatenated", "delete", "extended", "find_key", "index", "insert",
            "item", "key_at", "key_index", "last", "length_of", "list_of", "moved", "part", "place", "place_behind",
-           "place_of", "place_of_last", "place_to_set", "pop_at", "put", "put_every", "repeated", "reverse",
-           "room", "same_size", "set_index", "size_of_list", "sort", "stacked", "stacked_at_1", "stacked_at_end", "with_array",
-           "with_key", "with_list", "with_place", "with_room", "with_slot"]
+           "place_of", "place_of_last", "place_to_set", "pop_at", "put", "put_every", "repeated", "reverse", "room",
+           "same_size", "set_index", "size_of_list", "sort", "stacked", "stacked_at_1", "stacked_at_end",
+           "with_array", "with_key", "with_list", "with_place", "with_room", "with_slot"]
 
 
 def room(items, used, more):

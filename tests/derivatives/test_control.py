@@ -452,3 +452,17 @@ def test_what_lists_of_lists_raise():
 
     with pytest.raises(IndexError, match="pop from empty list"):
         grad(empty)(2.0)
+
+
+def matrices_of_several_layouts(w, v):
+    s = 0.0
+    for m in (w, w.T, w[::2, ::2], w * v):
+        s += np.sum(m * m * m)
+    for i in range(3):
+        m = (w, w.T, w[::-1])[i]
+        s += np.sum(np.tanh(m) * m)
+    return s
+
+
+def test_items_of_a_tuple_that_are_arrays_of_several_types():
+    agree(matrices_of_several_layouts, np.array([[0.7, -1.2], [0.3, 0.5]]), np.array([0.4, 0.9]), tolerance=1e-5)

@@ -41,8 +41,8 @@ _MAKES = frozenset((lists.LIST_NEW, OBJECT_NEW, PY_API, tables.DICT_NEW))
 _DICTS = frozenset((tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.DICT_HAS, tables.DICT_LEN,
                     tables.DICT_NEXT, tables.DICT_HOLD))
 _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIST_POP, lists.LIST_LEN))
-_RAISING = frozenset(("place_of", "place_to_set", "place_of_last", "index", "key_index", "same_size", "set_index", "last", "some", "some_to_join", "stacked",
-                      "stacked_at_1", "stacked_at_end", "concatenated"))
+_RAISING = frozenset(("place_of", "place_to_set", "place_of_last", "index", "key_index", "same_size", "set_index",
+                      "last", "some", "some_to_join", "stacked", "stacked_at_1", "stacked_at_end", "concatenated"))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
@@ -652,8 +652,8 @@ class _Pools:
             insts, block.insts = block.insts, []
             b = Builder(block.insts)
             if block is self.fn.entry:
-                for pool in pools.values():
-                    pool.start(b)
+                for made in pools.values():
+                    made.start(b)
             for inst in insts:
                 b.at(inst)
                 pool = of.get(inst.args[0]) if inst.args else None

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...ir.core import RANDOM, Function, Value
+from ...ir.core import RANDOM, Function, Inst, Value
 from ...ops import structure as s
 from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
@@ -172,22 +172,28 @@ def _as_tuple(t):
 
 
 def _open_items(fn: Function) -> None:
-    """Where an indexed item is a tuple itself, index its parts one by one.
+    """Where an indexed item is a tuple itself, index its parts one by one; where the items are arrays of several
+    types, let them have the type of the result.
     Before:  p = tuple_at ((a, b), (c, d)), i        After:  p = (tuple_at (a, c), i), (tuple_at (b, d), i)"""
     for block in fn.blocks:
-        if not any(i.op is s.TUPLE_AT and type(i.result.type) is k.Tuple for i in block.insts):
+        if not any(i.op is s.TUPLE_AT and _is_opened(i) for i in block.insts):
             continue
         insts, block.insts = block.insts, []
         b = Builder(block.insts)
         replace: dict[Value, Value] = {}
         for inst in insts:
-            if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Tuple:
+            if inst.op is s.TUPLE_AT and _is_opened(inst):
                 b.at(inst)
                 replace[inst.result] = _item_at(b, [_part(b, inst.args[0], n) for n in range(
-                    len(inst.args[0].type.elements))], inst)
+                    len(inst.args[0].type.elements))], inst, inst.result.type)
             else:
                 block.insts.append(inst)
         substitute(fn.blocks, replace)
+
+
+def _is_opened(inst: Inst) -> bool:
+    t = inst.result.type
+    return type(t) is k.Tuple or type(t) is k.Array and any(x is not t for x in inst.args[0].type.elements)
 
 
 def _part(b, x, n):
@@ -195,12 +201,13 @@ def _part(b, x, n):
     return made.args[n] if made is not None and made.op is s.TUPLE_MAKE else b.op(s.TUPLE_GET, x, index=n)
 
 
-def _item_at(b, items, inst):
-    """One of `items`, which have one type, for the index of a tuple_at."""
-    t = items[0].type
+def _item_at(b, items, inst, t):
+    """One of `items` for the index of a tuple_at whose result has type t."""
     if type(t) is not k.Tuple:
+        if type(t) is k.Array:
+            items = [x if x.type is t else b.op(s.RETYPE, x, type=t) for x in items]
         return b.op(s.TUPLE_AT, b.op(s.TUPLE_MAKE, *items, cls=None), inst.args[1])
-    parts = [_item_at(b, [_part(b, x, n) for x in items], inst) for n in range(len(t.elements))]
+    parts = [_item_at(b, [_part(b, x, n) for x in items], inst, part) for n, part in enumerate(t.elements)]
     return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
 
 

@@ -294,7 +294,7 @@ def test_map_reads_its_lists_when_it_needs_their_items():
     agree(growing, [[1, 2], [3, 4]])
 
 
-class Named(Exception):
+class Counted(Exception):
     def __init__(self, *names):
         super().__init__(*names)
         self.count = len(names)
@@ -310,8 +310,8 @@ def raised(names):
     except Plain as e:
         first = e.args, str(e), repr(e)
     try:
-        raise Named(*names)
-    except Named as e:
+        raise Counted(*names)
+    except Counted as e:
         return first, e.count, e.args
 
 
