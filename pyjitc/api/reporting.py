@@ -332,6 +332,7 @@ def _vectorised(told, by_file) -> None:
 # LLVM's remark on a loop -> its meaning in terms of Python, and advice. A remark hides those that come after it.
 _REASONS = (
     ("call instruction cannot be vectorized", "it calls a function or the interpreter for each element"),
+    ("instruction return type cannot be vectorized", "it calls a function for each element, which may raise"),
     ("could not determine number of loop iterations",
      "how often it runs is not known before it starts, as with `while` or `break`"),
     ("early exit", "an exception, `break` or `return` may leave it half way"),

@@ -1,6 +1,7 @@
 """Arrays of Dask and of xarray, delayed calls, and a cluster on this machine. (Pickles are in test_travelling.py.)"""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -120,5 +121,8 @@ def test_the_example_on_a_cluster(tmp_path):
     *told, last = ran.stdout.splitlines()
     assert told == [f"{name}: as in one process" for name in ("map_blocks", "a ufunc", "a gufunc", "delayed", "futures")
                     ], ran.stderr
-    what, _, count = last.partition(": ")
-    assert what == "compiled by 2 workers" and int(count) <= 4, ran.stderr
+    counts = re.fullmatch(r"compiled by 2 workers: (\d+), and here: (\d+)", last)
+    # A block that travels between workers is read-only, so that the number of types depends on the schedule. But no
+    # form of a function is compiled twice: each compile has left a file of its own in the cache.
+    assert counts and sum(map(int, counts.groups())) <= sum(one.is_file() for one in (tmp_path / "cache").rglob("*")
+                                                            ), ran.stdout + ran.stderr

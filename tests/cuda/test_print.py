@@ -88,7 +88,7 @@ def test_what_cannot_be_printed():
     def separator(x):
         print(1, 2, sep=f"{x[0]}")
 
-    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "of a float64"),
+    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "does not print a float64"),
                             (file, "has no flush="), (separator, "no sep= that is not a constant")):
         with pytest.raises(CompileError, match=message) as info:
             cuda.jit(kernel)[1, 1](np.ones(1))

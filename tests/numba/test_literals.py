@@ -97,5 +97,8 @@ def test_values_that_must_be_constants_are_taken_from_the_arguments():
     compiled = njit(total)
     for arguments in ((records, "x", 1), (records, "y", 1), (records, "y", 2.5)):
         same(compiled(*arguments), total(*arguments))
-    with pytest.raises(TypingError, match="the name of a field must be known at compile time"):
-        njit(lambda records, fields: sum([records[f].sum() for f in fields]))(records, ["x", "y"])
+    several = njit(lambda records, fields: sum([records[f].sum() for f in fields]))
+    for fields in (["x", "y"], ["y"], []):
+        same(several(records, fields), several.py_func(records, fields))
+    with pytest.raises(ValueError, match="no field of name z"):
+        several(records, ["z"])

@@ -85,7 +85,7 @@ def main(workers=2, points=120):
             same("delayed", sum(counts), inside(here))
             same("futures", client.gather(client.map(inside, [here, here[::2]])), [inside(here), inside(here[::2])])
             compiled = client.run(compiles)
-            print(f"compiled by {len(compiled)} workers: {sum(compiled.values())}")
+            print(f"compiled by {len(compiled)} workers: {sum(compiled.values())}, and here: {compiles()}")
 
 
 if __name__ == "__main__":
