@@ -27,8 +27,8 @@ from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline, restarts,
-    sharedtables, stride, thread, unswitch,
+    batches, device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline,
+    restarts, sharedtables, stride, thread, unswitch,
 )
 from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
@@ -101,6 +101,20 @@ def derived(functions, options):
     return functions
 
 
+def in_batches(functions, options):
+    """`batches`, with the library functions of the text in place of those that it asks for: `batches:put_all` is that
+    of lib/batches.py. The functions that the first one still calls, in order, then those that it calls now."""
+    def helper(function, types):
+        name = function if isinstance(function, str) else function[0]
+        return next(fn for fn in functions if fn.name == name and tuple(p.type for p in fn.params) == types)
+
+    batches.run(functions, options, helper)
+    reached = functions[:1]
+    for fn in reached:  # appended to during the iteration
+        reached += [callee for callee in dict.fromkeys(inline.callees(fn)) if callee not in reached]
+    return [*(fn for fn in functions if fn in reached), *(fn for fn in reached if fn not in functions)]
+
+
 def lowered(functions, options):
     device.lower(functions)
     return functions
@@ -127,8 +141,8 @@ PASSES |= {"inline": inline.run, "nests": nests.run,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
-           "derivatives": derived, "stride": each(strided), "parallel": outlined, "device": lowered,
-           "elementary": expanded}
+           "derivatives": derived, "batches": in_batches, "stride": each(strided), "parallel": outlined,
+           "device": lowered, "elementary": expanded}
 
 
 class Case(NamedTuple):
@@ -154,8 +168,8 @@ def read(path):
 
 
 def objects(case):
-    """The names that a text can use: exception classes, and the type of a cell that contains an int."""
-    return {"type cell[int]": Cell(Content("int", Int))} | {
+    """The names that a text can use: exception classes, a dtype, and the type of a cell that contains an int."""
+    return {"type cell[int]": Cell(Content("int", Int)), "<dtype('float64')>": np.dtype(float)} | {
         f"<{cls.__name__}>": cls for cls in vars(__import__("builtins")).values() if isinstance(cls, type)}
 
 
