@@ -13,7 +13,7 @@ from .builder import Builder
 from .targets import written_parameters
 
 __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
-           "tuples_beside", "zeros"]
+           "tuples_beside", "with_copies", "zeros"]
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
@@ -41,6 +41,16 @@ def copied(b: Builder, helpers, x: Value) -> Value:
     return found if found.type is t else b.op(s.RETYPE, found, type=t)
 
 
+def with_copies(b: Builder, helpers, x: Value) -> Value:
+    """An argument with copies of its arrays: a copy of an array, or a tuple with copies of the arrays in it."""
+    if type(x.type) is k.Array:
+        return copied(b, helpers, x)
+    if type(x.type) is not k.Tuple:
+        return x
+    parts = [with_copies(b, helpers, b.op(s.TUPLE_GET, x, index=n)) for n in range(len(x.type.elements))]
+    return b.op(s.TUPLE_MAKE, *parts, cls=x.type.cls)
+
+
 def own_type(t: k.Array) -> k.Array:
     """The type of the array of tangents or adjoints of an array of type t: it is writable."""
     return k.Array(t.dtype, t.ndim, t.layout)
@@ -62,15 +72,18 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
     `b`, for the start of the function."""
     leaves: list[tuple[Value, Value]] = []
     replace: dict[Value, Value] = {}
-    read = _only_read(fn)
+    read, written = _only_read(fn), written_parameters(fn)
 
-    def open_up(x, seed):
+    def open_up(x, seed, keep):
         t = x.type
         if type(t) is k.Tuple:
             parts = []
             for n, part in enumerate(t.elements):
                 taken = b.op(s.TUPLE_GET, x, index=n)
-                parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
+                if varies(part):
+                    parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n), keep))
+                else:
+                    parts.append(taken if keep else with_copies(b, helpers, taken))
             return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
         if x in read and t.layout == "C" and seed.type.layout == "C":
             b.call(helpers("check_shape", (t, seed.type)), x, seed)
@@ -85,13 +98,13 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
         return x
 
     for p, seed in zip(wrt, seeds):
-        new = open_up(p, seed)
+        new = open_up(p, seed, p not in written)
         if new is not p:
             replace[p] = new
     check_apart(b, fn, helpers)
     for p in fn.params:
-        if p in written_parameters(fn) and p not in wrt:
-            replace[p] = copied(b, helpers, p)
+        if p in written and replace.get(p, p) is p:
+            replace[p] = with_copies(b, helpers, p)
     replace_arguments(fn, replace)
     return leaves
 

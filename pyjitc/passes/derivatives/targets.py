@@ -5,7 +5,8 @@ from ...ir.core import ELEMENTS, Function, Inst, Value, regions_written
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.nest import NEST_INTO, NESTS, kernels
-from ...types.kinds import Array
+from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes
 
 __all__ = ["MAKERS", "targets", "writer", "writes_only", "written_parameters"]
@@ -58,7 +59,32 @@ def writer(fn: Function, region: int) -> tuple[Function, Inst] | None:
 
 
 def written_parameters(fn: Function) -> set[Value]:
-    """The parameters that are arrays and may be written into."""
+    """The parameters that are arrays which may be written into, and the tuples that hold such arrays."""
     classes = Classes(fn)
-    found = {classes.of(x) for block in fn.blocks for inst in block.insts for x in targets(inst)}
-    return {p for p in fn.params if type(p.type) is Array and classes.of(p) in found}
+    stored = [x for block in fn.blocks for inst in block.insts for x in targets(inst)]
+    found = {classes.of(x) for x in stored}
+    arrays = {p for p in fn.params if type(p.type) is Array and classes.of(p) in found}
+    tuples = [p for p in fn.params if _holds_array(p.type)]
+    if not stored or not tuples:
+        return arrays
+    _join_items(fn, classes)
+    found = {classes.of(x) for x in stored}
+    return arrays.union([p for p in tuples if classes.of(p) in found])
+
+
+def _holds_array(t) -> bool:
+    return type(t) is Tuple and any_part(t, lambda part: type(part) is Array)
+
+
+def _join_items(fn: Function, classes: Classes) -> None:
+    """Put tuples into one class with the arrays and tuples that are their items."""
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op in (TUPLE_MAKE, TUPLE_GET, TUPLE_AT, SELECT, CHOOSE):
+                same = [x for x in (inst.result, *inst.args) if type(x.type) is Array or _holds_array(x.type)]
+                for x in same[1:]:
+                    classes.join(same[0], x)
+            for e in inst.edges():
+                for p, x in zip(e.block.params, e.args):
+                    if _holds_array(p.type):
+                        classes.join(x, p)
