@@ -102,7 +102,7 @@ def by_leaves(f, at, has_aux, args, marks, x, n, holomorphic):
     leaf = leaf_at(x, n)
     if not may_vary(leaf):
         return (None,) + rest
-    given = f, marks, place_of(at, n), args, leaf
+    given = f, marks, place_of(at, n), args, own(leaf)
     return (forward_jacobian(of_leaf, (4,), has_aux, given, None, holomorphic),) + rest
 
 

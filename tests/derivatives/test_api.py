@@ -562,6 +562,21 @@ def test_functions_that_write_into_arrays_of_trees(kind):
     np.testing.assert_array_equal([a, b], [[2.0, 1.0]] * 2)
 
 
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_arrays_of_a_tree_that_share_memory(kind):
+    a, b = np.array([2.0, 1.0]), np.array([2.0, 1.0])
+    for made in (grad, jacfwd, jacrev):
+        with pytest.raises(ValueError, match="two arguments share memory, and one of them is written into"):
+            made(products)(kind([a, a, 3]))
+
+    def first(t):
+        t[0][0] = 3.0 * t[1][0]
+        return np.sum(t[0]) * np.sum(t[1] * t[2])
+
+    for made in (grad, jacfwd, jacrev):  # those that share memory are only read
+        np.testing.assert_array_equal(made(first)(kind([a, b, b])), [[0.0, 5.0], [29.0, 7.0], [14.0, 7.0]])
+
+
 def test_other_results_of_functions_of_dicts():
     def f(d):
         return d["a"] * d["b"], d["a"]

@@ -10,7 +10,7 @@ from ...types.tangents import is_varying, varies
 from ..rewrite import resolve, substitute
 from .activity import Classes
 from .builder import Builder
-from .targets import written_parameters
+from .targets import paths_of_arrays, written_parameters, written_places
 
 __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
            "tuples_beside", "with_copies", "zeros"]
@@ -122,15 +122,27 @@ def _only_read(fn: Function) -> set[Value]:
     return {p for p in fn.params if type(p.type) is k.Array and is_varying(p.type) and classes.of(p) not in lost}
 
 
-def check_apart(b: Builder, fn: Function, helpers) -> None:
-    """Add checks that raise where an array argument that is written into shares memory with another one: the derivative
-    works on copies, which do not."""
-    arrays = [p for p in fn.params if type(p.type) is k.Array]
-    written = written_parameters(fn)
-    for n, p in enumerate(arrays):
-        for q in arrays[:n]:
-            if p in written or q in written:
-                b.call(helpers("check_apart", (p.type, q.type)), p, q)
+def check_apart(b: Builder, fn: Function, helpers) -> list[Value]:
+    """Add checks that raise where an array argument, or an array in a tuple, that is written into shares memory with
+    another one: the derivative works on copies, which do not. Returns the items of tuples that are taken for it."""
+    written = written_places(fn)
+    taken: list[Value] = []
+    if not written:
+        return taken
+
+    def item(x, path):
+        for n in path:
+            x = b.op(s.TUPLE_GET, x, index=n)
+            taken.append(x)
+        return x
+
+    places = [(p, path) for p in fn.params for path in paths_of_arrays(p.type)]
+    for n, one in enumerate(places):
+        for other in places[:n]:
+            if one in written or other in written:
+                x, y = item(*one), item(*other)
+                b.call(helpers("check_apart", (x.type, y.type)), x, y)
+    return taken
 
 
 def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:

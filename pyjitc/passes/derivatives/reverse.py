@@ -137,7 +137,7 @@ class _Reverse:
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
-        check_apart(b, fn, self.helpers)
+        self.opened.update(check_apart(b, fn, self.helpers))
         replace: dict[Value, Value] = {}
         opened: dict[Value, list[Value]] = {p: [] for p in self.wrt}
 

@@ -9,7 +9,7 @@ from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes
 
-__all__ = ["MAKERS", "targets", "writer", "writes_only", "written_parameters"]
+__all__ = ["MAKERS", "paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
 
 
 # Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
@@ -70,6 +70,50 @@ def written_parameters(fn: Function) -> set[Value]:
     _join_items(fn, classes)
     found = {classes.of(x) for x in stored}
     return arrays.union([p for p in tuples if classes.of(p) in found])
+
+
+def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
+    """(parameter, indices) for arrays that may be written into: parameters, with no indices, and items of tuples."""
+    classes = Classes(fn)
+    stored = [x for block in fn.blocks for inst in block.insts for x in targets(inst)]
+    found = {classes.of(x) for x in stored}
+    places: set = set()
+    if not stored:
+        return places
+    params = set(fn.params)
+    whole = []  # tuples that are used as such
+    for block in fn.blocks:
+        for inst in block.insts:
+            for x in (inst.result, *inst.args, *(x for e in inst.edges() for x in e.args)):
+                place = None if x is None else _place(x, params)
+                if place is not None and type(x.type) is Array and classes.of(x) in found:
+                    places.add(place)
+                elif place is not None and _holds_array(x.type) and inst.op is not TUPLE_GET:
+                    whole.append((x, place))
+    if whole:
+        _join_items(fn, classes)
+        found = {classes.of(x) for x in stored}
+        places.update([(p, path + rest) for x, (p, path) in whole if classes.of(x) in found
+                       for rest in paths_of_arrays(x.type)])
+    return places
+
+
+def _place(x: Value, params: set[Value]):
+    """(parameter, indices) for a parameter, or an item of one that is a tuple; None for other values."""
+    if x in params:
+        return x, ()
+    if x.inst is None or x.inst.op is not TUPLE_GET:
+        return None
+    found = _place(x.inst.args[0], params)
+    return found and (found[0], found[1] + (x.inst.attrs["index"],))
+
+
+def paths_of_arrays(t) -> list[tuple[int, ...]]:
+    """The indices of all arrays in a value of type t, an array or a tuple."""
+    if type(t) is Array:
+        return [()]
+    return [(n, *path) for n, part in enumerate(t.elements) for path in paths_of_arrays(part)] if (
+        type(t) is Tuple) else []
 
 
 def _holds_array(t) -> bool:
