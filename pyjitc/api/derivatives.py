@@ -20,6 +20,7 @@ from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Rule
+from ..lib.trees import called
 from ..ops import structure
 from ..types.kinds import Function, Singleton, Tuple
 from . import trees
@@ -496,9 +497,10 @@ def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
              for n in several]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     if has_aux:
-        result = f"{result}, FUN({given})[1]"
+        result = f"{result}, CALLED(FUN, MARKS, OWN(({given},)))[1]"
     one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
-    made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one)
+    made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one, OWN=names.own,
+                    CALLED=called)
     made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
@@ -544,10 +546,8 @@ def _in_order(axes, marks):
 
 
 def _own(x):
-    """An argument to which no one else has a reference that writes: arrays are copied."""
-    if isinstance(x, np.ndarray):
-        return x.copy()
-    return tuple(map(_own, x)) if type(x) is tuple else x
+    """An argument to which no one else has a reference that writes: arrays, and those in trees, are copied."""
+    return trees.map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, x)
 
 
 # -- in compiled code

@@ -10,10 +10,10 @@ from ..types.lattice import dtype_of
 from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
 from .constants import constant
 from .expressions import UserCall
-from .meaning import UNKNOWN, Apply, CallValue, Derived, Mismatch, NeedsDisplays, Ruled
+from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
 from .names import describe
 
-__all__ = ["settle", "settle_ruled"]
+__all__ = ["check_argument", "check_jacobian", "settle", "settle_ruled"]
 
 
 def settle(evaluator, e: Derived):
@@ -34,7 +34,7 @@ def settle(evaluator, e: Derived):
     found = _differentiated(av[0], e)
     if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
         for i in e.wrt:
-            _check_argument(name, i, e.operands[i].type, e.mode)
+            check_argument(name, i, e.operands[i].type)
         one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux,
                                         memory=e.memory))
@@ -46,14 +46,17 @@ def settle(evaluator, e: Derived):
                             "write it out where it is returned: return {'a': x, 'b': y}")
     elif e.of_displays is not None and holds_display(found):
         return evaluator.settle(e.of_displays(e, av[0]))
-    for i in e.wrt:
-        _check_argument(name, i, e.operands[i].type, e.mode)
+    for i in e.wrt if e.mode == "gradient" else ():
+        check_argument(name, i, e.operands[i].type)
     given, result = [e.operands[i].type for i in e.wrt], av[0]
     _check_result(name, result, e)
     e.called = called
     if e.mode == "push":
-        e.seeds = [_seed(x, tangent_type(t), f"the tangent of argument {i} of {name}()")
-                   for i, x, t in zip(e.wrt, e.seeds, given)]
+        e.seeds = [_tangent(x, t, f"argument {i} of {name}()") for i, x, t in zip(e.wrt, e.seeds, given)]
+    known = [i for i in e.wrt if called.spec.args[i][1] is not UNKNOWN]
+    if known:
+        return evaluator.settle(_without(known, e))
+    if e.mode == "push":
         e.type = k.Tuple((plain(result), tangent_type(result)))
     else:
         if e.mode == "pull":
@@ -61,6 +64,19 @@ def settle(evaluator, e: Derived):
             e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((plain(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
+
+
+def _without(known, e) -> Expr:
+    """The derivative `e` without the arguments `known`, such as None and functions, whose values are part of the
+    compiled function: the derivatives by them are None."""
+    wrt = tuple([i for i in e.wrt if i not in known])
+    seeds = [x for i, x in zip(e.wrt, e.seeds) if i not in known] if e.mode == "push" else e.seeds
+    one = Derived(e.callee, e.operands, e.mode, wrt, seeds, e.has_aux, e.of_displays, e.memory)
+    if e.mode == "push":
+        return one
+    value, found = (Apply(structure.TUPLE_GET, one, index=n) for n in (0, 1))
+    parts = [constant(None) if i in known else Apply(structure.TUPLE_GET, found, index=wrt.index(i)) for i in e.wrt]
+    return Apply(structure.TUPLE_MAKE, value, Apply(structure.TUPLE_MAKE, *parts, cls=None), cls=None)
 
 
 def settle_ruled(evaluator, e: Ruled):
@@ -126,9 +142,8 @@ def _fits(t, wanted) -> bool:
         type(t) is k.Array and t.ndim == 0 and is_number_that_varies(t.dtype))
 
 
-def _check_argument(name, i, t, mode):
-    if mode != "gradient" or type(t) is k.Tuple and varies(t):
-        return
+def check_argument(name, i, t):
+    """Refuse the derivative by argument i of type t, where nothing in it can vary."""
     if not varies(t):
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
@@ -146,18 +161,48 @@ def _is_one_of_numbers(t) -> bool:
         k.is_integer(m) or m in (k.Float, k.float64) for m in t.members)
 
 
-def _check_result(name, result, e):
+def _check_types(name, result):
     if k.any_part(result, lambda t: type(t) is k.Union):
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, which have no derivative",
                        "return the same type on every path")
+
+
+def check_jacobian(name, what, result):
+    """Refuse a Jacobian of a result of this type, where nothing in it can vary."""
+    if not varies(result):
+        _check_types(name, result)
+        raise Mismatch(f"{what} is only for functions that return floats, complex numbers or arrays of these, and "
+                       f"{name}() returns {_in_words(result)}, which cannot vary",
+                       "return the float that is to be differentiated; use grad(f, has_aux=True) or jvp for a "
+                       "function that returns other results as well")
+
+
+def _in_words(t) -> str:
+    return f"an array of {t.dtype}" if type(t) is k.Array else describe(t)
+
+
+def _check_result(name, result, e):
+    _check_types(name, result)
     if e.has_aux:
         if type(result) is not k.Tuple or len(result.elements) != 2:
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
         result = result.elements[0]
     if e.mode == "gradient" and not k.is_float(plain(result)):
         raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",
-                       "return a sum of it, or use jacrev or jacfwd" if isinstance(result, k.Array) else
+                       "return a sum of it, or use jacrev or jacfwd" if type(result) is k.Array and varies(result) else
                        "return the float that is to be differentiated")
+
+
+def _tangent(x, t, where):
+    """The tangent x of an argument of type t. A tangent of a value that cannot vary would be ignored, so that its
+    derivative would be a zero that nobody wrote: it must be None."""
+    if type(t) is k.Tuple and type(x.type) is k.Tuple and len(t.elements) == len(x.type.elements):
+        parts = [_tangent(Apply(structure.TUPLE_GET, x, index=n), part, where) for n, part in enumerate(t.elements)]
+        return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
+    if not varies(t) and x.type is not k.NoneType:
+        raise Mismatch(f"the tangent of {where} must be None where it is {_in_words(t)}, which cannot vary, not "
+                       f"{_in_words(x.type)}", "pass None, or make it a float: 1.0 for 1, or x.astype(float)")
+    return _seed(x, tangent_type(t), f"the tangent of {where}")
 
 
 def _seed(x, wanted, what):
@@ -175,4 +220,8 @@ def _seed(x, wanted, what):
         return Apply(structure.DISCARD, x)
     if type(t) is k.Array and type(wanted) is k.Array and t.dtype is wanted.dtype and t.ndim == wanted.ndim:
         return x
-    raise Mismatch(f"{what} must be {describe(wanted)}, not {describe(t)}")
+    raise Mismatch(f"{what} must be {_kind_of(wanted)}, not {_kind_of(t)}")
+
+
+def _kind_of(t) -> str:
+    return f"an array of {t.dtype} with {t.ndim} axes" if type(t) is k.Array else describe(t)

@@ -10,11 +10,12 @@ from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
+from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
-from .trees import applied, arranged, flat, marked, of_trees, structured, tuples
+from .trees import applied, arranged, flat, is_tree, marked, of_trees, structured, tuples
 
-__all__ = ["gradients", "linearized", "pullback_of", "pulled", "pushed", "stop_gradient"]
+__all__ = ["gradients", "linearized", "own", "pullback_of", "pulled", "pushed", "stop_gradient"]
 
 
 def _items(x):
@@ -152,15 +153,30 @@ def spread(f, args):
     return f(*args)
 
 
+@intrinsic
 def own(x):
-    """x with copies of its arrays, which the program may write into later."""
-    if isinstance(x, tuple):
-        if len(x) == 0:
-            return ()
-        return (own(x[0]),) + own(x[1:])
+    """x, an array or a tree, with copies of its arrays, which the program may write into later."""
+    if holds_display(x.type):
+        return CallValue(constant(own_displays), marked(x.type), tuples(x))
+    return CallValue(constant(own_items), x)
+
+
+def own_displays(marks, x):
+    return structured(marks, own_items(x))
+
+
+def own_items(x):
+    if is_tree(x):
+        return of_class(x, own_rest(x, 0))
     if isinstance(x, np.ndarray):
         return x.copy()
     return x
+
+
+def own_rest(x, n):
+    if n == len(x):
+        return ()
+    return (own_items(x[n]),) + own_rest(x, n + 1)
 
 
 def stopped(x):

@@ -10,8 +10,8 @@ from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.kinds import Singleton
 
-__all__ = ["advice", "joined_by_index", "no_with", "not_yet", "of_an_object",
-           "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
+__all__ = ["advice", "is_kernel", "joined_by_index", "no_with", "not_yet", "of_a_kernel",
+           "of_an_object", "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
 
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
 AS_LOOP = "call it outside the compiled function, or write it as a loop"
@@ -75,7 +75,21 @@ def not_yet(t, what: str) -> Mismatch:
 
 def of_an_object(t, what: str) -> Mismatch:
     """The error for an operation on an object of a class of the program, or on a module."""
+    if is_kernel(t):
+        return of_a_kernel()
     return NotNative(f"{what} of {describe(t)} objects are not compiled", READ)
+
+
+def is_kernel(t) -> bool:
+    """Whether t is the type of a kernel of pyjitc.cuda, which need not be loaded."""
+    return isinstance(t, Singleton) and (type(t.value).__module__, type(t.value).__name__) == (
+        "pyjitc.cuda.kernel", "Kernel")
+
+
+def of_a_kernel() -> Mismatch:
+    return NotNative("kernels of pyjitc.cuda are launched from Python: a compiled function or a derivative does not "
+                     "launch one", "launch it outside of the compiled function, before or after its call; compile a "
+                     "function that launches kernels with pyjitc.jit, which leaves it to the interpreter")
 
 
 def joined_by_index(t) -> Mismatch:

@@ -17,7 +17,7 @@ from ..types.kinds import Array, Attributes, Generator, Iterator, Method, Single
 from .np import index
 from .np.shapes import views
 from .py import index as py_index
-from .refusals import AS_LOOP, AS_TUPLE, OUTSIDE, READ, advice
+from .refusals import AS_LOOP, AS_TUPLE, OUTSIDE, READ, advice, is_kernel, of_a_kernel
 
 __all__ = ["advice_of_call", "attribute", "call", "of_python", "other_attribute"]
 
@@ -99,6 +99,8 @@ def attribute(x, name: str) -> Mismatch:
     if isinstance(t, Tuple) and t.cls is not None and hasattr(t.cls, name):
         return NotNative(f"the attribute '{name}' of {describe(t)} is not compiled yet", READ, AttributeError)
     if isinstance(t, Singleton) and hasattr(t.value, name):
+        if is_kernel(t):
+            return of_a_kernel()
         return NotNative(f"attributes of {describe(t)} objects are not compiled yet",
                          READ if is_fixed(type(t.value)) else AS_TUPLE, AttributeError)
     if cls is tuple and t.cls is None and hasattr(list, name):

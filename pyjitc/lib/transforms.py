@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..infer.derivatives import check_argument, check_jacobian
 from ..infer.meaning import Apply, Const
 from ..ops.arith import IMUL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ..runtime.pool import prange
-from ..types.kinds import Array, DType, is_python_number
+from ..types.kinds import Array, DType, Function, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
 from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
-from .derivatives import pulled, pushed
-from .rule import intrinsic
+from .derivatives import own, pulled, pushed
+from .rule import NONE, Constant, intrinsic
 from .trees import (
-    called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, place_of, restored,
+    called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, place_of, restored,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -38,7 +39,7 @@ def holomorphic_gradients(f, at, has_aux, args, marks):
     for n in at:
         if not is_complex(args[n]):
             raise TypeError(OF_REAL)
-    if not is_complex(first(called(f, marks, args), has_aux)):
+    if not is_complex(first(called(f, marks, own(args)), has_aux)):
         raise TypeError("holomorphic=True is for functions that return a complex number")
     return pulled(f, at, has_aux, 1.0, args, marks)
 
@@ -49,19 +50,41 @@ def is_complex(x):
     return isinstance(x, (complex, np.complexfloating))
 
 
+def name_of(f):
+    return f.type.proto.qualname if isinstance(f.type, Function) else getattr(f.type.value, "__qualname__", "f")
+
+
+@intrinsic
+def check_given(f, at: Constant, x):
+    """Refuse the derivative by argument `at` = x where nothing in it can vary."""
+    check_argument(name_of(f), at[0], x.type)
+    return NONE
+
+
+@intrinsic
+def check_returned(f, what: Constant, y):
+    """Refuse the Jacobian of a result y where nothing in it can vary."""
+    check_jacobian(name_of(f), what, y.type)
+    return NONE
+
+
 def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
-    argument. It takes one forward sweep for each element of the argument."""
+    argument; None in the place of results that cannot vary. It takes one forward sweep for each element of the
+    argument."""
     x = args[at[0]]
-    if is_tree(x):
-        found = by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic)
-        return nested(first(called(f, marks, args), has_aux), marks, at, x, found)
-    if is_complex(x) != holomorphic:
+    check_given(f, at, x)
+    if not is_tree(x) and is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
-    if not isinstance(x, np.ndarray):
-        return first(pushed(f, at, (1.0,), args, marks)[1], has_aux)
-    result = first(called(f, marks, args), has_aux)
+    if not is_tree(x) and not isinstance(x, np.ndarray):
+        value, change = pushed(f, at, (1.0,), args, marks)
+        check_returned(f, "jacfwd", flat(first(value, has_aux)))
+        return first(change, has_aux)
+    result = first(called(f, marks, own(args)), has_aux)
     y = flat(result)
+    check_returned(f, "jacfwd", y)
+    if is_tree(x):
+        return nested(result, marks, at, x, by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic))
     along = np.zeros(x.size, x.dtype)
     out = columns(y, x.size)
     for i in range(x.size):
@@ -79,7 +102,7 @@ def by_leaves(f, at, has_aux, args, marks, x, n, holomorphic):
     leaf = leaf_at(x, n)
     if not may_vary(leaf):
         return (None,) + rest
-    given = f, marks, place_of(at, n), args, leaf
+    given = f, marks, place_of(at, n), args, own(leaf)
     return (forward_jacobian(of_leaf, (4,), has_aux, given, None, holomorphic),) + rest
 
 
@@ -90,10 +113,13 @@ def of_leaf(f, marks, place, args, leaf):
 
 def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The derivative that `forward_jacobian` computes, by one reverse sweep for each element of the result."""
-    x, result = args[at[0]], first(called(f, marks, args), has_aux)
+    x = args[at[0]]
+    check_given(f, at, x)
+    result = first(called(f, marks, own(args)), has_aux)
     y = flat(result)
     if is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
+    check_returned(f, "jacrev", y)
     if isinstance(y, tuple):
         return like(result, rows_of_parts(f, at, has_aux, args, marks, x, y, 0))
     if is_complex(y) and not holomorphic:
@@ -142,6 +168,8 @@ def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
 
 def rows_of_part(f, at, has_aux, args, marks, x, y, n):
     part = y[n]
+    if not may_vary(part) and not isinstance(part, tuple):
+        return none_like(marks, at, x)
     if isinstance(part, tuple):
         raise TypeError("jacrev needs a function that returns a number, an array or a tuple of these; use jacfwd")
     if is_complex(part):
@@ -177,11 +205,13 @@ def nothing(y):
 
 
 def columns(y, n):
-    """An array for the derivatives of y with respect to n numbers."""
+    """An array for the derivatives of y with respect to n numbers; None where y cannot vary."""
     if isinstance(y, tuple):
         if len(y) == 0:
             return ()
         return (columns(y[0], n),) + columns(y[1:], n)
+    if not may_vary(y):
+        return None
     return np.zeros((size_of(y), n), dtype_with(y))
 
 
@@ -190,6 +220,8 @@ def with_axes(out, y, shape):
         if len(y) == 0:
             return ()
         return (with_axes(out[0], y[0], shape),) + with_axes(out[1:], y[1:], shape)
+    if out is None:
+        return None
     return out.reshape(shape_of(y) + shape)
 
 
@@ -222,6 +254,8 @@ def put_column(out, i, y):
     if isinstance(y, tuple):
         for k in range(len(y)):
             put_column(out[k], i, y[k])
+    elif y is None:
+        return
     elif isinstance(y, np.ndarray):
         out[:, i] = y.reshape(-1)
     else:

@@ -18,8 +18,8 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
 __all__ = ["applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder", "is_tree",
-           "leaf_at", "like", "marked", "marks_of", "may_vary", "nested", "of_trees", "place_of", "restored",
-           "structured", "tuples"]
+           "leaf_at", "like", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "place_of",
+           "restored", "structured", "tuples"]
 
 
 def marks_of(t) -> Any:
@@ -187,6 +187,13 @@ def called_with(f, marks, place, args, leaf):
 def restored(marks, at: Constant, x, y):
     """The tree of tuples y, which belongs to argument `at` = x, in the structure of that argument."""
     return _structured(_marks_at(marks, at[0], x), y)
+
+
+@intrinsic
+def none_like(marks, at: Constant, x):
+    """A tree of None with the structure of argument `at` = x; None where that is no tree."""
+    nones = _rebuilt(x, iter([constant(None)] * len(_leaves(x))))
+    return _structured(_marks_at(marks, at[0], x), nones)
 
 
 @intrinsic

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import CompileError, cuda, njit
 from pyjitc.api.dispatch import CompiledFunction
 from pyjitc.cuda import blockcode, hostgrid
@@ -596,3 +597,22 @@ def test_numbers_that_do_not_fit_are_errors_on_the_grid():
                            (np.nan, ValueError, "cannot convert float NaN to integer")):
         with pytest.raises(error, match=text):
             store[2, 4](np.full(8, x), b)
+
+
+@pytest.mark.parametrize("launch", [lambda k, a: k[1, 32](a), lambda k, a: k.forall(4)(a)])
+def test_compiled_functions_launch_no_kernels(launch):
+    @cuda.jit
+    def doubled(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] *= 2.0
+
+    def total(a):
+        launch(doubled, a)
+        return np.sum(a)
+
+    for made in (njit(total), pyjitc.grad(total)):
+        with pytest.raises(CompileError, match="kernels of pyjitc.cuda are launched from Python") as caught:
+            made(np.ones(4))
+        assert "help: launch it outside of the compiled function" in str(caught.value)
+    assert pyjitc.jit(total)(np.ones(4)) == 8.0

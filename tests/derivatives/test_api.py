@@ -447,3 +447,139 @@ def test_functions_that_compiled_code_makes():
     np.testing.assert_allclose(pushed, pulled, rtol=1e-15)
     with pytest.raises(pyjitc.TypingError, match="checkpoint of a function that compiled code makes"):
         njit(lambda a: checkpoint(lambda y: a * y)(a))(2.0)
+
+
+CONSTANTS = {"int": lambda x: 3, "numpy.int64": lambda x: np.int64(3), "bool": lambda x: True, "str": lambda x: "a",
+             "NoneType": lambda x: None, "tuple": lambda x: (1, "a", None), "an array of int64": lambda x: np.arange(2),
+             "an array of bool": lambda x: np.zeros(2) > 0.0}
+
+
+@pytest.mark.parametrize("x", [2.0, X, (X, 2.0)], ids=["float", "array", "tuple"])
+@pytest.mark.parametrize("made", [jacfwd, jacrev, pyjitc.jacobian])
+def test_jacobians_of_constants_are_errors(made, x):
+    for name, f in CONSTANTS.items():
+        for function, has_aux in ((f, False), (lambda x, f=f: (f(x), x), True)):
+            with pytest.raises(pyjitc.TypingError, match="only for functions that return floats") as caught:
+                made(function, has_aux=has_aux)(x)
+            assert f"returns {name if 'array' in name else repr(name)}" in str(caught.value)
+            assert "test_api.py" in str(caught.value) and "help: return the float" in str(caught.value)
+        for transform in (grad, value_and_grad, hessian):
+            with pytest.raises(pyjitc.TypingError, match="a gradient is only for functions that return a float"):
+                transform(f)(x)
+    with pytest.raises(pyjitc.TypingError, match="return the float that is to be differentiated"):
+        grad(lambda x: np.arange(3))(x)  # jacrev would refuse it, too
+
+
+@pytest.mark.parametrize("made", [jacfwd, jacrev])
+def test_results_that_cannot_vary_have_none_in_jacobians(made):
+    parts = made(lambda x: (x * x, 3, np.arange(2), None, "a", x > 0.0))(X)
+    np.testing.assert_array_equal(parts[0], np.diag(2.0 * X))
+    assert parts[1:] == (None,) * 5
+    parts = made(lambda x: {"square": x * x, "count": 3})(2.0)
+    assert parts == {"square": 4.0, "count": None}
+    parts = made(lambda d: (d["x"] * d["y"], len(d)))({"x": 2.0, "y": 3.0, "n": 4})
+    assert parts == ({"x": 3.0, "y": 2.0, "n": None}, {"x": None, "y": None, "n": None})
+    parts, aux = made(lambda x: ((x * x, 3), "beside"), has_aux=True)(2.0)
+    assert parts == (4.0, None) and aux == "beside"
+
+
+@pytest.mark.parametrize("x", [3, np.int32(3), True, np.arange(3), "a", None, (), (1, 2)], ids=repr)
+def test_arguments_that_cannot_vary(x):
+    def f(x, y):
+        return 1.5 * y
+
+    for made in (grad, value_and_grad, jacfwd, jacrev, hessian):
+        with pytest.raises(pyjitc.TypingError, match="argument 0 is asked for, which is"):
+            made(f)(x, 2.0)
+    if not isinstance(x, tuple):
+        assert jvp(f, (x, 2.0), (None, 1.0)) == (3.0, 1.5)
+        assert linearize(f, x, 2.0)[1](None, 1.0) == 1.5
+        assert vjp(f, x, 2.0)[1](1.0) == (None, 1.5)
+    for tangent in (1.0, 0, (1.0, 1.0)):
+        with pytest.raises(pyjitc.TypingError, match="the tangent of argument 0 of .* must be"):
+            jvp(f, (x, 2.0), (tangent, 1.0))
+        with pytest.raises(pyjitc.TypingError, match="the tangent of argument 0 of .* must be"):
+            linearize(f, x, 2.0)[1](tangent, 1.0)
+
+
+def test_arguments_that_are_known_when_compiled():
+    def f(x, other):
+        return x * 2.0 if other is None else other(x)
+
+    assert jvp(f, (1.5, None), (1.0, None)) == (3.0, 2.0)
+    assert jvp(lambda other: 2.0, (None,), (None,)) == (2.0, 0.0)
+    value, pullback = vjp(f, 0.5, np.sin)
+    assert value == np.sin(0.5) and pullback(1.0) == (np.cos(0.5), None)
+    assert njit(lambda x: jvp(f, (x, None), (1.0, None)))(1.5) == (3.0, 2.0)
+    with pytest.raises(pyjitc.TypingError, match="must be an array of float64 with 1 axes, not an array of int64"):
+        jvp(lambda x: x, (X,), (np.arange(3),))
+
+
+def squared_first(a):
+    a[0] = a[0] * a[0] * a[1]
+    return a * 1.0
+
+
+@pytest.mark.parametrize("made", [jacfwd, jacrev])
+def test_jacobians_of_functions_that_write_into_arguments(made):
+    expected = [[4.0, 4.0], [0.0, 1.0]]
+    a = np.array([2.0, 1.0])
+    np.testing.assert_array_equal(made(squared_first)(a), expected)
+    found, aux = made(lambda a: (squared_first(a), a[0]), has_aux=True)(a)
+    np.testing.assert_array_equal(found, expected)
+    assert aux == 4.0
+    found = made(lambda a, b: squared_first(a) + b, (0, 1))(a, a.copy())
+    np.testing.assert_array_equal(found, (expected, np.eye(2)))
+    np.testing.assert_array_equal(made(lambda z: squared_first(z) * 1j, holomorphic=True)(a + 0j),
+                                  np.array(expected) * 1j)
+    np.testing.assert_array_equal(a, [2.0, 1.0])
+
+
+def products(t):
+    for a in t[:-1]:
+        a[0] = a[0] * a[0] * a[1]
+    return np.sum(t[0] * t[1])
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_functions_that_write_into_arrays_of_trees(kind):
+    a, b = np.array([2.0, 1.0]), np.array([2.0, 1.0])
+    t = kind([a, b, 3])
+    for found in (grad(products)(t), jacfwd(products)(t), jacrev(products)(t), vjp(products, t)[1](1.0)[0]):
+        assert type(found) is kind and found[2] is None
+        np.testing.assert_array_equal(found[:2], [[16.0, 17.0]] * 2)
+    change = kind([np.ones(2), np.zeros(2), None])
+    assert jvp(products, (t,), (change,)) == (17.0, 33.0)
+    assert linearize(products, t)[1](change) == 33.0
+    np.testing.assert_array_equal([a, b], [[2.0, 1.0]] * 2)
+
+    def scaled(x, t):
+        t[0][0] = t[0][0] * x  # what varies is written into an array of an argument that does not
+        return t[0][0]
+
+    for made in (grad, jacfwd, jacrev):
+        assert made(scaled)(3.0, t) == 2.0
+    np.testing.assert_array_equal([a, b], [[2.0, 1.0]] * 2)
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_arrays_of_a_tree_that_share_memory(kind):
+    a, b = np.array([2.0, 1.0]), np.array([2.0, 1.0])
+    for made in (grad, jacfwd, jacrev):
+        with pytest.raises(ValueError, match="two arguments share memory, and one of them is written into"):
+            made(products)(kind([a, a, 3]))
+
+    def first(t):
+        t[0][0] = 3.0 * t[1][0]
+        return np.sum(t[0]) * np.sum(t[1] * t[2])
+
+    for made in (grad, jacfwd, jacrev):  # those that share memory are only read
+        np.testing.assert_array_equal(made(first)(kind([a, b, b])), [[0.0, 5.0], [29.0, 7.0], [14.0, 7.0]])
+
+
+def test_other_results_of_functions_of_dicts():
+    def f(d):
+        return d["a"] * d["b"], d["a"]
+
+    for made in (grad, jacfwd, jacrev):
+        assert made(f, has_aux=True)({"a": 2.0, "b": 3.0}) == ({"a": 3.0, "b": 2.0}, 2.0)

@@ -10,10 +10,10 @@ from ...types.tangents import is_varying, varies
 from ..rewrite import resolve, substitute
 from .activity import Classes
 from .builder import Builder
-from .targets import written_parameters
+from .targets import paths_of_arrays, written_parameters, written_places
 
 __all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
-           "tuples_beside", "zeros"]
+           "tuples_beside", "with_copies", "zeros"]
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
@@ -41,6 +41,16 @@ def copied(b: Builder, helpers, x: Value) -> Value:
     return found if found.type is t else b.op(s.RETYPE, found, type=t)
 
 
+def with_copies(b: Builder, helpers, x: Value) -> Value:
+    """An argument with copies of its arrays: a copy of an array, or a tuple with copies of the arrays in it."""
+    if type(x.type) is k.Array:
+        return copied(b, helpers, x)
+    if type(x.type) is not k.Tuple:
+        return x
+    parts = [with_copies(b, helpers, b.op(s.TUPLE_GET, x, index=n)) for n in range(len(x.type.elements))]
+    return b.op(s.TUPLE_MAKE, *parts, cls=x.type.cls)
+
+
 def own_type(t: k.Array) -> k.Array:
     """The type of the array of tangents or adjoints of an array of type t: it is writable."""
     return k.Array(t.dtype, t.ndim, t.layout)
@@ -62,15 +72,18 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
     `b`, for the start of the function."""
     leaves: list[tuple[Value, Value]] = []
     replace: dict[Value, Value] = {}
-    read = _only_read(fn)
+    read, written = _only_read(fn), written_parameters(fn)
 
-    def open_up(x, seed):
+    def open_up(x, seed, keep):
         t = x.type
         if type(t) is k.Tuple:
             parts = []
             for n, part in enumerate(t.elements):
                 taken = b.op(s.TUPLE_GET, x, index=n)
-                parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n)) if varies(part) else taken)
+                if varies(part):
+                    parts.append(open_up(taken, b.op(s.TUPLE_GET, seed, index=n), keep))
+                else:
+                    parts.append(taken if keep else with_copies(b, helpers, taken))
             return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
         if x in read and t.layout == "C" and seed.type.layout == "C":
             b.call(helpers("check_shape", (t, seed.type)), x, seed)
@@ -85,13 +98,13 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
         return x
 
     for p, seed in zip(wrt, seeds):
-        new = open_up(p, seed)
+        new = open_up(p, seed, p not in written)
         if new is not p:
             replace[p] = new
     check_apart(b, fn, helpers)
     for p in fn.params:
-        if p in written_parameters(fn) and p not in wrt:
-            replace[p] = copied(b, helpers, p)
+        if p in written and replace.get(p, p) is p:
+            replace[p] = with_copies(b, helpers, p)
     replace_arguments(fn, replace)
     return leaves
 
@@ -109,15 +122,27 @@ def _only_read(fn: Function) -> set[Value]:
     return {p for p in fn.params if type(p.type) is k.Array and is_varying(p.type) and classes.of(p) not in lost}
 
 
-def check_apart(b: Builder, fn: Function, helpers) -> None:
-    """Add checks that raise where an array argument that is written into shares memory with another one: the derivative
-    works on copies, which do not."""
-    arrays = [p for p in fn.params if type(p.type) is k.Array]
-    written = written_parameters(fn)
-    for n, p in enumerate(arrays):
-        for q in arrays[:n]:
-            if p in written or q in written:
-                b.call(helpers("check_apart", (p.type, q.type)), p, q)
+def check_apart(b: Builder, fn: Function, helpers) -> list[Value]:
+    """Add checks that raise where an array argument, or an array in a tuple, that is written into shares memory with
+    another one: the derivative works on copies, which do not. Returns the items of tuples that are taken for it."""
+    written = written_places(fn)
+    taken: list[Value] = []
+    if not written:
+        return taken
+
+    def item(x, path):
+        for n in path:
+            x = b.op(s.TUPLE_GET, x, index=n)
+            taken.append(x)
+        return x
+
+    places = [(p, path) for p in fn.params for path in paths_of_arrays(p.type)]
+    for n, one in enumerate(places):
+        for other in places[:n]:
+            if one in written or other in written:
+                x, y = item(*one), item(*other)
+                b.call(helpers("check_apart", (x.type, y.type)), x, y)
+    return taken
 
 
 def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:

@@ -141,6 +141,8 @@ class _Forward:
             x, y = inst.args
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
+        elif op is s.TUPLE_GET and type(r.type) is k.Array:  # of an argument that does not vary, beside others that do
+            dual[r] = zeros(b, self.helpers, r)
         elif op is s.TUPLE_AT:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op in SAME_VALUE:

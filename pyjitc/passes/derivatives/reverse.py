@@ -35,7 +35,7 @@ from ..rewrite import substitute
 from . import variables
 from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, zeros
+from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
 from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -119,8 +119,8 @@ class _Reverse:
         """The function raises on each path: so does its derivative, on a copy of what it writes into."""
         fn = self.fn
         b = Builder([])
-        written = [p for p in fn.params if type(p.type) is k.Array and p in written_parameters(fn)]
-        replace_arguments(fn, {p: self.copied(b, p) for p in written})
+        written = written_parameters(fn)
+        replace_arguments(fn, {p: with_copies(b, self.helpers, p) for p in fn.params if p in written})
         fn.entry.insts[0:0] = b.insts
         fn.result = self.shell.result
 
@@ -137,18 +137,18 @@ class _Reverse:
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
-        check_apart(b, fn, self.helpers)
+        self.opened.update(check_apart(b, fn, self.helpers))
         replace: dict[Value, Value] = {}
         opened: dict[Value, list[Value]] = {p: [] for p in self.wrt}
 
-        def open_up(x, found):
+        def open_up(x, found, copy):
             t = x.type
             if type(t) is k.Tuple:
                 parts = [b.op(s.TUPLE_GET, x, index=n) for n in range(len(t.elements))]
                 self.opened.update(parts)
-                parts = [open_up(part, found) for part in parts]
+                parts = [open_up(part, found, copy) for part in parts]
                 return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
-            if type(t) is k.Array and is_varying(t) and t.layout != "C":
+            if type(t) is k.Array and (copy or is_varying(t) and t.layout != "C"):
                 x = self.copied(b, x)
             if is_varying(t):
                 found.append(x)
@@ -156,14 +156,10 @@ class _Reverse:
 
         for p in fn.params:
             if p in self.wrt:
-                replace[p] = open_up(p, opened[p])
-            elif type(p.type) is k.Array and p in written:
-                replace[p] = self.copied(b, p)
+                replace[p] = open_up(p, opened[p], p in written)
+            elif p in written:
+                replace[p] = open_up(p, [], True)
         self.leaves = [opened[p] for p in self.wrt]
-        for found in opened.values():
-            for n, x in enumerate(found):
-                if x in written:
-                    replace[x] = found[n] = self.copied(b, x)
         replace_arguments(fn, {p: x for p, x in replace.items() if p is not x})
         fn.entry.insts[0:0] = b.insts
         tuples_beside(fn)

@@ -5,10 +5,11 @@ from ...ir.core import ELEMENTS, Function, Inst, Value, regions_written
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.nest import NEST_INTO, NESTS, kernels
-from ...types.kinds import Array
+from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes
 
-__all__ = ["MAKERS", "targets", "writer", "writes_only", "written_parameters"]
+__all__ = ["MAKERS", "paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
 
 
 # Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
@@ -58,7 +59,76 @@ def writer(fn: Function, region: int) -> tuple[Function, Inst] | None:
 
 
 def written_parameters(fn: Function) -> set[Value]:
-    """The parameters that are arrays and may be written into."""
+    """The parameters that are arrays which may be written into, and the tuples that hold such arrays."""
     classes = Classes(fn)
-    found = {classes.of(x) for block in fn.blocks for inst in block.insts for x in targets(inst)}
-    return {p for p in fn.params if type(p.type) is Array and classes.of(p) in found}
+    stored = [x for block in fn.blocks for inst in block.insts for x in targets(inst)]
+    found = {classes.of(x) for x in stored}
+    arrays = {p for p in fn.params if type(p.type) is Array and classes.of(p) in found}
+    tuples = [p for p in fn.params if _holds_array(p.type)]
+    if not stored or not tuples:
+        return arrays
+    _join_items(fn, classes)
+    found = {classes.of(x) for x in stored}
+    return arrays.union([p for p in tuples if classes.of(p) in found])
+
+
+def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
+    """(parameter, indices) for arrays that may be written into: parameters, with no indices, and items of tuples."""
+    classes = Classes(fn)
+    stored = [x for block in fn.blocks for inst in block.insts for x in targets(inst)]
+    found = {classes.of(x) for x in stored}
+    places: set = set()
+    if not stored:
+        return places
+    params = set(fn.params)
+    whole = []  # tuples that are used as such
+    for block in fn.blocks:
+        for inst in block.insts:
+            for x in (inst.result, *inst.args, *(x for e in inst.edges() for x in e.args)):
+                place = None if x is None else _place(x, params)
+                if place is not None and type(x.type) is Array and classes.of(x) in found:
+                    places.add(place)
+                elif place is not None and _holds_array(x.type) and inst.op is not TUPLE_GET:
+                    whole.append((x, place))
+    if whole:
+        _join_items(fn, classes)
+        found = {classes.of(x) for x in stored}
+        places.update([(p, path + rest) for x, (p, path) in whole if classes.of(x) in found
+                       for rest in paths_of_arrays(x.type)])
+    return places
+
+
+def _place(x: Value, params: set[Value]):
+    """(parameter, indices) for a parameter, or an item of one that is a tuple; None for other values."""
+    if x in params:
+        return x, ()
+    if x.inst is None or x.inst.op is not TUPLE_GET:
+        return None
+    found = _place(x.inst.args[0], params)
+    return found and (found[0], found[1] + (x.inst.attrs["index"],))
+
+
+def paths_of_arrays(t) -> list[tuple[int, ...]]:
+    """The indices of all arrays in a value of type t, an array or a tuple."""
+    if type(t) is Array:
+        return [()]
+    return [(n, *path) for n, part in enumerate(t.elements) for path in paths_of_arrays(part)] if (
+        type(t) is Tuple) else []
+
+
+def _holds_array(t) -> bool:
+    return type(t) is Tuple and any_part(t, lambda part: type(part) is Array)
+
+
+def _join_items(fn: Function, classes: Classes) -> None:
+    """Put tuples into one class with the arrays and tuples that are their items."""
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op in (TUPLE_MAKE, TUPLE_GET, TUPLE_AT, SELECT, CHOOSE):
+                same = [x for x in (inst.result, *inst.args) if type(x.type) is Array or _holds_array(x.type)]
+                for x in same[1:]:
+                    classes.join(same[0], x)
+            for e in inst.edges():
+                for p, x in zip(e.block.params, e.args):
+                    if _holds_array(p.type):
+                        classes.join(x, p)
