@@ -141,6 +141,24 @@ def caught(text, word, fail):
     return found
 
 
+def caught_in_a_latch(text, word, fail):
+    """A handler gets a value of the header of the loop from a check in the last block of the loop."""
+    total, k, n = 0, 1, 0
+    for i in range(len(word)):
+        try:
+            k = text[k - 1] - 96
+            while text[i - k] > 97:
+                n += 1
+                if n > 60:
+                    break
+                text[k - 1] = (k & 3) + 96
+                k -= 1
+        except IndexError:
+            total += 3 + k
+        k = i
+    return total, n
+
+
 def found_by_a_for(text, word, fail):
     total = 0
     for c in word:
@@ -170,7 +188,7 @@ def of_words(text, word, fail):
 
 
 PROGRAMS = [prefixes, wrong_links, insertion, changed_between, another_index, views, backtracking, caught,
-            found_by_a_for, of_words]
+            caught_in_a_latch, found_by_a_for, of_words]
 
 
 def letters(rng, letters, size):
@@ -187,7 +205,8 @@ def test_programs(program):
             agree(program, *args, compiled=compiled)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+# an element is an index in caught_in_a_latch
+@pytest.mark.parametrize("program", [f for f in PROGRAMS if f is not caught_in_a_latch], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_other_elements(program, dtype):
     compiled = njit(program)
