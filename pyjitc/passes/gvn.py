@@ -19,7 +19,7 @@ from .alias import Aliases
 from .counted import Definitions
 from .rewrite import resolve, substitute
 
-__all__ = ["run", "MOVED"]
+__all__ = ["run", "MOVED", "is_shared", "key_of", "loads"]
 
 objects = lazy("pyjitc.ops.objects")
 
@@ -160,13 +160,13 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            loads = op.traits & ir.LOAD or op.traits & ir.LOAD_OF_NUMBERS and not is_refcounted(inst.result.type)
-            if inst.result is not None and (op.effects == ir.PURE or loads or op in _SHARED_CHECKS):
+            reads = op.traits & ir.LOAD or op.traits & ir.LOAD_OF_NUMBERS and not is_refcounted(inst.result.type)
+            if inst.result is not None and (op.effects == ir.PURE or reads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)
-                if loads:
+                if reads:
                     found_in[inst] = state
-                if found is not None and not (loads and _changed(inst, state, found_in[found], aliases)):
+                if found is not None and not (reads and _changed(inst, state, found_in[found], aliases)):
                     if "flags" in found.attrs and found.attrs != inst.attrs:
                         found.attrs = {}  # it stands for both, and keeps only the flags that hold for both
                     mapping[inst.result] = found.result
@@ -177,6 +177,24 @@ def _share(fn, dom, edges, aliases):
         block.insts = kept
         after[block] = state
     substitute(fn.blocks, mapping)
+
+
+def loads(inst: ir.Inst) -> bool:
+    """Whether the result of an instruction depends on its operands and on the memory that it reads."""
+    traits = inst.op.traits
+    return bool(traits & ir.LOAD or traits & ir.LOAD_OF_NUMBERS and not is_refcounted(inst.result.type))
+
+
+def is_shared(inst: ir.Inst) -> bool:
+    """Whether an equal instruction after this one, which has completed, has the same result (that of a load, unless the
+    memory has changed)."""
+    return inst.result is not None and (inst.op.effects == ir.PURE or inst.op in _SHARED_CHECKS or loads(inst))
+
+
+def key_of(inst: ir.Inst, args) -> tuple:
+    """A key that is the same for equal instructions with these operands, wherever they come from."""
+    attrs = {k: v for k, v in inst.attrs.items() if k not in ir.NOTES} if inst.attrs else inst.attrs
+    return inst.op, *args, _attributes(attrs), inst.result.type
 
 
 _LOOP = object()

@@ -1,13 +1,14 @@
 """The passes over typed IR, in order."""
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
-from ..ops.control import CONST
+from ..ops.control import BRANCH, CONST
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
@@ -25,14 +26,15 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam, latches, localtables,
- natives, parallel, polling, ranges, reboxing, reload, remainders, sharedtables, slots, speculate, texts, unroll,
- versioning) = (
+ natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots, speculate, texts,
+ unroll, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "choices", "columns", "elementary", "extremes", "flags", "frame", "independent",
                  "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling", "ranges", "reboxing",
-                 "reload", "remainders", "sharedtables", "slots", "speculate", "texts", "unroll", "versioning"))
+                 "reload", "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unroll",
+                 "versioning"))
 _IN_LOOPS = {accumulators, choices, columns, extremes, inspector, flags, jam, latches, parallel, polling, reload,
-             remainders, speculate, unroll, versioning}
+             remainders, retests, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
@@ -56,9 +58,9 @@ _LOOK_FOR = {
 
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, localtables, gvn, texts, ranges, gvn, slots, reload, dce,
-    parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam, extremes,
-    unroll, columns, polling, dce, frame, reboxing, refcount,
+    messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
+    dce, parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam,
+    extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
 _MAKE = frozenset(("list_new", "object_new"))
@@ -213,6 +215,8 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
         elif one is choices:  # versioning makes two loops of one
             wanted = _count_loops(fn) > 2
+        elif one is retests:
+            wanted = _compares_again(fn)
         elif one is jam:
             wanted = _count_loops(fn) > 1
         elif one is columns:
@@ -227,6 +231,25 @@ def _wanted(fn: ir.Function, first: int = 0):
             if one is elementary:
                 # an expanded elementary function may contain loops; no other pass adds loops to a function without any
                 straight = None
+
+
+def _compares_again(fn: ir.Function) -> bool:
+    """Whether so many branches compare elements of one array that one may repeat another: three, since the test of a
+    loop stands before it and at its end, or two where several edges enter the block of one."""
+    compared: dict[ir.Value, list[ir.Block]] = {}
+    for block in fn.blocks:
+        last = block.insts[-1]
+        made = last.args[0].inst if last.op is BRANCH else None
+        if made is not None and made.op.swapped is not None:
+            for v in made.args:
+                read = v.inst.args[0].inst if v.inst is not None and v.inst.op is arith.CAST else v.inst
+                if read is not None and read.op is memory.ARRAY_LOAD:
+                    compared.setdefault(read.args[0], []).append(block)
+                    break
+    found = {block for blocks in compared.values() if len(blocks) > 1 for block in blocks}
+    return bool(found) and (any([len(blocks) > 2 for blocks in compared.values()]) or any(
+        [count > 1 for count in Counter(
+            [e.block for block in fn.blocks for e in block.edges() if e.block in found]).values()]))
 
 
 def _count_loops(fn: ir.Function) -> int:

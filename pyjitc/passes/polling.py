@@ -229,7 +229,7 @@ def _step_last(loop, nest, defs, readers) -> None:
     header, latch = loop.header, loop.latches[0]
     if len(loop.latches) != 1 or latch is header or nest.of[latch] is not loop:
         return
-    used = {v for i in latch.insts for v in i.args}
+    used = {v for i in latch.insts for v in (*i.args, *(() if i.unwind is None else i.unwind.args))}
     late = [i for i in header.insts[:-1] if i.op.effects == ir.PURE and i.op is not control.CONST
             and i.result not in used and all(reader is latch for reader in readers.get(i.result, (header,)))]
     if late:
