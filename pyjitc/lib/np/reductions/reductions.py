@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import a_type, compiled, is_sequence, type_name
+from ...build import a_type, compiled, is_sequence, outlined, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import (
     as_element, as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn,
@@ -272,7 +272,21 @@ def mask_shape(shape, mask, more, j):
 
 
 def check_not_empty(a, axes, every, how):
-    if a.size == 0 and (every or reduced_size(a.shape, axes, 0) == 0):
+    if every:
+        raise_for_none(a.size, how)
+    else:
+        check_row(reduced_size(a.shape, axes, 0), how)
+
+
+@outlined
+def check_row(n, how):
+    """Not inlined: where LLVM knows that a row has an element, it does not vectorise the loop that finds the extreme
+    (`softmax` of the suite `npbench`)."""
+    raise_for_none(n, how)
+
+
+def raise_for_none(n, how):
+    if n == 0:
         raise ValueError(f"zero-size array to reduction operation {'minimum' if how == 'min' else 'maximum'} which "
                          f"has no identity")
 
