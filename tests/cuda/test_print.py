@@ -88,8 +88,9 @@ def test_what_cannot_be_printed():
     def separator(x):
         print(1, 2, sep=f"{x[0]}")
 
-    for kernel, message in ((text, "print this str, which is made as the kernel runs"), (array, "does not print a float64"),
-                            (file, "has no flush="), (separator, "no sep= that is not a constant")):
+    for kernel, message in ((text, "print this str, which is made as the kernel runs"),
+                            (array, "does not print a float64"), (file, "has no flush="),
+                            (separator, "no sep= that is not a constant")):
         with pytest.raises(CompileError, match=message) as info:
             cuda.jit(kernel)[1, 1](np.ones(1))
         assert info.value.diagnostic.hint and info.value.diagnostic.line == kernel.__code__.co_firstlineno + 1
