@@ -17,7 +17,7 @@ from ..ops.nest import BROADCAST
 from ..types.kinds import Array, is_refcounted
 from .alias import Aliases
 from .counted import Definitions
-from .rewrite import resolve, substitute
+from .rewrite import remove_unreachable, resolve, substitute
 
 __all__ = ["run", "MOVED", "is_shared", "key_of", "loads"]
 
@@ -128,6 +128,7 @@ def _share(fn, dom, edges, aliases):
     after: dict[ir.Block, tuple] = {}
     found_in: dict[ir.Inst, tuple] = {}  # load -> the state of memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
+    raising = False  # whether an instruction with a handler was left out
     root = dom.order[0]
     # one table, whose changes are undone on the way up the dominator tree; an entry of None ends a scope
     table: dict = {}
@@ -170,6 +171,7 @@ def _share(fn, dom, edges, aliases):
                     if "flags" in found.attrs and found.attrs != inst.attrs:
                         found.attrs = {}  # it stands for both, and keeps only the flags that hold for both
                     mapping[inst.result] = found.result
+                    raising = raising or inst.unwind is not None
                     continue
                 undo.append((key, found))
                 table[key] = inst
@@ -177,6 +179,8 @@ def _share(fn, dom, edges, aliases):
         block.insts = kept
         after[block] = state
     substitute(fn.blocks, mapping)
+    if raising:
+        remove_unreachable(fn)
 
 
 def loads(inst: ir.Inst) -> bool:
