@@ -24,6 +24,8 @@ regions = lazy(f"{__package__}.regions")  # only programs with parallel loops lo
 
 __all__ = ["FunctionEmitter", "stays_call"]
 
+_LARGE = 20  # the most instructions of a function that is inlined into its stub
+
 
 def stays_call(fn: ir.Function) -> bool:
     """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, calls a
@@ -37,9 +39,6 @@ def stays_call(fn: ir.Function) -> bool:
 
 def _size(fn: ir.Function) -> int:
     return sum(len(block.insts) for block in fn.blocks)
-
-
-_LARGE = 20
 
 
 class FunctionEmitter(Emitter):

@@ -116,16 +116,17 @@ def _captured(evaluator, body) -> list[Any]:
         display = evaluator.analysis.shape.definitions.get(made.args[-1])
         if display is not None and len(display.args) == len(expressions):
             expressions = [evaluator.analysis.lookup(arg, evaluator.block) for arg in display.args]
-    return [x if isinstance(x, Cell) else _value(x, av, name)
+    functions = evaluator.session.findings.captured
+    return [x if isinstance(x, Cell) else _value(x, av, name, functions)
             for x, av, name in zip(types, expressions, t.proto.code.co_freevars)]
 
 
-def _value(t, av, name):
-    """The constant value of a variable of type t that a class reads."""
+def _value(t, av, name, functions):
+    """The constant value of a variable of type t that a class reads. functions: see `_function`."""
     if isinstance(t, Singleton):
         return t.value
     if isinstance(t, Function) and not t.captures:
-        return _function(t.proto)
+        return _function(t.proto, functions)
     if av is not None and av[0] is t and av[1] is not UNKNOWN and _is_unchanging(av[1]):
         return av[1]
     raise _varying(name)
@@ -136,14 +137,11 @@ def _varying(name) -> NotNative:
                      "constant", "pass it to the methods of the class, or keep it in an attribute")
 
 
-_functions: dict = {}
-
-
-def _function(proto):
-    """A Python function of a local function without captured values."""
-    found = _functions.get(proto)
+def _function(proto, functions):
+    """The Python function of a local function without captured values. functions: those that were made before."""
+    found = functions.get(proto)
     if found is None:
-        found = _functions[proto] = pytypes.FunctionType(proto.code, proto.globals, proto.code.co_name)
+        found = functions[proto] = pytypes.FunctionType(proto.code, proto.globals, proto.code.co_name)
         found.__qualname__ = proto.qualname
     return found
 
@@ -156,7 +154,7 @@ def _fill(evaluator, cell, captured, name) -> None:
         return
     if len(known) > 1:
         raise _varying(name)
-    value = _value(known[0], None, name)
+    value = _value(known[0], None, name, evaluator.session.findings.captured)
     present = _contents(cell)
     if present is _UNSET:
         cell.cell_contents = value

@@ -50,8 +50,8 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("asks", "cells", "changed", "classes", "constant", "decorated", "every", "functions", "generators",
-                 "left", "lists", "returned", "sums")
+    __slots__ = ("asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every", "functions",
+                 "generators", "left", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -68,9 +68,11 @@ class Findings:
         # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
         self.changed: dict[int, object] = {}
-        # the classes that the program defines inside functions, and the results of their decorators (localclasses.py)
+        # localclasses.py: the classes that the program defines inside functions, the results of their decorators, and
+        # the functions that their methods read
         self.classes: dict[tuple, Any] = {}
         self.decorated: dict[tuple, Any] = {}
+        self.captured: dict[Any, pytypes.FunctionType] = {}
 
 
 class Variable:

@@ -22,7 +22,7 @@ from .alias import Aliases, gathers
 from .operands import Builder, retyped, span_of, strided
 from .rewrite import substitute
 
-__all__ = ["alike", "direct", "Fusion", "size_of"]
+__all__ = ["alike", "call_instead", "direct", "Fusion", "size_of"]
 
 MOST = 24  # the most operands of a fused nest
 DEEPEST = 128  # the most kernels in a fused nest: every producer that joins a tree copies the tree
@@ -214,8 +214,7 @@ class Fusion:
                     break
         for inst in plain:
             if "instead" in inst.attrs:
-                inst.op, inst.args, inst.attrs = (INVOKE, [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO
-                                                  else operands[inst], {"callee": inst.attrs["instead"]})
+                call_instead(inst)
 
     def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
         """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
@@ -379,6 +378,12 @@ class Fusion:
         reads = sum(inst.args[inst.attrs["count"]:].count(v) for inst in readers)
         return (len(readers) <= 4 and all(self.may_move(producer, inst) for inst in readers) and self.uses[v] == reads
                 and all(inst.attrs["ndim"] == v.type.ndim for inst in readers))
+
+
+def call_instead(inst: Inst) -> None:
+    """Make a call of a nest whose template is for fused nests only: of the function that does the same alone."""
+    operands = [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO else inst.args[inst.attrs["count"]:]
+    inst.op, inst.args, inst.attrs = INVOKE, operands, {"callee": inst.attrs["instead"]}
 
 
 def _both(b: "Builder", callee: Function, operands, mode: int, sure: Value | None = None,

@@ -161,7 +161,7 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            reads = op.traits & ir.LOAD or op.traits & ir.LOAD_OF_NUMBERS and not is_refcounted(inst.result.type)
+            reads = loads(inst)
             if inst.result is not None and (op.effects == ir.PURE or reads or op in _SHARED_CHECKS):
                 key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
                 found = table.get(key)

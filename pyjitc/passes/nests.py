@@ -24,7 +24,7 @@ from ..ops.nest import (
 from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
-from .fusion import Fusion, alike, direct, size_of
+from .fusion import Fusion, alike, call_instead, direct, size_of
 from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
                        span_of, start_of, step_of, stepped, stepping, stride_key, strided)
 from .rewrite import clone_blocks, copy_of, resolve, substitute
@@ -68,9 +68,8 @@ def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
     inlined."""
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     for inst in (inst for block in fn.blocks for inst in block.insts if inst.op is NEST_INTO):
-        if "instead" in inst.attrs and wanted(inst):  # the template is that of fused nests only
-            inst.op, inst.args, inst.attrs = INVOKE, [*inst.args[1:3], inst.args[-1]], {
-                "callee": inst.attrs["instead"]}
+        if "instead" in inst.attrs and wanted(inst):
+            call_instead(inst)
     _expand(fn, wanted)
     inline.put_in_kernels(fn, before)
 

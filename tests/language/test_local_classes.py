@@ -1,6 +1,7 @@
 """Classes that are defined inside functions, compared with the interpreter."""
 import dataclasses
 import functools
+import gc
 import heapq
 from collections import namedtuple
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from pyjitc import TypingError, jit, njit
+from pyjitc.front.functions import Prototype
 from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
@@ -360,3 +362,31 @@ def test_a_class_is_the_same_in_all_calls():
     assert type(compiled(1)) is type(compiled(1))
     assert type(compiled(1)).__qualname__ == type(made(1)).__qualname__
     assert type(compiled(1)).__module__ == __name__
+
+
+def test_functions_that_a_class_reads_are_freed_with_the_program():
+    source = """
+def made(n):
+    def twice(x):
+        return 2 * x
+
+    class P:
+        def __init__(self, x):
+            self.x = twice(x)
+
+    return P(n).x
+"""
+    def prototypes():
+        gc.collect()
+        return sum(type(one) is Prototype for one in gc.get_objects())
+
+    def run(factor):
+        space = {"__name__": "freed"}
+        exec(source.replace("2", str(factor)), space)
+        assert njit(cache=False)(space["made"])(4) == 4 * factor
+
+    run(2)
+    before = prototypes()
+    for factor in range(3, 8):
+        run(factor)
+    assert prototypes() <= before
