@@ -8,8 +8,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD_OF_NUMBERS, OBJECTS, RAISES, READS, WRITES, WRITES_FIRST, Op,
-                       reads, writes)
+from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD_OF_NUMBERS, NEW_OBJECT, OBJECTS, RAISES, READS, STORES_ITEM, WRITES,
+                       WRITES_FIRST, Op, reads, writes)
 from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
@@ -284,7 +284,7 @@ def _item(types, attrs) -> Any:
 
 LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | HOST, lower=_list_new_lower,
               stores=_stores_items, partials=NO_RULE, eval=lambda *items, type: list(items), eval_attrs=True,
-              doc="list of {type} with these items")
+              doc="list of {type} with these items", traits=NEW_OBJECT)
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
@@ -297,13 +297,14 @@ LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(O
                  doc="item i of a list or a tuple, which list_get has just read, as an object")
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
-              eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8)
+              eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8,
+              traits=STORES_ITEM)
 LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OBJECTS) | HOST, lower=_pop_lower,
               partials=NO_RULE, eval=lambda x, *, restart=False: x.pop(), eval_attrs=True, cost=16,
               doc="the last item of a list, taken out of it; {restart}: as of list_get", traits=WRITES_FIRST)
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
-                 eval=lambda x, value: x.append(value), doc="one more item at the end of a list")
+                 eval=lambda x, value: x.append(value), doc="one more item at the end of a list", traits=STORES_ITEM)
 LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
                partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
                doc="the items of a list are in order, or in the opposite one where `reverse` is true",

@@ -5,8 +5,8 @@ it, so that a length or an item that was loaded remains valid until an instructi
 """
 from __future__ import annotations
 
-from ..ir.core import (ALLOCATES, CHEAP, EXPENSIVE, HOST, ITEMS, LISTS, MODERATE, OBJECTS, ONLY_MEMORY_ERROR, PURE,
-                       RAISES, TABLES, Op, reads, writes)
+from ..ir.core import (ALLOCATES, CHEAP, EXPENSIVE, HOST, ITEMS, LISTS, MAKES_TEXT, MODERATE, OBJECTS,
+                       ONLY_MEMORY_ERROR, PURE, RAISES, TABLES, Op, reads, writes)
 from ..runtime import platform
 from ..types.kinds import (
     Bool, Bytes, Complex, Composite, Container, Float, Int, List, NativeList, NativeObject, NoneType, NpBool, NpFloat,
@@ -447,7 +447,8 @@ NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, 
                        "those between the characters {mark}, or the words where it is None")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
-                  doc="part i, which there is, of a text, of what native_places has found", traits=ONLY_MEMORY_ERROR)
+                  doc="part i, which there is, of a text, of what native_places has found",
+                  traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
                    partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,
                    doc="where part i, which there is, of a text begins and ends, of what native_places has found of it "

@@ -8,8 +8,8 @@ errors. The type of a value is always checked: a program may store anything.
 """
 from __future__ import annotations
 
-from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD, MODERATE, OBJECTS, PURE, RAISES, READS, WRITES, WRITES_FIRST,
-                       Op, reads)
+from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD, MODERATE, NEW_OBJECT, OBJECTS, PURE, RAISES, READS, WRITES,
+                       WRITES_FIRST, Op, reads)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..runtime.objects import slots_of
@@ -325,7 +325,7 @@ def _same_lower(e, inst, x, y):
 _EFFECTS = RAISES | HOST | READS | WRITES
 OBJECT_NEW = Op("object_new", lambda types, attrs: ObjectOf(attrs["cls"]), RAISES | HOST | ALLOCATES, lower=_new_lower,
                 eval=lambda *, cls: object.__new__(cls), eval_attrs=True, partials=NO_RULE,
-                doc="a new object of {cls} without attributes")
+                doc="a new object of {cls} without attributes", traits=NEW_OBJECT)
 FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | ALLOCATES | reads(OBJECTS),
                lower=_get_lower, eval=lambda x, *, name, type, restart=False, otherwise=None: getattr(x, name),
                eval_attrs=True,

@@ -5,7 +5,9 @@ import operator
 from typing import Any, Callable
 
 from ..base.lazy import lazy
-from ..ir.core import ALLOCATES, COUNTS, ELEMENTS, HOST, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import (
+    ALLOCATES, COUNTS, ELEMENTS, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes,
+)
 from ..types.kinds import Array, Bool, Complex, Float, Int, NoneType, Object, Str, Tuple
 from .control import CONST
 from .effects import NO_RULE, NONDIFF
@@ -264,7 +266,8 @@ PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
               lower=_unbox_lower, partials=NO_RULE,
               eval=lambda x, *, type, restart=False, otherwise=None, any_order=False: x, eval_attrs=True,
               doc="the value of {type} in a Python object; {restart}: as of list_get; {otherwise}: (class, message) of "
-                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none")
+                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none",
+              traits=NEW_OBJECT)
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
              kwnames=(): f(*args[:len(args) - len(kwnames)], **dict(zip(kwnames, args[len(args) - len(kwnames):]))),
@@ -276,7 +279,8 @@ PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS | WRITES,
                eval=lambda x, spec, *,
                conversion="": format(_CONVERSIONS[conversion](x), spec or ""),
                eval_attrs=True,
-               doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'")
+               doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'",
+               traits=MAKES_TEXT)
 PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts),
              partials=NONDIFF, doc="the strings one after the other")
 KEEP = Op("keep", lambda types, attrs: None, writes(COUNTS, ELEMENTS), lower=lambda e, inst, x: [],

@@ -8,8 +8,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..ir.core import (ALLOCATES, CONSUMES, HOST, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, READS, WRITES, Op, reads,
-                       writes)
+from ..ir.core import (ALLOCATES, CONSUMES, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES,
+                       READS, WRITES, Op, reads, writes)
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
@@ -70,9 +70,10 @@ def _given(types, attrs):
 _DOC = ("call the interpreter's {}; the last operands are the keywords {{kwnames}}; the result as {{type}}; {{api}}: "
         "the function of the C API that does it, or None")
 TEXT_CALL = Op("text_call", _given, _MAKES, lower=_call_lower, eval=_call, eval_attrs=True, partials=NONDIFF,
-               doc=_DOC.format("function of numbers, text and bytes, which changes nothing"))
+               doc=_DOC.format("function of numbers, text and bytes, which changes nothing"),
+               traits=NEW_OBJECT | MAKES_TEXT)
 OBJECT_CALL = Op("object_call", _given, _MAKES | READS | WRITES, lower=_call_lower, eval=_call, eval_attrs=True,
-                 partials=NO_RULE, doc=_DOC.format("function of any objects"))
+                 partials=NO_RULE, doc=_DOC.format("function of any objects"), traits=NEW_OBJECT)
 
 # ---------------------------------------------------------------- direct reads of the object
 
@@ -138,7 +139,7 @@ def _checked(e, inst, pointer):
 
 
 STR_CHAR = _op("str_char", "code: int -> str", _MAKES, _char_lower, chr, "the character of a code point", cost=8,
-               traits=ONLY_MEMORY_ERROR)
+               traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 
 
 def _slice_lower(e, inst, s, i, j):
@@ -147,7 +148,7 @@ def _slice_lower(e, inst, s, i, j):
 
 
 STR_SLICE = _op("str_slice", "s: str, i: int, j: int -> str", _MAKES, _slice_lower, lambda s, i, j: s[i:j],
-                "the characters from i to before j, 0 <= i, j <= length", traits=ONLY_MEMORY_ERROR)
+                "the characters from i to before j, 0 <= i, j <= length", traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 
 
 def _reversed_lower(e, inst, s):
@@ -157,7 +158,7 @@ def _reversed_lower(e, inst, s):
 
 _BACKWARDS = slice(None, None, -1)
 STR_REVERSED = _op("str_reversed", "s: str -> str", _MAKES, _reversed_lower, lambda s: s[::-1],
-                   "the characters from the last to the first", traits=ONLY_MEMORY_ERROR)
+                   "the characters from the last to the first", traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 
 
 def _equal_lower(e, inst, x, y):
@@ -171,7 +172,7 @@ def _append_lower(e, inst, x, y):
 # passes/refcount.py gives this operation its own reference to the first operand: if that is the only reference, the
 # object grows in place.
 STR_APPEND = _op("str_append", "x: str, y: str -> str", _MAKES | CONSUMES, _append_lower, lambda x, y: x + y, "x + y",
-                 traits=ONLY_MEMORY_ERROR)
+                 traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 
 
 def _append_code_lower(e, inst, x, code):

@@ -13,8 +13,8 @@ own.
 from __future__ import annotations
 
 from ..ir.core import (
-    CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS, Function, Inst,
-    Value, regions_read, regions_written, writes,
+    ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS,
+    Function, Inst, Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
@@ -162,10 +162,10 @@ def root_of(v: Value) -> Value:
 
 def may_free(inst: Inst) -> bool:
     """Whether an instruction may release an object that a container holds: it changes the contents of objects, cells or
-    containers, or runs code of the interpreter. Any call may, since the functions that it runs may not have their
-    reference counts yet."""
+    containers, or runs code of the interpreter, which may fail or return a new object. Any call may, since the
+    functions that it runs may not have their reference counts yet."""
     effects = inst.op.effects
-    return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST)
+    return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST and effects & (RAISES | ALLOCATES))
 
 
 def gathers(inst: Inst) -> bool:

@@ -14,7 +14,7 @@ from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
-from ..types.kinds import Array, is_refcounted
+from ..types.kinds import Array, Instance, ObjectOf, is_refcounted
 from .alias import Aliases
 from .counted import Definitions
 from .rewrite import remove_unreachable, resolve, substitute
@@ -48,7 +48,7 @@ def _hoist(fn, nest):
         outside = [e for e in edges[loop.header] if e[0] not in loop.blocks]
         usable = len(outside) == 1 and outside[0][1] is outside[0][0].insts[-1]
         before[loop] = outside[0][0] if usable else None
-    if any([inst.op.name == "field_get" for loop in nest.loops for block in loop.blocks for inst in block.insts]):
+    if any([_is_of_attribute(inst, ir.LOAD) for loop in nest.loops for block in loop.blocks for inst in block.insts]):
         _hoist_arrays(fn, nest, before, defs)
     for block in nest.dom.order:
         innermost = nest.of.get(block)
@@ -57,7 +57,8 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            if inst.op in MOVED or inst.op.name == "random_global":  # its reference is acquired once
+            # of an object that always exists, as the global random state, one reference suffices
+            if inst.op in MOVED or inst.op.effects == ir.ALLOCATES and type(inst.result.type) is Instance:
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):
@@ -83,7 +84,7 @@ def _hoist_arrays(fn, nest, before, defs):
     for block in nest.dom.order:
         innermost = nest.of.get(block)
         for n, inst in enumerate(block.insts if innermost is not None else ()):
-            if inst.op.name != "field_get" or type(inst.result.type) is not Array:
+            if not _is_of_attribute(inst, ir.LOAD) or type(inst.result.type) is not Array:
                 continue
             (x,), name, place, loop = inst.args, inst.attrs["name"], None, innermost
             while loop is not None and before[loop] is not None and defs.block_of.get(x) not in loop.blocks:
@@ -110,15 +111,16 @@ def _stored(loop, aliases):
     found = set()
     for block in loop.blocks:
         for inst in block.insts:
-            if inst.op.name == "field_set":
+            if _is_of_attribute(inst, ir.WRITES_FIRST):
                 found.add(inst.attrs["name"])
-            elif ir.regions_written(aliases.effects(inst)) & ir.OBJECTS and inst.op.name not in _OF_ITEMS:
+            elif ir.regions_written(aliases.effects(inst)) & ir.OBJECTS and not inst.op.traits & ir.STORES_ITEM:
                 return None
     return found
 
 
-# they change items of a list, and no attribute; by name, since few programs load their module
-_OF_ITEMS = frozenset(("list_set", "list_append"))
+def _is_of_attribute(inst: ir.Inst, trait: int) -> bool:
+    """Whether an instruction loads (with the trait LOAD) or stores (WRITES_FIRST) an attribute of an object."""
+    return bool(inst.op.traits & trait) and type(inst.args[0].type) is ObjectOf
 
 
 def _share(fn, dom, edges, aliases):
@@ -163,7 +165,7 @@ def _share(fn, dom, edges, aliases):
                 state = inst, state
             reads = loads(inst)
             if inst.result is not None and (op.effects == ir.PURE or reads or op in _SHARED_CHECKS):
-                key = (op, *inst.args, _attributes(inst.attrs), inst.result.type)
+                key = key_of(inst, inst.args)
                 found = table.get(key)
                 if reads:
                     found_in[inst] = state
@@ -197,8 +199,7 @@ def is_shared(inst: ir.Inst) -> bool:
 
 def key_of(inst: ir.Inst, args) -> tuple:
     """A key that is the same for equal instructions with these operands, wherever they come from."""
-    attrs = {k: v for k, v in inst.attrs.items() if k not in ir.NOTES} if inst.attrs else inst.attrs
-    return inst.op, *args, _attributes(attrs), inst.result.type
+    return inst.op, *args, _attributes(inst.attrs) if inst.attrs else (), inst.result.type
 
 
 _LOOP = object()
@@ -244,7 +245,7 @@ def _changed(load, state, then, aliases) -> bool:
             return False
         inst, state = state
         if inst is _LOOP:
-            if load.op.name != "local_slot":  # of a table that no other function can change
+            if ir.regions_read(load.op.effects) != ir.TABLES:  # no other function can change a local table
                 return True
         elif inst is None or aliases.may_change(inst, load):
             return True
@@ -252,8 +253,8 @@ def _changed(load, state, then, aliases) -> bool:
 
 
 def _attributes(attrs):
-    if not attrs or "flags" in attrs:
+    if "flags" in attrs:
         return ()
     return tuple((k, v if isinstance(v, (int, str, tuple)) and not isinstance(v, bool) else (type(v), id(v)))
                  if k != "value" else (type(v), repr(v) if isinstance(v, (int, float, complex, str)) else id(v))
-                 for k, v in attrs.items())
+                 for k, v in attrs.items() if k not in ir.NOTES)

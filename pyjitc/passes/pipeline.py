@@ -13,7 +13,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Int, List
+from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -44,14 +44,12 @@ _LOOK_FOR = {
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
-    localtables: lambda op: op.name in ("dict_new", "set_new", "dict_ask"),
-    reboxing: lambda op: op.name == "list_append",
+    reboxing: lambda op: op.traits & ir.STORES_ITEM,
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
-    slots: lambda op: op.name == "local_claim",
+    slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
     speculate: lambda op: op.wrapping or op is arith.IAND,
-    texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format",
-                                  "native_piece"),
+    texts: lambda op: op.traits & ir.MAKES_TEXT,
     versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
                             or op is arith.ISHR),
 }
@@ -62,8 +60,7 @@ PASSES: list[Any] = [
     dce, parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam,
     extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
-_GIVES = frozenset(("py_unbox", "object_call", "text_call"))  # by name: few programs load them
-_MAKE = frozenset(("list_new", "object_new"))
+_NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
@@ -121,15 +118,19 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 def _makes_lists(module: list[ir.Function]) -> bool:
     """Whether a module may get native lists or objects."""
-    return any(
-        [inst.op.name in _MAKE or inst.op.name in _GIVES and type(inst.result.type) in (DefaultDict, Deque, List)
-         for fn in module for block in fn.blocks for inst in block.insts])
+    return any([inst.op.traits & ir.NEW_OBJECT and type(inst.result.type) in _NATIVE
+                for fn in module for block in fn.blocks for inst in block.insts])
+
+
+def _makes_table(inst: ir.Inst) -> bool:
+    """Whether the result of an instruction is a dict or a set that may become a local table."""
+    return bool(inst.op.traits & ir.NEW_OBJECT) and isinstance(inst.result.type, (Dict, Set))
 
 
 def _may_share_tables(module: list[ir.Function]) -> bool:
     """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops.
     (`parallel` tests whether a callee works on Python objects before the passes have run over the callee.)"""
-    return any([(len(module) > 1 or fn.flags.parallel) and _LOOK_FOR[localtables](inst.op)
+    return any([(len(module) > 1 or fn.flags.parallel) and _makes_table(inst)
                 for fn in module for block in fn.blocks for inst in block.insts])
 
 
@@ -213,6 +214,8 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
+        elif one is localtables:
+            wanted = any([_makes_table(inst) for block in fn.blocks for inst in block.insts])
         elif one is choices:  # versioning makes two loops of one
             wanted = _count_loops(fn) > 2
         elif one is retests:

@@ -19,14 +19,12 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
-from ..types.kinds import Array, Bytes, Container, Str, Type, is_integer, is_refcounted
+from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
 from .alias import may_free
 
 __all__ = ["run"]
 
 lending = lazy(f"{__package__}.lending")  # programs with native objects load it
-# operations of native objects, by name, since few programs load their module
-_OF_OBJECTS = frozenset(("instance_at", "instance_load"))
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -42,7 +40,7 @@ def run(fn: ir.Function, options=None) -> None:
 
     borrowed = _borrowed(blocks, refcounted)
     lent: dict[ir.Value, frozenset] = {}
-    if any([inst.op.name in _OF_OBJECTS for block in blocks for inst in block.insts]):
+    if any([inst.args and type(inst.args[0].type) is NativeObject for block in blocks for inst in block.insts]):
         lent = lending.find(fn, blocks)
         _mark(lent)
         fn.memo["lent"] = frozenset(lent)
@@ -114,7 +112,7 @@ def _used_up(block, n, refcounted) -> bool:
     if not uses:
         return False
     for inst in block.insts[n + 1:uses[-1]]:
-        if may_free(inst) and "borrowed" not in inst.op.attrs and inst.op.name != "list_len" or any(
+        if may_free(inst) and "borrowed" not in inst.op.attrs or any(
                 [refcounted(a) and not _is_harmless(a.type) for a in inst.args]):
             return False
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)

@@ -78,7 +78,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                 if fn not in late and inst in early[fn] and _leaves(inst):
                     inst.attrs = {**inst.attrs, "restart": True}
                     restart = True
-                elif looks >= 0 and inst.op.name != "field_get":  # a stub does not check attributes
+                elif looks >= 0 and type(inst.args[0].type) is not ObjectOf:  # a stub does not check attributes
                     cyclic = _cyclic(fn) if cyclic is None else cyclic
                     looks = -1 if n or block in cyclic else _SOME
     if restart or looks:
@@ -201,9 +201,9 @@ def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool
         return v in own
     if v.inst.op in _MADE_OF_PARTS:
         return all([not x.type.refcounted or _is_fresh(x, own) for x in v.inst.args])
-    return v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or (
-        v.inst.op.name == "object_new") or bool(
-        v.type.holder and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS)
+    return v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or bool(
+        (v.type.holder or type(v.type) is ObjectOf)
+        and v.inst.op.effects & ir.ALLOCATES and not v.inst.op.effects & ir.READS)
 
 
 def _is_own(load: ir.Inst) -> bool:
